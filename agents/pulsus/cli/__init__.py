@@ -1,0 +1,1 @@
+"""The `pulsus` command: one module a subcommand."""

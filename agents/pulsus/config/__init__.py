@@ -1,0 +1,1 @@
+"""Typed settings: every threshold, weight and limit."""

@@ -1,0 +1,1 @@
+"""Engine parts; no CLI, no network."""

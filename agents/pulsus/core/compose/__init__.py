@@ -1,0 +1,1 @@
+"""Select, plan and render (spec §5, §6)."""

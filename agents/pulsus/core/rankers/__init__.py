@@ -1,0 +1,1 @@
+"""Features and the one scorer (spec §4, §5)."""

@@ -1,0 +1,1 @@
+"""The OS sandbox of the dry run (spec §8, §17)."""

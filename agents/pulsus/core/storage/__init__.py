@@ -1,0 +1,1 @@
+"""Promotion and its records (spec §10, §16)."""

@@ -1,0 +1,1 @@
+"""Traces, metrics, redaction (spec §11)."""

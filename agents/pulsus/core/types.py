@@ -1,0 +1,363 @@
+"""Shared contracts of routing (spec §2). Every shared type is defined here, once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+
+Kind = Literal["resolve", "read", "write"]
+Policy = Literal["select", "compose", "generate"]
+Proof = Literal["behaviour", "shape"]
+Verdict = Literal["accepted", "refused", "unverified"]
+ParamKind = Literal[
+    "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"
+]
+
+JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedIntent:
+    """What a request seems to ask for. `intent` is the raw text, `confidence` lies in [0, 1]."""
+
+    domain: str | None
+    action: str | None
+    intent: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Clarification:
+    """The one targeted question of spec §3. `answer` is None until somebody answered."""
+
+    question: str
+    options: tuple[str, ...]
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgSpec:
+    """One parameter of a tool's entry point, read from source. `default` is source text."""
+
+    name: str
+    type_hint: str | None
+    required: bool
+    default: str | None
+    description: str = ""
+    kind: ParamKind = "positional_or_keyword"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSpec:
+    """One named value a tool returns, from its `Returns:` section."""
+
+    name: str
+    type_hint: str | None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InlineFile:
+    """A file an example brings along. `age_s` is seconds before the run; None = now."""
+
+    path: str
+    content: bytes
+    age_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One `Examples:` item. `expected` counts only where `has_expected` (None is a value)."""
+
+    inputs: Mapping[str, JsonValue]
+    files: tuple[InlineFile, ...] = ()
+    expected: JsonValue = None
+    has_expected: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a tool says it touches. None in `ToolSpec.effects` = it says nothing."""
+
+    paths: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Ranking hints beside a tool (spec §15). Never a source of truth for running it."""
+
+    path: Path
+    name: str | None = None
+    intents: tuple[str, ...] = ()
+    anti_intents: tuple[str, ...] = ()
+    domain: str | None = None
+    action: str | None = None
+    args: tuple[str, ...] = ()
+    returns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A routable tool. `id` is `domain/action/name` or `shared/action/name` and unique.
+
+    `path` is absolute. `domain` is None for a shared tool. `doc` is the whole module docstring.
+    `score` is 0 until ranked. `sha256` is the hex digest of the file's bytes.
+    """
+
+    id: str
+    path: Path
+    entry: Literal["run", "main"]
+    args: tuple[ArgSpec, ...]
+    doc: str
+    domain: str | None
+    action: str
+    name: str
+    summary: str
+    sha256: str
+    body: str = ""
+    kind: Kind = "write"
+    kind_declared: bool = False
+    returns: tuple[OutputSpec, ...] = ()
+    return_hint: str | None = None
+    side_effects: str | None = None
+    effects: Effects | None = None
+    secrets: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+    manifest: Manifest | None = None
+    missing_sections: tuple[str, ...] = ()
+    score: float = 0.0
+
+    @property
+    def shared(self) -> bool:
+        """Whether it lies under `shared_tools/`."""
+        return self.domain is None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenTool:
+    """A file that looks like a tool and cannot be routed to, with a stable reason code."""
+
+    path: Path
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shadowed:
+    """A shared tool hidden by a domain tool of the same action and name (spec §9)."""
+
+    shared: Path
+    domain: Path
+
+    def warning(self, root: Path) -> str:
+        """One line naming both paths, relative to `root`, and who wins."""
+        winner, loser = (_relative(p, root) for p in (self.domain, self.shared))
+        return f"{loser} is shadowed by {winner}: the domain tool wins"
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Everything discovery found below `root` (the workflows folder), in id order.
+
+    `digest` is a hex SHA-256 over every tool's id and hash: equal digests, equal catalogues.
+    """
+
+    root: Path
+    tools: tuple[ToolSpec, ...]
+    broken: tuple[BrokenTool, ...] = ()
+    shadowed: tuple[Shadowed, ...] = ()
+    digest: str = ""
+
+    def get(self, tool_id: str) -> ToolSpec | None:
+        """The tool of that exact id."""
+        return next((t for t in self.tools if t.id == tool_id), None)
+
+    def find(self, ref: str) -> tuple[ToolSpec, ...]:
+        """Tools a reference may mean: an id, a bare name, `name.py` or `name.py::run`."""
+        bare = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
+        exact = self.get(bare)
+        return (exact,) if exact else tuple(t for t in self.tools if t.name == bare)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One candidate with everything `--explain` prints; produced by the scorer, never beside it.
+
+    `features` and `weights` share their keys; `score` is the weighted sum of §5, `p` the
+    calibrated probability in [0, 1] that τ applies to; `rank` starts at 1. `matched` maps a
+    place (name, doc, args, manifest, history) to the request words found there.
+    """
+
+    tool: ToolSpec
+    features: Mapping[str, float]
+    weights: Mapping[str, float]
+    score: float
+    p: float
+    rank: int
+    tie_break: str | None = None
+    why_not: str | None = None
+    matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SubIntent:
+    """One clause of a request that asks for one thing, with its candidates, best first."""
+
+    text: str
+    candidates: tuple[Ranked, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParamRef:
+    """`{{input.NAME}}`: a plan parameter."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRef:
+    """`{{steps.STEP.outputs.OUTPUT}}`: what an earlier step gave."""
+
+    step: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal JSON value."""
+
+    value: JsonValue
+
+
+PlanValue = ParamRef | OutputRef | Constant
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One call. `outputs` maps the plan's name for a value to the tool's key.
+
+    `sha256` pins the tool's bytes (None only in a hand-written plan before it is pinned).
+    """
+
+    id: str
+    tool: str
+    inputs: Mapping[str, PlanValue]
+    outputs: Mapping[str, str]
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan DSL of spec §6 as a value. `params` and `returns` are the `io` block."""
+
+    description: str
+    steps: tuple[PlanStep, ...]
+    params: tuple[str, ...] = ()
+    returns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RouteDecision:
+    """What routing decided (spec §2). `selected` is empty for generate."""
+
+    route_id: str
+    policy: Policy
+    selected: tuple[ToolSpec, ...]
+    plan: Plan | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What one validation step found. `output` is the checker's own text, control-stripped."""
+
+    step: str
+    ok: bool
+    duration_ms: int
+    message: str = ""
+    output: str = ""
+    artifact: Path | None = None
+    unverified: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationReport:
+    """The verdict over one module's bytes (spec §2, §8).
+
+    `verdict` is `unverified` where a step could not run for want of a sandbox or checker: that
+    is never a pass. `steps` are in pipeline order. `warnings` do not change the verdict.
+    """
+
+    ok: bool
+    verdict: Verdict
+    path: Path
+    sha256: str
+    steps: tuple[StepResult, ...]
+    duration_ms: int
+    artifacts: tuple[Path, ...]
+    summary: str
+    proof: Proof | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatedModule:
+    """Bytes that passed. The only thing promotion accepts; made by the pipeline alone.
+
+    Raises ValueError when the report is not an acceptance of exactly these bytes.
+    """
+
+    source: bytes
+    tool: ToolSpec
+    report: ValidationReport
+
+    def __post_init__(self) -> None:
+        digest = hashlib.sha256(self.source).hexdigest()
+        if not (self.report.ok and self.report.verdict == "accepted"):
+            raise ValueError(f"report of {self.report.path} is {self.report.verdict}, not accepted")
+        if not digest == self.report.sha256 == self.tool.sha256:
+            raise ValueError(f"report of {self.report.path} is about other bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """A promoted revision. `created` is False where name and hash were already there."""
+
+    revision: str
+    version: str
+    path: Path
+    tool_id: str
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RouteOutcome:
+    """Everything a route produced; summary, JSON, explain and exit code are read from it."""
+
+    run_id: str
+    intent: ParsedIntent
+    decision: RouteDecision
+    candidates: tuple[Ranked, ...]
+    tau: float
+    widened: bool
+    exit_code: int
+    clarification: Clarification | None = None
+    subintents: tuple[SubIntent, ...] = ()
+    module: Path | None = None
+    validation: ValidationReport | None = None
+    promotion: Promotion | None = None
+    shadowed: tuple[Shadowed, ...] = ()
+    result: JsonValue = None
+    ran: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def _relative(path: Path, root: Path) -> str:
+    return str(path.relative_to(root.parent)) if path.is_relative_to(root.parent) else str(path)

@@ -1,0 +1,1 @@
+"""The validation pipeline (spec §8)."""

@@ -1,0 +1,181 @@
+"""Errors a caller can act on: a stable code, an exit status, what was wrong, what to do.
+
+Exit statuses are those of docs/exit-codes.md.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class PulsusError(Exception):
+    """Root of every expected failure. Anything else is a bug and keeps its traceback.
+
+    `message` states what was wrong, with the value; `hint` the next step; `details` are JSON
+    values for `--output json`.
+    """
+
+    code: ClassVar[str] = "PULSUS"
+    exit_status: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "", **details: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details = details
+
+
+class UsageError(PulsusError):
+    """The call itself is wrong: an argument, a flag, a value."""
+
+    code = "USAGE"
+    exit_status = 2
+
+
+class ConfigError(PulsusError):
+    """A settings file, variable or flag has a key or value that does not fit."""
+
+    code = "CONFIG_INVALID"
+    exit_status = 2
+
+
+class RequestInvalid(PulsusError):
+    """The request is empty, too long or not text."""
+
+    code = "REQUEST_INVALID"
+    exit_status = 2
+
+
+class WorkflowsMissing(PulsusError):
+    """There is no catalogue where the settings say."""
+
+    code = "WORKFLOWS_MISSING"
+    exit_status = 2
+
+
+class StateCorrupt(PulsusError):
+    """`.pulsus/` or metadata cannot be read, or was written by a newer Pulsus."""
+
+    code = "STATE_CORRUPT"
+    exit_status = 2
+
+
+class MetadataCorrupt(StateCorrupt):
+    """A promotion record is not a JSON object; history cannot be trusted until it is."""
+
+    code = "METADATA_CORRUPT"
+
+
+class StorageUnwritable(PulsusError):
+    """A folder Pulsus must write to is read-only."""
+
+    code = "STORAGE_UNWRITABLE"
+    exit_status = 2
+
+
+class DiskFull(PulsusError):
+    """No space left; nothing was half-written. Worth trying again once there is room."""
+
+    code = "DISK_FULL"
+    exit_status = 75
+
+
+class Busy(PulsusError):
+    """Another Pulsus holds the lock. Worth trying again."""
+
+    code = "BUSY"
+    exit_status = 75
+
+
+class PlanInvalid(PulsusError):
+    """A plan does not parse, or refers to what is not there."""
+
+    code = "PLAN_INVALID"
+    exit_status = 2
+
+
+class PlanUnwirable(PulsusError):
+    """No plan can be made: an input has nowhere to come from."""
+
+    code = "PLAN_UNWIRABLE"
+    exit_status = 5
+
+
+class ToolNotFound(PulsusError):
+    """No tool has that id or name."""
+
+    code = "TOOL_NOT_FOUND"
+    exit_status = 2
+
+
+class ToolAmbiguous(PulsusError):
+    """A bare name fits several tools."""
+
+    code = "TOOL_AMBIGUOUS"
+    exit_status = 2
+
+
+class NothingFits(PulsusError):
+    """No candidate reaches τ and nothing else can be done about it."""
+
+    code = "NOTHING_FITS"
+    exit_status = 5
+
+
+class LlmNotConfigured(NothingFits):
+    """Nothing fits and there is no model to write a new tool."""
+
+    code = "LLM_NOT_CONFIGURED"
+
+
+class ValidationFailed(PulsusError):
+    """A module was refused or could not be verified."""
+
+    code = "VALIDATION_FAILED"
+    exit_status = 3
+
+
+class ApprovalNeeded(PulsusError):
+    """Somebody would have been asked."""
+
+    code = "APPROVAL_REQUIRED"
+    exit_status = 4
+
+
+class Denied(PulsusError):
+    """Policy refuses it, whoever asks."""
+
+    code = "POLICY_BLOCKED"
+    exit_status = 6
+
+
+class TargetRefused(Denied):
+    """A promotion target lies outside the workflows folder or crosses a link."""
+
+    code = "TARGET_REFUSED"
+
+
+class HashMoved(Denied):
+    """A tool's bytes are not those that were promoted or pinned."""
+
+    code = "HASH_MOVED"
+
+
+class ToolFailed(PulsusError):
+    """A tool ran and failed."""
+
+    code = "EXECUTION_FAILED"
+
+
+class ExtraMissing(PulsusError):
+    """An optional part is not installed."""
+
+    code = "EXTRA_MISSING"
+    exit_status = 2
+
+
+class EvalBelowFloor(PulsusError):
+    """A measured figure is below the floor that was asked for."""
+
+    code = "EVAL_BELOW_FLOOR"
+    exit_status = 3

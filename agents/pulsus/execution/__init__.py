@@ -1,0 +1,1 @@
+"""Running promoted tools in child processes."""

@@ -1,0 +1,1 @@
+"""Extension points and their loading."""

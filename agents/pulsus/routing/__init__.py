@@ -1,0 +1,1 @@
+"""One request, from words to a promoted file."""
