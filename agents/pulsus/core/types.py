@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-
 Kind = Literal["resolve", "read", "write"]
 Policy = Literal["select", "compose", "generate"]
 Proof = Literal["behaviour", "shape"]
