@@ -1,0 +1,1 @@
+"""The tool contract, read from source without importing it (docs/tool-contract.md)."""
