@@ -1,0 +1,30 @@
+"""How catalogue tests reach a tool: imported by path in the test process, under its own name."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import pytest
+
+WORKFLOWS = Path(__file__).resolve().parents[2] / "workflows"
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def load():
+    """A function: tool id (`domain/action/name` or `shared/action/name`) -> its module."""
+
+    def _load(tool_id):
+        domain, rest = tool_id.split("/", 1)
+        folder = WORKFLOWS / ("shared_tools" if domain == "shared" else f"domains/{domain}")
+        path = folder / f"{rest}.py"
+        spec = importlib.util.spec_from_file_location(f"catalogue_tool_{next(_numbers)}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return _load
