@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
@@ -125,8 +126,12 @@ class PluginsConfig(Section):
     disabled: tuple[str, ...] = ()
 
 
-class SettingsModel(Section):
-    """All settings, without where they came from."""
+class Settings(BaseSettings):
+    """All settings. Built from already merged layers: it reads no file or variable itself."""
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="forbid", env_prefix="PULSUS_", env_nested_delimiter="__"
+    )
 
     workflows_root: Path = Path("workflows")
     log_dir: Path = Path("logs")
@@ -147,3 +152,15 @@ class SettingsModel(Section):
     storage: StorageConfig = StorageConfig()
     run: RunConfig = RunConfig()
     plugins: PluginsConfig = PluginsConfig()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only the constructor's arguments: `config/layers.py` merges the other sources."""
+        return (init_settings,)

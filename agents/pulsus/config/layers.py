@@ -1,0 +1,161 @@
+"""Settings layers and where each value came from. Effects: reads two files and the environment.
+
+Later wins: defaults, `[tool.pulsus]` in pyproject.toml, config/pulsus.toml, `PULSUS_*` variables
+(nested by `__`), flags. An unknown key is an error that names the nearest known one.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource
+from pydantic_settings.exceptions import SettingsError
+
+from pulsus.errors import ConfigError
+
+PREFIX = "PULSUS_"
+# Variables of our own that are no settings: a secret's value and where tests find their data.
+RESERVED = frozenset({"PULSUS_LLM_API_KEY", "PULSUS_CASES", "PULSUS_BENCH", "PULSUS_REPORT"})
+
+Tree = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """Merged values, and for each dotted key that is no default the layer that set it."""
+
+    values: Tree
+    origins: Mapping[str, str]
+
+
+def read(model: type[BaseSettings], project: Path, flags: Tree) -> Layers:
+    """The merged layers for `project`. Raises ConfigError for an unreadable file or unknown key."""
+    values: Tree = {}
+    origins: dict[str, str] = {}
+    for origin, layer in (
+        ("pyproject.toml", _pyproject(project / "pyproject.toml")),
+        ("config/pulsus.toml", _toml(project / "config" / "pulsus.toml")),
+        ("environment", _environment(model)),
+        ("flag", flags),
+    ):
+        _check_keys(model, layer, origin)
+        origins.update((key, origin) for key, value in flatten(layer) if value != {})
+        _merge(values, layer)
+    return Layers(values, origins)
+
+
+def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Each leaf as `(dotted key, value)`, in the tree's order."""
+    for key, value in tree.items():
+        if isinstance(value, Mapping) and value:
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def invalid(error: ValidationError, origins: Mapping[str, str]) -> ConfigError:
+    """The first finding of a failed validation as an error naming key, value, reason, source."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in first["loc"])
+    origin = next((o for k, o in origins.items() if key == k or key.startswith(k + ".")), "")
+    where = f" ({origin})" if origin else ""
+    return ConfigError(
+        f"setting {key or 'settings'} = {first['input']!r}{where}: {first['msg']}",
+        hint="`pulsus config show` lists every setting with its value and origin",
+        key=key,
+        origin=origin,
+    )
+
+
+def _pyproject(path: Path) -> Tree:
+    table = _toml(path).get("tool", {}).get("pulsus", {})
+    return table if isinstance(table, dict) else {}
+
+
+def _toml(path: Path) -> Tree:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"cannot read {path.name}: {error}", hint="correct the file") from error
+
+
+def _environment(model: type[BaseSettings]) -> Tree:
+    for name in os.environ:
+        if name.startswith(PREFIX) and name not in RESERVED:
+            _check_variable(model, name)
+    try:
+        return EnvSettingsSource(model)()
+    except SettingsError as error:
+        raise ConfigError(
+            f"a {PREFIX}* variable does not parse: {error}",
+            hint="lists and tables are JSON, for example PULSUS_PLUGINS__DISABLED='[\"name\"]'",
+        ) from error
+
+
+def _check_variable(model: type[BaseSettings], name: str) -> None:
+    path = name.removeprefix(PREFIX).lower().split("__")
+    known = {PREFIX + key.upper().replace(".", "__") for key in known_keys(model)}
+    tables = {PREFIX + key.upper().replace(".", "__") for key in _table_keys(model)}
+    whole = PREFIX + "__".join(path).upper()
+    if whole in known or any(whole == t or whole.startswith(t + "__") for t in tables):
+        return
+    raise _unknown(name, known, "environment")
+
+
+def _check_keys(model: type[BaseModel], layer: Tree, origin: str) -> None:
+    known, tables = set(known_keys(model)), set(_table_keys(model))
+    sections = {key.split(".")[0] for key in known if "." in key}
+    for key, value in flatten(layer):
+        if key in sections and value == {}:
+            continue
+        if key in known or any(key == t or key.startswith(t + ".") for t in tables):
+            continue
+        raise _unknown(key, known, origin)
+
+
+def known_keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """The dotted name of every setting."""
+    for name, field in model.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, BaseModel):
+            yield from known_keys(section, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def _table_keys(model: type[BaseModel]) -> Iterator[str]:
+    """Keys below which anything goes (weights), and sections given as one JSON value."""
+    for name, field in model.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, BaseModel):
+            for sub, inner in section.model_fields.items():
+                if isinstance(inner.default, dict):
+                    yield f"{name}.{sub}"
+
+
+def _unknown(key: str, known: set[str], origin: str) -> ConfigError:
+    from rapidfuzz import process  # only on this error path: keeps start-up light
+
+    nearest = process.extractOne(key, sorted(known))[0]
+    return ConfigError(
+        f"unknown setting {key} ({origin})",
+        hint=f"did you mean {nearest}?",
+        key=key,
+        origin=origin,
+    )
+
+
+def _merge(into: Tree, layer: Mapping[str, Any]) -> None:
+    for key, value in layer.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = dict(value) if isinstance(value, Mapping) else value
