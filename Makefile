@@ -1,0 +1,52 @@
+# One command a job. `make demo` and `make test` are all the set-up a newcomer needs.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all lint bench clean
+
+help: ## List the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.core: pyproject.toml
+	@$(PYTHON) scripts/check_python.py
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing Pulsus into $(VENV) ..." >&2
+	@$(PIP) install -q -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	@$(PIP) install -q --upgrade 'pip>=25.1'
+	@$(PIP) install -q -e . --group dev
+	@touch $@
+
+$(VENV)/.all: $(VENV)/.dev
+	@$(PIP) install -q -e '.[all]' --group dev
+	@touch $@
+
+setup: $(VENV)/.all ## Create .venv with every extra and the development tools
+
+demo: $(VENV)/.core ## Route a real request, explain it, validate it in the sandbox and run it
+	@$(BIN)/python scripts/demo.py
+
+test: $(VENV)/.dev ## The fast suite (under 3 minutes after the install)
+	@$(PYTEST) -n 2 -m "not slow and not bench"
+
+test-all: $(VENV)/.all ## Everything, with the real components
+	@PYTEST="$(PYTEST)" PYTHON="$(BIN)/python" sh scripts/test_all.sh
+
+lint: $(VENV)/.all ## ruff, mypy, layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/mypy tests scripts
+	@$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/.all ## Benchmarks; results go to docs/benchmarks.md by hand
+	@$(PYTEST) -q -m bench tests/benchmarks
+
+clean: ## Remove caches (not .venv, not .pulsus)
+	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

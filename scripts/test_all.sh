@@ -1,0 +1,20 @@
+#!/bin/sh
+# The whole suite, then the fast suite as a normal user and on the other supported Pythons.
+# What cannot be had on this machine is skipped by name; what runs must pass.
+set -eu
+cd "$(dirname "$0")/.."
+
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && ! command -v bwrap >/dev/null 2>&1; then
+    echo "== installing bubblewrap from Debian" >&2
+    { apt-get update -q && apt-get install -qy --no-install-recommends bubblewrap; } >/dev/null 2>&1 ||
+        echo "== could not install bubblewrap: its tests are skipped" >&2
+fi
+
+echo "== every test" >&2
+$PYTEST -n 2 -m "not bench"
+
+echo "== the fast suite as a normal user" >&2
+sh scripts/test_as_user.sh
+
+echo "== the fast suite on other Pythons" >&2
+sh scripts/test_other_pythons.sh

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Run the fast suite on each supported Python that this machine has besides the one in use.
+set -eu
+used=$("$PYTHON" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+for version in 3.11 3.12; do
+    [ "$version" = "$used" ] && continue
+    found=
+    for candidate in "python$version" "$HOME"/.pyenv/versions/"$version".*/bin/python /usr/bin/"python$version"; do
+        if "$candidate" -c 'import ensurepip' >/dev/null 2>&1; then
+            found=$candidate
+            break
+        fi
+    done
+    if [ -z "$found" ]; then
+        echo "skipped: no Python $version on this machine" >&2
+        continue
+    fi
+    venv=.venv-$version
+    [ -x "$venv/bin/python" ] || "$found" -m venv "$venv"
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check --upgrade 'pip>=25.1'
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check -e . --group dev
+    "$venv/bin/python" -m pytest -q -n 2 -m "not slow and not bench"
+done
