@@ -5,6 +5,8 @@ Exit statuses are those of docs/exit-codes.md.
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -179,3 +181,19 @@ class EvalBelowFloor(PulsusError):
 
     code = "EVAL_BELOW_FLOOR"
     exit_status = 3
+
+
+def storage_error(failure: OSError, path: Path) -> PulsusError:
+    """The error to raise for a failed write to `path`: DiskFull or StorageUnwritable."""
+    why = failure.strerror or str(failure)
+    if failure.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(
+            f"cannot write {path}: {why}",
+            hint="make room on that disk (`pulsus gc` removes old logs and candidates), then retry",
+            path=str(path),
+        )
+    return StorageUnwritable(
+        f"cannot write {path}: {why}",
+        hint="give this user write access to it, or name another folder in the settings",
+        path=str(path),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -183,6 +184,21 @@ class Catalogue:
         bare = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
         exact = self.get(bare)
         return (exact,) if exact else tuple(t for t in self.tools if t.name == bare)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolHistory:
+    """How a tool fared before (spec §4): promotions, and past routes that chose it.
+
+    `failed` counts failed and rejected routes. `last_success` is aware UTC: the later of the last
+    promotion and the last accepted route; None where there is neither.
+    """
+
+    tool_id: str
+    promotions: int
+    accepted: int
+    failed: int
+    last_success: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
