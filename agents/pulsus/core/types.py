@@ -108,7 +108,8 @@ class ToolSpec:
     """A routable tool. `id` is `domain/action/name` or `shared/action/name` and unique.
 
     `path` is absolute. `domain` is None for a shared tool. `doc` is the whole module docstring.
-    `score` is 0 until ranked. `sha256` is the hex digest of the file's bytes.
+    `score` is 0 until ranked. `sha256` is the hex digest of the file's bytes. `contract_errors`
+    say what in the docstring cannot be read; such a tool is routable, and validation refuses it.
     """
 
     id: str
@@ -132,6 +133,7 @@ class ToolSpec:
     examples: tuple[Example, ...] = ()
     manifest: Manifest | None = None
     missing_sections: tuple[str, ...] = ()
+    contract_errors: tuple[str, ...] = ()
     score: float = 0.0
 
     @property
@@ -167,6 +169,7 @@ class Catalogue:
     """Everything discovery found below `root` (the workflows folder), in id order.
 
     `digest` is a hex SHA-256 over every tool's id and hash: equal digests, equal catalogues.
+    `warnings` are one line each: manifests that were not used, an index that was not.
     """
 
     root: Path
@@ -174,6 +177,7 @@ class Catalogue:
     broken: tuple[BrokenTool, ...] = ()
     shadowed: tuple[Shadowed, ...] = ()
     digest: str = ""
+    warnings: tuple[str, ...] = ()
 
     def get(self, tool_id: str) -> ToolSpec | None:
         """The tool of that exact id."""
