@@ -1,6 +1,133 @@
-"""Dispatch of the `pulsus` command."""
+"""Dispatch of the `pulsus` command: lazy subcommands, errors to exit codes.
+
+A first argument that is no subcommand is a request; one bare word that resembles a subcommand is
+a mistake and gets a suggestion. This is the one place where an error becomes an exit status.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from pulsus import __version__
+from pulsus.cli import output
+from pulsus.errors import PulsusError, UsageError
+
+COMMANDS = {
+    "route": ("pulsus.cli.route", "Find, compose or generate what a request asks for."),
+    "explain": ("pulsus.cli.explain", "Show why tools were ranked as they were."),
+    "tools": ("pulsus.cli.tools", "List, show and check the catalogue."),
+    "run": ("pulsus.cli.run", "Run a promoted tool on this machine."),
+    "validate": ("pulsus.cli.validate", "Prove modules: lint, types, import, sandboxed dry run."),
+    "promote": ("pulsus.cli.promote", "Validate a module and add it to the catalogue."),
+    "eval": ("pulsus.cli.evaluate", "Measure routing on requests whose right tools are known."),
+    "init": ("pulsus.cli.init", "Set up a catalogue with the starter tools."),
+    "doctor": ("pulsus.cli.doctor", "Show what works on this machine and what to install."),
+    "config": ("pulsus.cli.config", "Show every setting and where it came from."),
+    "plugins": ("pulsus.cli.plugins", "List plugins and what they add."),
+    "gc": ("pulsus.cli.gc", "Remove old candidates and logs."),
+}
 
 
-def main() -> None:
-    """Run the command line."""
-    raise SystemExit(2)
+class Pulsus(click.Group):
+    """A group whose commands are imported only when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every subcommand, in the order a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand of that name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of subcommands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A subcommand, or `route` with the whole line as its request."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            suggestion = _resembled(args[0])
+            if suggestion:
+                raise click.UsageError(
+                    f"no such command {args[0]!r}: did you mean `pulsus {suggestion}`? "
+                    f'A request of one word: pulsus route "{args[0]}"'
+                )
+            return "route", self.get_command(ctx, "route"), args
+        return super().resolve_command(ctx, args)
+
+
+def _resembled(word: str) -> str | None:
+    """The subcommand a bare word was probably meant to be."""
+    if not word.isidentifier():
+        return None
+    from rapidfuzz import fuzz, process  # only where a first word is no subcommand
+
+    found = process.extractOne(word.lower(), list(COMMANDS), scorer=fuzz.ratio, score_cutoff=75)
+    return found[0] if found else None
+
+
+EPILOG = """\b
+Examples:
+  pulsus "which file systems are nearly full" --explain
+  pulsus route "five biggest files in /var as a table" --plan
+  pulsus run storage/usage/disk_usage
+  pulsus validate workflows/
+"""
+
+
+@click.group(
+    cls=Pulsus,
+    invoke_without_command=True,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="pulsus %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Route a request in plain words to a proven infrastructure tool.
+
+    pulsus "REQUEST" ranks the tools under workflows/, selects or composes what fits, validates it
+    in a sandbox and, once approved, promotes it. Every decision can be explained.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit status (docs/exit-codes.md)."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = cli.main(args=args, prog_name="pulsus", standalone_mode=False)
+    except PulsusError as error:
+        output.fail(error, as_json=output.wants_json(args))
+        status = error.exit_status
+    except click.exceptions.Exit as done:
+        status = done.exit_code
+    except click.Abort:
+        click.echo("aborted; nothing was promoted", err=True)
+        status = 130
+    except click.ClickException as error:
+        output.fail(_usage(error), as_json=output.wants_json(args))
+        status = UsageError.exit_status
+    except BrokenPipeError:
+        # The reader (`| head`) has gone: not an error, and nothing more can be printed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    raise SystemExit(status if isinstance(status, int) else 0)
+
+
+def _usage(error: click.ClickException) -> UsageError:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "pulsus"
+    return UsageError(error.format_message(), hint=f"`{path} --help` shows how")

@@ -1,0 +1,105 @@
+"""Options every command has, and the session they make."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap import App
+
+
+@dataclass
+class Session:
+    """What the common options said. The application is built on first use."""
+
+    project: Path
+    output: str
+    verbosity: int
+    flags: dict[str, Any] = field(default_factory=dict)
+
+    @functools.cached_property
+    def app(self) -> App:
+        """The wired application for this project."""
+        from pulsus import bootstrap
+
+        return bootstrap.build(self.project, self.flags)
+
+    @property
+    def json(self) -> bool:
+        """Whether the result is a JSON document."""
+        return self.output == "json"
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person can be asked: a terminal on both sides, and asking not ruled out."""
+        return (
+            not self.app.settings.non_interactive and sys.stdin.isatty() and sys.stderr.isatty()
+        )
+
+
+def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the common options; the command receives a `Session` first.
+
+    `formats` are output formats beyond text and json.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def run(  # noqa: PLR0913 - one parameter per common option
+            *args: Any,
+            project: Path,
+            output: str,
+            state_dir: Path | None,
+            non_interactive: bool,
+            verbose: int,
+            quiet: int,
+            **options: Any,
+        ) -> Any:
+            flags: dict[str, Any] = {}
+            if state_dir is not None:
+                flags["state_dir"] = state_dir
+            if non_interactive:
+                flags["non_interactive"] = True
+            session = Session(project.resolve(), output, verbose - quiet, flags)
+            return command(session, *args, **options)
+
+        for option in reversed(_options(("text", "json", *formats))):
+            run = option(run)
+        return run
+
+    return decorate
+
+
+def _options(formats: tuple[str, ...]) -> list[Callable[..., Any]]:
+    return [
+        click.option(
+            "--output",
+            type=click.Choice(formats),
+            default="text",
+            show_default=True,
+            help="Form of the result on stdout.",
+        ),
+        click.option(
+            "--project",
+            type=click.Path(file_okay=False, exists=True, path_type=Path),
+            default=Path(),
+            metavar="DIR",
+            help="Work on this repository instead of the current folder.",
+        ),
+        click.option(
+            "--state-dir",
+            type=click.Path(file_okay=False, path_type=Path),
+            metavar="DIR",
+            help="Keep caches and locks here instead of .pulsus/.",
+        ),
+        click.option("--non-interactive", is_flag=True, help="Never ask; never read stdin."),
+        click.option("-v", "--verbose", count=True, help="Say more on stderr."),
+        click.option("-q", "--quiet", count=True, help="Say less on stderr."),
+    ]

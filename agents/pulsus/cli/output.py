@@ -1,0 +1,95 @@
+"""Where results and errors go: the result on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from pulsus.core.telemetry.printable import strip_controls
+from pulsus.errors import PulsusError
+
+SCHEMA_VERSION = 1
+
+
+def document(body: Mapping[str, Any]) -> None:
+    """Print one JSON document on stdout, `schema_version` first."""
+    whole = {"schema_version": SCHEMA_VERSION, **body}
+    click.echo(json.dumps(whole, ensure_ascii=False, indent=2, default=str))
+
+
+def error_body(error: PulsusError) -> dict[str, Any]:
+    """The `ok: false` part of a failed command's JSON."""
+    return {
+        "ok": False,
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+            "details": error.details,
+        },
+    }
+
+
+def fail(error: PulsusError, *, as_json: bool) -> None:
+    """Tell of a failure: one JSON document on stdout, or two lines on stderr."""
+    if as_json:
+        document(error_body(error))
+        return
+    note(f"{colour('error', 'red')}[{error.code}]: {strip_controls(error.message)}")
+    if error.hint:
+        note(f"  hint: {strip_controls(error.hint)}")
+
+
+def note(text: str) -> None:
+    """A line for the person, on stderr."""
+    click.echo(text, err=True)
+
+
+def warn(text: str) -> None:
+    """A warning line on stderr."""
+    note(f"{colour('warning', 'yellow')}: {strip_controls(text)}")
+
+
+def colour(text: str, name: str) -> str:
+    """`text` in a colour where a person looks at stderr and NO_COLOR is not set."""
+    plain = os.environ.get("NO_COLOR") or not sys.stderr.isatty()
+    return text if plain else click.style(text, fg=name)
+
+
+def wants_json(args: Sequence[str]) -> bool:
+    """Whether the command line asks for JSON, even where it does not parse otherwise."""
+    pairs = zip(args, [*args[1:], ""], strict=True)
+    return any(a == "--output=json" or (a == "--output" and b == "json") for a, b in pairs)
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table on stdout: ruled on a terminal, aligned plain text in a pipe."""
+    cells = [[strip_controls(str(cell)) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        _rich_table(headers, cells)
+        return
+    widths = [
+        max(len(row[i]) for row in [list(headers), *cells]) for i, _ in enumerate(headers)
+    ]
+    for row in [list(headers), *cells]:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def _rich_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=SIMPLE_HEAD, header_style="bold")
+    for header in headers:
+        grid.add_column(header, overflow="fold")
+    for row in cells:
+        grid.add_row(*(Text(cell) for cell in row))
+    Console().print(grid)

@@ -1,0 +1,97 @@
+"""Finding and calling plugins. A plugin that fails is named and left out; it never stops Pulsus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import pluggy
+
+from pulsus.plugins import builtin, hookspecs
+
+GROUP = "pulsus.plugins"
+BUILTIN = "pulsus"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginInfo:
+    """One plugin as `pulsus plugins list` shows it. `error` is empty while it works."""
+
+    name: str
+    distribution: str
+    version: str
+    hooks: tuple[str, ...] = ()
+    error: str = ""
+    disabled: bool = False
+
+
+class Plugins:
+    """The loaded plugins, in name order after the built-in one."""
+
+    def __init__(self, found: Iterable[EntryPoint], disabled: Collection[str] = ()) -> None:
+        self._manager = pluggy.PluginManager("pulsus")
+        self._manager.add_hookspecs(hookspecs)
+        self._infos: dict[str, PluginInfo] = {}
+        self._register(BUILTIN, builtin, PluginInfo(BUILTIN, "pulsus-workbench", ""))
+        for entry in sorted(found, key=lambda e: e.name):
+            dist = entry.dist
+            info = PluginInfo(entry.name, dist.name if dist else "", dist.version if dist else "")
+            if entry.name in disabled:
+                self._infos[entry.name] = replace(info, disabled=True)
+            else:
+                self._load(entry, info)
+
+    @property
+    def infos(self) -> tuple[PluginInfo, ...]:
+        """Every plugin that was found, failed and disabled ones included."""
+        return tuple(self._infos.values())
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """One line for each plugin that failed to load or to answer."""
+        return tuple(f"plugin {i.name} failed: {i.error}" for i in self.infos if i.error)
+
+    def gather(self, hook: str, accept: Callable[[Any], Iterable[Any]]) -> tuple[Any, ...]:
+        """What every plugin answers to `hook`, in order.
+
+        `accept` turns one plugin's answer into items; where it or the plugin raises, that plugin
+        is marked as failed and gives nothing.
+        """
+        gathered: list[Any] = []
+        for name, plugin in self._manager.list_name_plugin():
+            method = getattr(plugin, hook, None)
+            if method is None or name not in self._infos:
+                continue
+            try:
+                gathered.extend(accept(method()))
+            except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+                self._fail(name, error)
+        return tuple(gathered)
+
+    def _load(self, entry: EntryPoint, info: PluginInfo) -> None:
+        try:
+            plugin = entry.load()
+            self._register(entry.name, plugin() if isinstance(plugin, type) else plugin, info)
+        except Exception as error:  # noqa: BLE001 - importing a plugin may raise anything
+            self._infos[entry.name] = info
+            self._fail(entry.name, error)
+
+    def _register(self, name: str, plugin: object, info: PluginInfo) -> None:
+        self._manager.register(plugin, name=name)
+        callers = self._manager.get_hookcallers(plugin) or []
+        hooks = tuple(sorted(caller.name for caller in callers))
+        self._infos[name] = replace(info, hooks=hooks)
+        unknown = [h for h in dir(plugin) if h.startswith("pulsus_") and h not in hooks]
+        if unknown:
+            raise ValueError(f"unknown hook {unknown[0]}; see docs/plugins.md")
+
+    def _fail(self, name: str, error: Exception) -> None:
+        text = f"{type(error).__name__}: {error}"
+        self._infos[name] = replace(self._infos[name], error=text)
+
+
+def load(disabled: Collection[str] = ()) -> Plugins:
+    """The plugins of this environment: entry points of the group `pulsus.plugins`."""
+    return Plugins(entry_points(group=GROUP), disabled)
