@@ -211,7 +211,9 @@ class Ranked:
 
     `features` and `weights` share their keys; `score` is the weighted sum of §5, `p` the
     calibrated probability in [0, 1] that τ applies to; `rank` starts at 1. `matched` maps a
-    place (name, doc, args, manifest, history) to the request words found there.
+    place (name, doc, args, manifest, path, history) to the request words found there.
+    `signals` are the numbers `p` was computed from. `caution` says where request and tool are at
+    odds (one asks for a change, the other only reads), which lowers the doc feature and `p`.
     """
 
     tool: ToolSpec
@@ -223,6 +225,8 @@ class Ranked:
     tie_break: str | None = None
     why_not: str | None = None
     matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    signals: Mapping[str, float] = field(default_factory=dict)
+    caution: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

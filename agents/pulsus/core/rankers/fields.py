@@ -1,0 +1,62 @@
+"""The words of a tool, by where they stand (spec §4, §15)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from pulsus.core.rankers.text import STOP_WORDS, stem, words
+from pulsus.core.types import ToolSpec
+
+PLACES = ("name", "doc", "args", "manifest", "path", "history")
+"""In the order `matched` reports them; a posting holds them as bits."""
+
+_COUNTS: Mapping[str, int] = {"name": 2}
+"""How often a word counts; 1 unless given. Twice for the name measured best on tool routing."""
+
+
+def field_words(tool: ToolSpec, remembered: Iterable[str] = ()) -> dict[str, list[str]]:
+    """Content words of each place, in order. `remembered` are past requests it answered well.
+
+    Argument and output names count once each however often they occur, so that a tool with many
+    arguments is not about its arguments.
+    """
+    args = [a.name for a in tool.args] + [r.name for r in tool.returns]
+    told = [a.description for a in tool.args] + [r.description for r in tool.returns]
+    hints = tool.manifest
+    texts: dict[str, Iterable[str]] = {
+        "name": (tool.name,),
+        "doc": (tool.summary, tool.body),
+        "args": dict.fromkeys(w for t in (*args, *told) for w in words(t)),
+        "manifest": (*hints.intents, hints.name or "") if hints else (),
+        "path": (tool.domain or "", tool.action),
+        "history": remembered,
+    }
+    return {
+        place: [w for text in texts[place] for w in words(text) if w not in STOP_WORDS]
+        for place in PLACES
+    }
+
+
+def bag(fields: Mapping[str, list[str]]) -> Counter[str]:
+    """Stem counts of one tool over all places."""
+    counts: Counter[str] = Counter()
+    for place, found in fields.items():
+        for word in found:
+            counts[stem(word)] += _COUNTS.get(place, 1)
+    return counts
+
+
+def places(fields: Mapping[str, list[str]]) -> dict[str, int]:
+    """For each stem the places it stands in, as bits in the order of `PLACES`."""
+    bits: dict[str, int] = {}
+    for bit, place in enumerate(PLACES):
+        for word in fields[place]:
+            key = stem(word)
+            bits[key] = bits.get(key, 0) | 1 << bit
+    return bits
+
+
+def place_names(bits: int) -> tuple[str, ...]:
+    """The places of a bit set, in order."""
+    return tuple(place for bit, place in enumerate(PLACES) if bits >> bit & 1)

@@ -1,0 +1,104 @@
+"""A request as weighted terms: itself, synonyms, compounds, probable typos (spec §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from pulsus.core.rankers.doc import DocIndex
+from pulsus.core.rankers.text import STOP_WORDS, stem, words
+
+Synonyms = Mapping[str, tuple[str, ...]]
+"""A lower-case word or phrase (up to three words) → words it may also mean."""
+
+SYNONYM = 0.5
+"""Weight of a synonym beside the word itself."""
+_TYPO = 0.6
+_COMPOUND = 0.9
+_PHRASE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word of the request and the stems it may match, each with a weight in (0, 1]."""
+
+    word: str
+    stems: Mapping[str, float]
+
+
+def synonym_table(synonyms: Synonyms) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Synonyms by stemmed phrase, so that `certs` finds what `cert` was given."""
+    table: dict[tuple[str, ...], dict[str, None]] = {}
+    for phrase, meanings in synonyms.items():
+        key = tuple(stem(w) for w in words(phrase))
+        found = table.setdefault(key, {})
+        for meaning in meanings:
+            found.update(dict.fromkeys(stem(w) for w in words(meaning) if w not in STOP_WORDS))
+    return {key: tuple(found) for key, found in table.items()}
+
+
+def terms(
+    text: str, index: DocIndex, table: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> tuple[Term, ...]:
+    """The request's content words, each once, with everything in the catalogue they may mean."""
+    said = words(text)
+    content = [w for w in said if w not in STOP_WORDS]
+    found: dict[str, dict[str, float]] = {}
+    for word in content:
+        key = stem(word)
+        found.setdefault(word, {key: 1.0})
+        if key not in index.idf:
+            _raise(found[word], _nearby(word, index))
+    for word, meanings in _synonyms(said, table):
+        if word in found:
+            _raise(found[word], {m: SYNONYM for m in meanings if m in index.idf})
+    for first, second in zip(content, content[1:], strict=False):
+        joined = index.vocabulary.get(first + second)
+        if joined:
+            for word in (first, second):
+                _raise(found[word], {joined: _COMPOUND})
+    return _distinct(found)
+
+
+def _distinct(found: Mapping[str, Mapping[str, float]]) -> tuple[Term, ...]:
+    """One term a stem: `log` and `logs` in one request are one word."""
+    seen: dict[str, Term] = {}
+    for word, keys in found.items():
+        seen.setdefault(stem(word), Term(word, keys))
+    return tuple(seen.values())
+
+
+def _raise(into: dict[str, float], more: Mapping[str, float]) -> None:
+    for key, weight in more.items():
+        into[key] = max(into.get(key, 0.0), weight)
+
+
+def _synonyms(
+    said: Sequence[str], table: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each content word that is, or lies in, a known phrase, with that phrase's meanings."""
+    keys = [stem(w) for w in said]
+    for length in range(1, _PHRASE + 1):
+        for start in range(len(said) - length + 1):
+            meanings = table.get(tuple(keys[start : start + length]))
+            if meanings:
+                for word in said[start : start + length]:
+                    yield word, meanings
+
+
+def _nearby(word: str, index: DocIndex) -> dict[str, float]:
+    """Stems an unknown word may be: a compound of two known words, or a typo of one."""
+    for cut in range(3, len(word) - 2):
+        first, second = index.vocabulary.get(word[:cut]), index.vocabulary.get(word[cut:])
+        if first and second:
+            return {first: _COMPOUND, second: _COMPOUND}
+    if len(word) < 4 or not word.isalpha():
+        return {}
+    allowed = 1 if len(word) < 8 else 2
+    close = process.extract(
+        word, index.vocabulary.keys(), scorer=OSA.distance, score_cutoff=allowed, limit=3
+    )
+    return {index.vocabulary[known]: _TYPO for known, _, _ in close if known[0] == word[0]}

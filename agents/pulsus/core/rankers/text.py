@@ -1,0 +1,82 @@
+"""Words of requests and tools (spec §4 `doc_keywords`): the one tokeniser of ranking and parsing.
+
+Whole words only: a stop word never matches inside another word, and `cat` never inside
+`catalogue`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Protocol, cast
+
+import snowballstemmer
+
+# Grammar and politeness. Words that can name a task or a thing (show, list, up, all) stay: how
+# common they are in the catalogue decides their weight.
+STOP_WORDS = frozenset(
+    """
+    a about actually after again am an and any anybody anyone anything are as at be because been
+    before being both but by can cannot could d did do does doing don done during each either else
+    etc ever every everything for from further get gets getting give gives go going got had has
+    have having he hello help her here hers hey hi him his how however i if im in instead into is
+    it its itself ive just kindly know let lets like ll m make makes many may maybe me might mine
+    more most much must my myself need needed needs no nor not of off on once one ones only onto or
+    other our ours out over own per please quickly re really s same she should so some somebody
+    someone something soon such sure t tell than thank thanks that the their theirs them then there
+    these they thing things this those through thus to too try until upon us use used using ve very
+    via want wanted wants was we well were what whats whatever when where whether which while who
+    whom whose why will with within without would yes yet you your yours
+    """.split()
+)
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"[^\W_]+")
+_DIGITS = re.compile(r"\d+|[^\d]+")
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...
+
+
+_stemmer = cast(_Stemmer, snowballstemmer.stemmer("english"))
+
+
+def clean(text: str) -> str:
+    """The text as NFKC on one line, without control, format, private or surrogate characters."""
+    flat = unicodedata.normalize("NFKC", " ".join(text.split()))
+    kept = (c for c in flat if not unicodedata.category(c).startswith("C"))
+    return " ".join("".join(kept).split())
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """The Snowball stem of one lower-case word."""
+    return _stemmer.stemWord(word)
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words in order, with identifiers split: `listOpen_ports` gives three.
+
+    A word that mixes letters and digits gives itself, then its parts: `sha256sum`, `sha`, `256`,
+    `sum`.
+    """
+    out: list[str] = []
+    for word in _WORD.findall(_CAMEL.sub(" ", text)):
+        low = word.lower()
+        out.append(low)
+        parts = _DIGITS.findall(low)
+        if len(parts) > 1:
+            out.extend(parts)
+    return out
+
+
+def stems(text: str) -> list[str]:
+    """Stems of the content words, in order, repeats kept."""
+    return [stem(w) for w in words(text) if w not in STOP_WORDS]
+
+
+def content_words(text: str) -> list[str]:
+    """The words that can match, in order, each once: no stop words, no lone letters or digits."""
+    return list(dict.fromkeys(w for w in words(text) if w not in STOP_WORDS))
