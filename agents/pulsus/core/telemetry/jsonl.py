@@ -1,0 +1,135 @@
+"""Lines of JSON that many processes append to. Effect: writes files.
+
+One line is one write under the file's own lock, so lines of concurrent runs never mix. A line that
+a crash or a full disk cut short is cut off by the next append; a short write is taken back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import fcntl
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pulsus.core.types import JsonValue
+from pulsus.errors import storage_error
+
+MAX_LINE_BYTES = 64 * 1024
+_STRING_LIMITS = (8192, 1024, 128)
+_MAX_DEPTH = 12
+_MAX_INPUT_CHARS = 1 << 20
+
+
+def append(path: Path, line: str) -> None:
+    """Add one line (no newline in it), whole or not at all.
+
+    Raises DiskFull or StorageUnwritable.
+    """
+    data = _bytes(line) + b"\n"
+    try:
+        with _locked(path) as fd:
+            size = _without_torn_tail(fd)
+            if os.write(fd, data) != len(data):
+                os.ftruncate(fd, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError as failure:
+        raise storage_error(failure, path) from failure
+
+
+def plain(value: object, depth: int = 0) -> JsonValue:
+    """`value` as JSON: what JSON does not know becomes its `str`, infinities included."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        return value[:_MAX_INPUT_CHARS]
+    if depth >= _MAX_DEPTH:
+        return str(value)[:_MAX_INPUT_CHARS]
+    return _plain_container(value, depth + 1)
+
+
+def encode(record: Mapping[str, JsonValue]) -> str:
+    """One JSON line of at most 64 KiB.
+
+    Long strings are cut first, then whole fields; a mark says how much is missing.
+    """
+    line = _dumps(dict(record))
+    for limit in _STRING_LIMITS:
+        if len(_bytes(line)) < MAX_LINE_BYTES:
+            return line
+        line = _dumps({k: _cut(v, limit) for k, v in record.items()})
+    if len(_bytes(line)) < MAX_LINE_BYTES:
+        return line
+    return _dumps({k: _cut(v if _scalar(v) else _dumps(v), 256) for k, v in record.items()})
+
+
+def _plain_container(value: object, depth: int) -> JsonValue:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = dataclasses.fields(value)
+        return {f.name: plain(getattr(value, f.name), depth) for f in fields}
+    if isinstance(value, Mapping):
+        return {str(k): plain(v, depth) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v, depth) for v in value]
+    if isinstance(value, set | frozenset):
+        return [plain(v, depth) for v in sorted(value, key=str)]
+    return str(value)[:_MAX_INPUT_CHARS]
+
+
+def _bytes(line: str) -> bytes:
+    # A lone surrogate (a file name that is not UTF-8) becomes its JSON escape.
+    return line.encode("utf-8", "backslashreplace")
+
+
+def _dumps(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _scalar(value: JsonValue) -> bool:
+    return not isinstance(value, list | dict)
+
+
+def _cut(value: JsonValue, limit: int) -> JsonValue:
+    match value:
+        case str() if len(value) > limit:
+            return f"{value[:limit]}…[+{len(value) - limit} characters]"
+        case list():
+            return [_cut(item, limit) for item in value]
+        case dict():
+            return {k: _cut(v, limit) for k, v in value.items()}
+        case _:
+            return value
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    fd = os.open(path, flags, 0o644)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _without_torn_tail(fd: int) -> int:
+    """The file's size after a last line without its newline was completed or cut off."""
+    size = os.fstat(fd).st_size
+    if size == 0 or os.pread(fd, 1, size - 1) == b"\n":
+        return size
+    start = max(0, size - 2 * MAX_LINE_BYTES)
+    tail = os.pread(fd, size - start, start)
+    torn = tail[tail.rfind(b"\n") + 1 :]
+    try:
+        json.loads(torn)
+    except ValueError:
+        os.ftruncate(fd, size - len(torn))
+        return size - len(torn)
+    os.write(fd, b"\n")
+    return size + 1

@@ -1,0 +1,123 @@
+"""Decision traces and the app's log (spec §11). Effect: appends to files below `log_dir`.
+
+Only `app`, `runs`, `validation` and `metrics` exist there. Everything passes the redactor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pulsus.core.telemetry import jsonl
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import JsonValue
+from pulsus.errors import storage_error
+
+Room = Literal["app", "runs", "validation", "metrics"]
+
+REQUIRED = (
+    "ts",
+    "run_id",
+    "route_id",
+    "phase",
+    "candidates",
+    "features",
+    "weights",
+    "top_score",
+    "policy",
+    "decision",
+    "artifacts",
+)
+"""Fields every event has, in this order; null where the stage has nothing to say (spec §11)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The events of one run, in `logs/runs/<run_id>/steps.log`."""
+
+    path: Path
+    run_id: str
+    clock: Clock
+    redactor: Redactor
+    route_id: str | None = None
+
+    def event(self, phase: str, **fields: object) -> None:
+        """Append one event. Unknown fields are kept; values that are not JSON become their `str`.
+
+        Raises DiskFull or StorageUnwritable.
+        """
+        fixed = {
+            "ts": _stamp(self.clock()),
+            "run_id": self.run_id,
+            "route_id": self.route_id,
+            "phase": phase,
+        }
+        write_event(self.path, dict.fromkeys(REQUIRED) | fields | fixed, self.redactor)
+
+    def with_route(self, route_id: str) -> Trace:
+        """The same trace, from now on naming its route."""
+        return replace(self, route_id=route_id)
+
+
+@dataclass(frozen=True, slots=True)
+class AppLog:
+    """Lifecycle of the app, in `logs/app/YYYY-MM-DD/pulsus.log` (UTC days)."""
+
+    log_dir: Path
+    clock: Clock
+    redactor: Redactor
+
+    def event(self, event: str, **fields: object) -> None:
+        """Append one line. Raises DiskFull or StorageUnwritable."""
+        now = self.clock()
+        folder = day_folder(self.log_dir, "app", now)
+        record = {"ts": _stamp(now), "event": event} | fields
+        write_event(folder / "pulsus.log", record, self.redactor)
+
+
+def open_trace(
+    log_dir: Path, run_id: str, *, clock: Clock, redactor: Redactor, route_id: str | None = None
+) -> Trace:
+    """A trace whose first event, phase `start`, is already written.
+
+    So a read-only folder or a full disk ends the run before any work, as StorageUnwritable or
+    DiskFull.
+    """
+    folder = room(log_dir, "runs", run_id)
+    trace = Trace(folder / "steps.log", run_id, clock, redactor, route_id)
+    trace.event("start")
+    return trace
+
+
+def room(log_dir: Path, name: Room, *below: str) -> Path:
+    """The folder `log_dir/name/...`, made if it is not there. Raises as every write does."""
+    folder = log_dir.joinpath(name, *below)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise storage_error(failure, folder) from failure
+    return folder
+
+
+def day_folder(log_dir: Path, name: Room, now: datetime) -> Path:
+    """`log_dir/name/YYYY-MM-DD`, the UTC day, made if it is not there."""
+    return room(log_dir, name, f"{now.astimezone(UTC):%Y-%m-%d}")
+
+
+def write_event(path: Path, record: dict[str, object], redactor: Redactor) -> None:
+    """Append one record as a redacted JSON line of at most 64 KiB."""
+    clean = redactor.redact_value(jsonl.plain(record))
+    jsonl.append(path, jsonl.encode(_mapping(clean)))
+
+
+def _mapping(value: JsonValue) -> dict[str, JsonValue]:
+    if not isinstance(value, dict):
+        raise TypeError(f"an event is a mapping, not {type(value).__name__}")
+    return value
+
+
+def _stamp(now: datetime) -> str:
+    return now.astimezone(UTC).isoformat(timespec="milliseconds")

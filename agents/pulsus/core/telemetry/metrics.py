@@ -1,0 +1,55 @@
+"""Counters and timers (spec §11). Effect: appends to `logs/metrics/YYYY-MM-DD.jsonl`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.telemetry.logging import room, write_event
+from pulsus.core.telemetry.redact import Redactor
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Writes one line a measurement; `enabled=False` (setting `log.metrics`) writes none.
+
+    `monotonic` gives seconds. Every write may raise DiskFull or StorageUnwritable.
+    """
+
+    log_dir: Path
+    clock: Clock
+    redactor: Redactor
+    enabled: bool = True
+    monotonic: Callable[[], float] = time.perf_counter
+
+    def count(self, name: str, n: int = 1, **labels: object) -> None:
+        """Add `n` to the counter `name`."""
+        self._write({"metric": name, "type": "counter", "value": n, "labels": labels})
+
+    @contextmanager
+    def time(self, name: str, **labels: object) -> Iterator[None]:
+        """Record how many milliseconds the block took, and whether it raised (`ok`)."""
+        started = self.monotonic()
+        ok = False
+        try:
+            yield
+            ok = True
+        finally:
+            self.observe_ms(name, (self.monotonic() - started) * 1000, ok=ok, **labels)
+
+    def observe_ms(self, name: str, milliseconds: float, **labels: object) -> None:
+        """Record a duration measured elsewhere, in milliseconds."""
+        value = round(milliseconds, 3)
+        self._write({"metric": name, "type": "timer_ms", "value": value, "labels": labels})
+
+    def _write(self, record: dict[str, object]) -> None:
+        if not self.enabled:
+            return
+        now = self.clock().astimezone(UTC)
+        path = room(self.log_dir, "metrics") / f"{now:%Y-%m-%d}.jsonl"
+        write_event(path, {"ts": now.isoformat(timespec="milliseconds")} | record, self.redactor)

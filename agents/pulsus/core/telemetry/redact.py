@@ -1,0 +1,183 @@
+"""The one redactor: secrets out of text and JSON before anything is written down.
+
+Three nets: names that announce a secret (`password=`), shapes that are one (tokens, PEM blocks, URL
+passwords), and values known from the environment. When in doubt it hides too much. Every pattern
+is linear in the text, and redacting twice changes nothing more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from urllib.parse import quote
+
+from pulsus.core.types import JsonValue
+
+MARK = "[redacted]"
+MIN_KNOWN_CHARS = 8
+"""Shorter environment values are too likely to be ordinary words."""
+
+_PASSES = 6
+
+_NAME = (
+    r"(?:(?<![/\\])passwd|password|passphrase|(?<=[_-])pwd|mysql_pwd|secret|token"
+    r"|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|private[_-]?key|account[_-]?key"
+    r"|signing[_-]?key|encryption[_-]?key|ssh[_-]?key|x-amz-signature|x-amz-credential)"
+)
+_SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
+_SECRET_VARIABLE = re.compile(
+    r"(?:^|_)(?:API_KEY|TOKEN|SECRET|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|PASSPHRASE)\Z"
+    r"|PASSWORD\Z|PASSWD\Z|_PWD\Z"
+)
+
+# A value: quoted (the closing quote may be missing), quoted within a quoted text, or one word.
+_QUOTED = r'"(?:[^"\\\r\n]|\\.)*|\'(?:[^\'\\\r\n]|\\.)*'
+_ESCAPED = r"\\+[\"'](?:[^\"'\\\r\n]|\\(?![\"']))*"
+_WORD = r"[^\s\"']+"
+
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)", re.S)
+_HEADER = re.compile(
+    r"(\b(?:proxy-)?authorization(?:\\*[\"'])?[ \t]{0,8}[:=][ \t]{0,8}(?:\\*[\"'])?)"
+    r"(?:(?:digest|aws4-hmac-sha256)\b[^\r\n]*|(?:[a-z][\w-]{0,30}[ \t]{1,8})?[^\s\"']+)",
+    re.I,
+)
+_COOKIE = re.compile(
+    r"(\b(?:set-)?cookie(?:\\*[\"'])?[ \t]{0,8}:[ \t]{0,8}(?:\\*[\"'])?)[^\r\n\"']+", re.I
+)
+_SCHEME = re.compile(
+    r"(\b(?:bearer|basic)[ \t]{1,8})(?=[A-Za-z0-9.~-]{0,200}?(?:[0-9=_+/]|[a-z][A-Z]))"
+    r"[A-Za-z0-9._~+/=-]{8,}",
+    re.I,
+)
+_BLOCK = re.compile(
+    rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}})[|>][-+]?[ \t]*\r?\n(?:[ \t][^\n]*(?:\n|\Z))+", re.I
+)
+_ASSIGNED = re.compile(
+    rf"({_NAME}(?:\\*[\"'])?\]?[ \t]{{0,8}}(?::=|=>|[:=]|%3[Dd])[ \t]{{0,8}})"
+    rf"({_QUOTED}|{_ESCAPED}|{_WORD})",
+    re.I,
+)
+_FLAG = re.compile(
+    r"(--(?:[a-z0-9]{1,20}-){0,4}(?:password|passphrase|token|secret|api-?key|access-key"
+    rf"|secret-key)[ \t]{{1,8}})(?!-)({_QUOTED}|{_WORD})",
+    re.I,
+)
+_CURL_USER = re.compile(
+    r"(\bcurl\b[^\r\n]{0,400}?[ \t](?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:)[^\s\"']+"
+)
+_NETRC = re.compile(r"(\blogin[ \t]{1,8}\S{1,128}[ \t]{1,8}password[ \t]{1,8})\S+", re.I)
+_URL = re.compile(r"(://[^\s/:@\"'<>?#]{0,256}:)[^\s/\"'<>?#]{1,512}@")
+_QUERY = re.compile(r"([?&](?:sig|signature|x-amz-signature|code|key)=)[^\s&\"'<>#]{8,}", re.I)
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:AKIA|ASIA|AROA)[0-9A-Z]{16}(?![0-9A-Za-z])"
+    r"|gh[pousr]_[A-Za-z0-9]{20,}"
+    r"|github_pat_[A-Za-z0-9_]{20,}"
+    r"|gl(?:pat|rt|dt|ptt|cbt|soat)-[A-Za-z0-9_-]{16,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"
+    r"|sk-(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{16,}"
+    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"
+    r"|hv[bsr]\.[A-Za-z0-9_-]{20,}"
+    r"|AIza[0-9A-Za-z_-]{35}"
+    r"|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}|dop_v1_[a-f0-9]{64}"
+    r"|SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}"
+    r")"
+)
+# Starts only where a word starts, so a long run of "eyJ" is scanned once.
+_JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?")
+
+
+def _keep_quote(match: re.Match[str]) -> str:
+    value = match[2]
+    opening = re.match(r"\\*[\"']", value)
+    return f"{match[1]}{opening[0] if opening else ''}{MARK}"
+
+
+Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+
+_RULES: tuple[Rule, ...] = (
+    (_PEM, MARK),
+    (_HEADER, rf"\1{MARK}"),
+    (_COOKIE, rf"\1{MARK}"),
+    (_URL, rf"\1{MARK}@"),
+    (_TOKEN, MARK),
+    (_JWT, MARK),
+    (_SCHEME, rf"\1{MARK}"),
+    (_BLOCK, rf"\1{MARK}\n"),
+    (_ASSIGNED, _keep_quote),
+    (_FLAG, _keep_quote),
+    (_CURL_USER, rf"\1{MARK}"),
+    (_NETRC, rf"\1{MARK}"),
+    (_QUERY, rf"\1{MARK}"),
+)
+
+
+class Redactor:
+    """Hides secrets; `known` are secret values to hide wherever they appear, however quoted.
+
+    Values shorter than 8 characters, or that are part of the mark itself, are left alone.
+    """
+
+    def __init__(self, known: tuple[str, ...] = ()) -> None:
+        spellings = {s for value in known for s in _spellings(value)}
+        usable = sorted((s for s in spellings if s not in MARK), key=lambda s: (-len(s), s))
+        self._known = re.compile("|".join(map(re.escape, usable))) if usable else None
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Redactor:
+        """A redactor that also knows the value of every variable named like a secret."""
+        return cls(tuple(v for k, v in environ.items() if _SECRET_VARIABLE.search(k.upper())))
+
+    def redact(self, text: str) -> str:
+        """`text` with every secret replaced by `[redacted]`."""
+        for _ in range(_PASSES):
+            before = text
+            text = self._once(text)
+            if text == before:
+                break
+        return text
+
+    def redact_value(self, value: JsonValue) -> JsonValue:
+        """The same JSON value without secrets; under a secret's name the whole value goes."""
+        match value:
+            case str():
+                return self.redact(value)
+            case list():
+                return [self.redact_value(item) for item in value]
+            case dict():
+                return {self.redact(k): self._member(k, v) for k, v in value.items()}
+            case _:
+                return value
+
+    def _member(self, key: str, value: JsonValue) -> JsonValue:
+        hides = _SECRET_KEY.search(key) and value not in (None, True, False, "")
+        return MARK if hides else self.redact_value(value)
+
+    def _once(self, text: str) -> str:
+        if self._known is not None:
+            text = self._known.sub(MARK, text)
+        for pattern, replacement in _RULES:
+            text = pattern.sub(replacement, text)
+        return text
+
+
+_SHAPES_ONLY = Redactor()
+
+
+def redact(text: str) -> str:
+    """`text` without secrets that names or shapes give away; knows no environment."""
+    return _SHAPES_ONLY.redact(text)
+
+
+def redact_value(value: JsonValue) -> JsonValue:
+    """A JSON value without secrets that names or shapes give away; knows no environment."""
+    return _SHAPES_ONLY.redact_value(value)
+
+
+def _spellings(value: str) -> tuple[str, ...]:
+    """How a known value may be written: plainly, percent-encoded, escaped for JSON."""
+    value = value.strip()
+    if len(value) < MIN_KNOWN_CHARS:
+        return ()
+    return value, quote(value, safe=""), json.dumps(value)[1:-1]
