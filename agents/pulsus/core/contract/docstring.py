@@ -1,0 +1,190 @@
+"""A tool's docstring as named sections (docs/tool-contract.md). Pure."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from pulsus.core.types import Effects, Kind, OutputSpec
+
+SECTIONS = ("Args", "Returns", "Side effects", "Kind", "Effects", "Secrets", "Examples")
+
+_ALIASES = {
+    "Arguments": "Args",
+    "Parameters": "Args",
+    "Params": "Args",
+    "Side Effects": "Side effects",
+    "Side-effects": "Side effects",
+}
+_HEADER = re.compile(rf"({'|'.join((*SECTIONS, *_ALIASES))}):(?:[ \t]+(.*))?$")
+_ENTRY = re.compile(r"(\*{0,2}\w+)(?:\s*\((.*?)\))?:(?:\s+(.*))?$")
+_SECRET = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_TYPE_WORDS = frozenset(
+    ("Any", "None", "bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Docstring:
+    """A docstring taken apart. `text` is all of it, dedented; `sections` hold dedented content.
+
+    `errors` name sections that occur twice; such a section is left out of `sections`.
+    """
+
+    text: str
+    summary: str
+    body: str
+    sections: Mapping[str, str]
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One `name (type): text` item of a section; `type` is None where none is given."""
+
+    name: str
+    type: str | None
+    text: str
+
+
+def parse(raw: str) -> Docstring:
+    """The docstring's summary line, free text and sections.
+
+    A section starts with its header at the left margin and ends at the next line at the margin
+    (list items of `Examples:` may stand there). What belongs to no section is body.
+    """
+    text = clean(raw)
+    lines = text.split("\n")
+    summary = "" if _HEADER.match(lines[0]) else one_line(lines[0])
+    body: list[str] = []
+    found: dict[str, list[str]] = {}
+    twice: list[str] = []
+    current: str | None = None
+    for line in lines[1:] if summary else lines:
+        if header := _HEADER.match(line):
+            current = _ALIASES.get(header[1], header[1])
+            if current in found:
+                twice.append(current)
+            found[current] = [header[2] or ""]
+        elif current is not None and _continues(line, current):
+            found[current].append(line)
+        else:
+            current = None
+            body.append(line)
+    return Docstring(
+        text=text,
+        summary=summary,
+        body="\n".join(body).strip(),
+        sections={n: _content(found[n]) for n in SECTIONS if n in found and n not in twice},
+        errors=tuple(f"{n}: occurs more than once" for n in dict.fromkeys(twice)),
+    )
+
+
+def clean(text: str) -> str:
+    """The text without its common indentation and outer blank lines.
+
+    Like `inspect.cleandoc`, but tabs stay tabs: an example's file may hold them.
+    """
+    first, *rest = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join((first.lstrip(" \t").rstrip(), _dedent(rest))).strip("\n").rstrip()
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without control characters."""
+    return "".join(c for c in " ".join(text.split()) if c.isprintable())
+
+
+def entries(section: str) -> tuple[Entry, ...]:
+    """The `name (type): text` items of a section; deeper lines continue an item."""
+    items: list[Entry] = []
+    for line in section.split("\n"):
+        match = None if line[:1].isspace() else _ENTRY.match(line.rstrip())
+        if match:
+            items.append(Entry(match[1], match[2], match[3] or ""))
+        elif items and line[:1].isspace() and line.strip():
+            last = items.pop()
+            items.append(Entry(last.name, last.type, f"{last.text} {line.strip()}".strip()))
+    return tuple(items)
+
+
+def descriptions(section: str) -> dict[str, str]:
+    """Argument name → description, from an `Args:` section."""
+    return {e.name.lstrip("*"): e.text for e in entries(section)}
+
+
+def outputs(section: str | None, return_hint: str | None) -> tuple[OutputSpec, ...]:
+    """What the tool returns: its named keys, else one output called `result`.
+
+    Empty where nothing is documented and the hint says `dict`, `None` or nothing.
+    """
+    named = [e for e in entries(section or "") if not (e.type is None and e.name in _TYPE_WORDS)]
+    if named:
+        return tuple(OutputSpec(e.name, e.type, e.text) for e in named)
+    if section and not _is_none(section):
+        return (OutputSpec("result", return_hint, one_line(section)),)
+    if return_hint is None or re.match(r"'?(None\b|dict\b|Dict\b|Mapping\b)", return_hint):
+        return ()
+    return (OutputSpec("result", return_hint),)
+
+
+def kind(section: str | None) -> tuple[Kind, bool, tuple[str, ...]]:
+    """(kind, whether it was declared, errors). Anything unreadable is an undeclared write."""
+    if section is None:
+        return "write", False, ()
+    word = section.strip().lower()
+    for known in get_args(Kind):
+        if word == known:
+            return known, True, ()
+    return "write", False, (f"Kind: {one_line(section)!r} is not resolve, read or write",)
+
+
+def effects(section: str | None) -> tuple[Effects | None, tuple[str, ...]]:
+    """(declared effects, errors). None where the tool declares nothing that can be read."""
+    if section is None:
+        return None, ()
+    if _is_none(section):
+        return Effects(), ()
+    found = {e.name: e.text for e in entries(section)}
+    unknown = [name for name in found if name not in ("paths", "hosts", "commands")]
+    if unknown or not found:
+        what = f"{unknown[0]!r} is not" if unknown else "no line starts with"
+        return None, (f"Effects: {what} paths:, hosts: or commands:",)
+    listed = {name: names(text) for name, text in found.items()}
+    return Effects(**listed), ()
+
+
+def secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(names of the secrets needed, errors)."""
+    wanted = names(section or "")
+    bad = [name for name in wanted if not _SECRET.fullmatch(name)]
+    return wanted, tuple(f"Secrets: {one_line(name)!r} is not a name" for name in bad)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The comma-separated items of a line; empty for `none`."""
+    if _is_none(text):
+        return ()
+    return tuple(item for part in text.split(",") if (item := one_line(part)))
+
+
+def _is_none(text: str) -> bool:
+    return text.strip().rstrip(".").lower() in ("", "none")
+
+
+def _continues(line: str, section: str) -> bool:
+    at_margin = bool(line) and not line[0].isspace()
+    return not at_margin or (section == "Examples" and line[0] in "-#")
+
+
+def _content(lines: list[str]) -> str:
+    inline, *rest = lines
+    return f"{inline.strip()}\n{_dedent(rest)}".strip("\n").rstrip()
+
+
+def _dedent(lines: list[str]) -> str:
+    indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
+    margin = len(os.path.commonprefix(indents))
+    return "\n".join(line[margin:] for line in lines)

@@ -1,0 +1,103 @@
+"""Which function of a module is its entry point (spec §4). Pure.
+
+Strict: a name that is bound twice, conditionally or through a decorator is decided only when the
+module runs, and then the signature read here could be another function's.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Literal
+
+NAMES = ("run", "main")
+
+_OWN_SCOPE = (
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a module has no usable entry point: a stable code and one line."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    name: str
+    node: ast.AST
+    line: int
+    nested: bool
+
+
+def find(module: ast.Module) -> ast.FunctionDef | Refusal:
+    """The one top-level `def run` or `def main`, or why there is none."""
+    bindings = sorted(_bindings(module), key=lambda b: b.line)
+    if not bindings:
+        return Refusal("NO_ENTRY", "no `def run(...)` or `def main(...)` at the top level")
+    if len(bindings) > 1:
+        where = ", ".join(f"{b.name} in line {b.line}" for b in bindings)
+        return Refusal("AMBIGUOUS_ENTRY", f"more than one entry point: {where}; keep one")
+    return _usable(bindings[0])
+
+
+def entry_name(function: ast.FunctionDef) -> Literal["run", "main"]:
+    """`run` or `main`."""
+    return "run" if function.name == "run" else "main"
+
+
+def _usable(binding: _Binding) -> ast.FunctionDef | Refusal:
+    at, name, node = f"line {binding.line}", binding.name, binding.node
+    if isinstance(node, ast.AsyncFunctionDef):
+        return Refusal("ASYNC_ENTRY", f"{at}: `async def {name}` cannot be called; use `def`")
+    if not isinstance(node, ast.FunctionDef):
+        return Refusal("ENTRY_NOT_FUNCTION", f"{at}: `{name}` is not defined with `def`")
+    if binding.nested:
+        return Refusal(
+            "CONDITIONAL_ENTRY", f"{at}: `{name}` is defined inside a block; define it at the top"
+        )
+    if node.decorator_list:
+        return Refusal(
+            "DECORATED_ENTRY", f"{at}: `{name}` is decorated, which can change its signature"
+        )
+    return node
+
+
+def _bindings(module: ast.Module) -> list[_Binding]:
+    """Every place at module scope that binds or deletes an entry name."""
+    found: list[_Binding] = []
+    todo: list[tuple[ast.AST, bool]] = [(node, False) for node in module.body]
+    while todo:
+        node, nested = todo.pop()
+        found += [
+            _Binding(name, node, getattr(node, "lineno", 0), nested)
+            for name in _bound_names(node)
+            if name in NAMES
+        ]
+        if not isinstance(node, (*_DEFINITIONS, *_OWN_SCOPE)):
+            todo += [(child, True) for child in ast.iter_child_nodes(node)]
+    return found
+
+
+def _bound_names(node: ast.AST) -> list[str]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return [node.name]
+        case ast.Name(ctx=ast.Store() | ast.Del()):
+            return [node.id]
+        case ast.Import() | ast.ImportFrom():
+            return [a.asname or a.name.partition(".")[0] for a in node.names]
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+            return [name]
+        case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+            return [name]
+        case _:
+            return []

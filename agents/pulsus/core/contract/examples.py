@@ -1,0 +1,143 @@
+"""The `Examples:` section as values (docs/tool-contract.md). Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Collection
+from pathlib import PurePosixPath
+
+from pulsus.core.contract import yaml_text
+from pulsus.core.types import Example, InlineFile, JsonValue
+
+_KEYS = ("title", "inputs", "files", "output")
+_FILE_KEYS = ("text", "base64", "mtime")
+
+
+class _Unusable(ValueError):
+    """An example cannot be run as written."""
+
+
+def read(
+    section: str | None, arguments: Collection[str] | None
+) -> tuple[tuple[Example, ...], tuple[str, ...]]:
+    """(the usable examples, one error a bad one).
+
+    `arguments` are the names an example may give; None where the entry takes any (`**kwargs`).
+    """
+    if section is None:
+        return (), ()
+    try:
+        items = yaml_text.load(section)
+    except yaml_text.YamlError as error:
+        return (), (f"Examples: {error}",)
+    if not isinstance(items, list):
+        return (), ("Examples: not a YAML list; start each example with `- inputs:`",)
+    examples: list[Example] = []
+    errors: list[str] = []
+    for number, item in enumerate(items, start=1):
+        try:
+            examples.append(_example(item, arguments))
+        except _Unusable as error:
+            errors.append(f"Examples, item {number}: {error}")
+    return tuple(examples), tuple(errors)
+
+
+def _example(item: JsonValue, arguments: Collection[str] | None) -> Example:
+    fields = _mapping(item, "an example")
+    _known(fields, _KEYS)
+    if "inputs" not in fields:
+        raise _Unusable("has no `inputs`; write `inputs: {}` where there are none")
+    inputs = _mapping(fields["inputs"], "inputs")
+    if arguments is not None:
+        for name in inputs:
+            if name not in arguments:
+                raise _Unusable(f"input {name!r} is no argument ({_listed(arguments)})")
+    title = fields.get("title", "")
+    if not isinstance(title, str):
+        raise _Unusable(f"title {title!r} is not text")
+    return Example(
+        inputs=inputs,
+        files=_files(fields.get("files")),
+        expected=fields.get("output"),
+        has_expected="output" in fields,
+        title=title,
+    )
+
+
+def _files(value: JsonValue) -> tuple[InlineFile, ...]:
+    if value is None:
+        return ()
+    files = tuple(_file(path, spec) for path, spec in _mapping(value, "files").items())
+    taken: set[PurePosixPath] = set()
+    for path in (PurePosixPath(f.path) for f in files):
+        clash = next(
+            (t for t in taken if t == path or t in path.parents or path in t.parents), None
+        )
+        if clash is not None:
+            raise _Unusable(f"files {str(clash)!r} and {str(path)!r} are in each other's way")
+        taken.add(path)
+    return files
+
+
+def _file(path: str, spec: JsonValue) -> InlineFile:
+    _under_tmp(path)
+    if isinstance(spec, str):
+        return InlineFile(path, _utf8(path, spec))
+    fields = _mapping(spec, f"file {path!r}")
+    _known(fields, _FILE_KEYS)
+    if ("text" in fields) == ("base64" in fields):
+        raise _Unusable(f"file {path!r} needs exactly one of `text` and `base64`")
+    return InlineFile(path, _content(path, fields), _age(path, fields.get("mtime")))
+
+
+def _under_tmp(path: str) -> None:
+    parts = path.split("/")
+    if not path.startswith("/tmp/") or path.endswith("/") or "\0" in path:
+        raise _Unusable(f"file {path!r} does not lie under /tmp/")
+    if any(part in ("", ".", "..") for part in parts[1:]):
+        raise _Unusable(f"file {path!r} has an empty, `.` or `..` part")
+
+
+def _content(path: str, fields: dict[str, JsonValue]) -> bytes:
+    encoded = "base64" in fields
+    value = fields["base64" if encoded else "text"]
+    if not isinstance(value, str):
+        raise _Unusable(f"file {path!r}: {value!r} is not text; put it in quotes")
+    if not encoded:
+        return _utf8(path, value)
+    try:
+        return base64.b64decode("".join(value.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise _Unusable(f"file {path!r}: not base64") from None
+
+
+def _utf8(path: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise _Unusable(f"file {path!r}: the text is not Unicode; use base64") from None
+
+
+def _age(path: str, mtime: JsonValue) -> float | None:
+    if mtime is None:
+        return None
+    if isinstance(mtime, bool) or not isinstance(mtime, int | float) or abs(mtime) > 1e10:
+        raise _Unusable(f"file {path!r}: mtime {mtime!r} is not seconds relative to the run")
+    return -float(mtime)
+
+
+def _mapping(value: JsonValue, what: str) -> dict[str, JsonValue]:
+    if not isinstance(value, dict):
+        raise _Unusable(f"{what} is not a mapping")
+    return value
+
+
+def _known(fields: dict[str, JsonValue], known: tuple[str, ...]) -> None:
+    for key in fields:
+        if key not in known:
+            raise _Unusable(f"unknown key {key!r} ({_listed(known)})")
+
+
+def _listed(names: Collection[str]) -> str:
+    return f"known: {', '.join(names)}" if names else "it takes none"

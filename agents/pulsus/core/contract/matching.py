@@ -1,0 +1,91 @@
+"""Does a result fit an example's expected output? (docs/tool-contract.md). Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from pulsus.core.types import JsonValue
+
+ANY = "..."
+RELATIVE = 1e-9  # docs/tool-contract.md
+_SHOWN = 80
+
+
+def matches(expected: JsonValue, actual: JsonValue) -> str | None:
+    """None where `actual` fits the pattern `expected`, else one line on the first difference.
+
+    Such as `rows[0].bytes: expected 5, got 6`. `...` stands for any one value, a last item `...`
+    for any further items, a key `...: ...` for any further keys.
+    """
+    return _compare(expected, actual, "")
+
+
+def _compare(expected: JsonValue, actual: JsonValue, at: str) -> str | None:
+    if expected == ANY:
+        return None
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return _mapping(expected, actual, at)
+    if isinstance(expected, list) and isinstance(actual, list):
+        return _sequence(expected, actual, at)
+    return None if _same(expected, actual) else _differ(at, expected, actual)
+
+
+def _mapping(expected: dict[str, JsonValue], actual: dict[str, JsonValue], at: str) -> str | None:
+    open_ended = expected.get(ANY) == ANY
+    for key, value in expected.items():
+        if key == ANY and open_ended:
+            continue
+        if key not in actual:
+            return f"{_key(at, key)}: expected {_show(value)}, but the key is missing"
+        if difference := _compare(value, actual[key], _key(at, key)):
+            return difference
+    if not open_ended:
+        for key, value in actual.items():
+            if key not in expected:
+                return f"{_key(at, key)}: not expected, got {_show(value)}"
+    return None
+
+
+def _sequence(expected: list[JsonValue], actual: list[JsonValue], at: str) -> str | None:
+    open_ended = bool(expected) and expected[-1] == ANY
+    wanted = expected[:-1] if open_ended else expected
+    for index, (want, got) in enumerate(zip(wanted, actual, strict=False)):
+        if difference := _compare(want, got, f"{at}[{index}]"):
+            return difference
+    if len(actual) < len(wanted) or (len(actual) > len(wanted) and not open_ended):
+        least = "at least " if open_ended else ""
+        return f"{at or 'result'}: expected {least}{len(wanted)} items, got {len(actual)}"
+    return None
+
+
+def _same(expected: JsonValue, actual: JsonValue) -> bool:
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return expected is actual
+    if isinstance(expected, int | float) and isinstance(actual, int | float):
+        return expected == actual or _close(expected, actual)
+    return type(expected) is type(actual) and expected == actual
+
+
+def _close(expected: float, actual: float) -> bool:
+    if isinstance(expected, int) and isinstance(actual, int):
+        return False
+    try:
+        return math.isclose(expected, actual, rel_tol=RELATIVE)
+    except OverflowError:  # an int beyond the range of float
+        return False
+
+
+def _differ(at: str, expected: JsonValue, actual: JsonValue) -> str:
+    return f"{at or 'result'}: expected {_show(expected)}, got {_show(actual)}"
+
+
+def _key(at: str, key: str) -> str:
+    if not key.isidentifier():
+        return f"{at or 'result'}[{_show(key)}]"
+    return f"{at}.{key}" if at else key
+
+
+def _show(value: JsonValue) -> str:
+    text = json.dumps(value, default=repr)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

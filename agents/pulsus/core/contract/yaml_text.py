@@ -1,0 +1,153 @@
+"""YAML as JSON values: one document, YAML 1.2 scalars, no tags, no aliases. Pure.
+
+Read from the event stream, because composing a node graph recurses in C without a limit, follows
+aliases, and lets a repeated key win in silence.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import cast
+
+import yaml
+
+from pulsus.core.types import JsonValue
+
+# Deeper than any example a person writes; libyaml is quadratic in the nesting of flow brackets.
+MAX_DEPTH = 64
+
+# https://yaml.org/spec/1.2.2/#103-core-schema
+_NULL = re.compile(r"null|Null|NULL|~|")
+_BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+_Container = list[JsonValue] | dict[str, JsonValue]
+_LOADER = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+class YamlError(ValueError):
+    """Not a document Pulsus accepts; the message is one line and names the line where known."""
+
+
+def load(text: str) -> JsonValue:
+    """The one value the text holds; None for an empty text.
+
+    Dates, `yes`, `on` and `12:30` are strings. Raises YamlError.
+    """
+    builder = _Builder()
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            builder.take(event)
+    except yaml.MarkedYAMLError as error:
+        problem = " ".join(str(error.problem or error.context or "not YAML").split())
+        mark = error.problem_mark or error.context_mark
+        raise YamlError(f"line {mark.line + 1}: {problem}" if mark else problem) from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise YamlError(" ".join(str(error).split())) from None
+    return builder.value
+
+
+class _Builder:
+    """Turns events into one value, without recursion."""
+
+    def __init__(self) -> None:
+        self.value: JsonValue = None
+        self._documents = 0
+        self._open: list[_Container] = []
+        self._keys: list[str | None] = []
+
+    def take(self, event: yaml.Event) -> None:
+        match event:
+            case yaml.DocumentStartEvent():
+                self._documents += 1
+                if self._documents > 1:
+                    raise _refuse(event, "more than one document")
+            case yaml.AliasEvent():
+                raise _refuse(event, "aliases (*) are not allowed")
+            case yaml.ScalarEvent():
+                self._scalar(event)
+            case yaml.SequenceStartEvent():
+                self._start(event, [])
+            case yaml.MappingStartEvent():
+                self._start(event, {})
+            case yaml.CollectionEndEvent():
+                self._open.pop()
+                self._keys.pop()
+            case _:
+                pass
+
+    def _start(self, event: yaml.CollectionStartEvent, container: _Container) -> None:
+        _plain(event)
+        if len(self._open) >= MAX_DEPTH:
+            raise _refuse(event, f"nested deeper than {MAX_DEPTH} levels")
+        self._put(event, container)
+        self._open.append(container)
+        self._keys.append(None)
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        _plain(event)
+        if self._open and isinstance(self._open[-1], dict) and self._keys[-1] is None:
+            self._key(event, self._open[-1])
+        else:
+            self._put(event, _resolve(event))
+
+    def _key(self, event: yaml.ScalarEvent, into: dict[str, JsonValue]) -> None:
+        if not isinstance(_resolve(event), str):
+            raise _refuse(event, f"the key {event.value} is not text; put it in quotes")
+        if event.value in into:
+            raise _refuse(event, f"the key {event.value!r} occurs twice")
+        self._keys[-1] = event.value
+
+    def _put(self, event: yaml.NodeEvent, value: JsonValue) -> None:
+        if not self._open:
+            self.value = value
+            return
+        parent, key = self._open[-1], self._keys[-1]
+        if isinstance(parent, list):
+            parent.append(value)
+        elif key is None:
+            raise _refuse(event, "a key must be text")
+        else:
+            parent[key] = value
+            self._keys[-1] = None
+
+
+def _plain(event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
+    if event.anchor is not None:
+        raise _refuse(event, "anchors (&) are not allowed")
+    if event.tag is not None:
+        raise _refuse(event, f"tags ({event.tag}) are not allowed")
+
+
+def _resolve(event: yaml.ScalarEvent) -> JsonValue:
+    text: str = event.value
+    if not event.implicit[0]:
+        return text
+    if _NULL.fullmatch(text):
+        return None
+    if _BOOL.fullmatch(text):
+        return text.lower() == "true"
+    if _NOT_FINITE.fullmatch(text):
+        raise _refuse(event, f"{text} is not a finite number")
+    return _number(event, text)
+
+
+def _number(event: yaml.ScalarEvent, text: str) -> int | float | str:
+    try:
+        if _INT.fullmatch(text):
+            return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+    except ValueError:
+        raise _refuse(event, f"a number of {len(text)} digits is too long") from None
+    if not _FLOAT.fullmatch(text):
+        return text
+    if not math.isfinite(number := float(text)):
+        raise _refuse(event, f"{text} is not a finite number")
+    return number
+
+
+def _refuse(event: yaml.Event, problem: str) -> YamlError:
+    where = f"line {event.start_mark.line + 1}: " if event.start_mark else ""
+    return YamlError(where + " ".join(problem.split()))
