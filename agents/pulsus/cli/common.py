@@ -39,9 +39,7 @@ class Session:
     @property
     def interactive(self) -> bool:
         """Whether a person can be asked: a terminal on both sides, and asking not ruled out."""
-        return (
-            not self.app.settings.non_interactive and sys.stdin.isatty() and sys.stderr.isatty()
-        )
+        return not self.app.settings.non_interactive and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -52,7 +50,7 @@ def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def run(  # noqa: PLR0913 - one parameter per common option
+        def run(
             *args: Any,
             project: Path,
             output: str,

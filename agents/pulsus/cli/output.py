@@ -73,9 +73,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     if sys.stdout.isatty():
         _rich_table(headers, cells)
         return
-    widths = [
-        max(len(row[i]) for row in [list(headers), *cells]) for i, _ in enumerate(headers)
-    ]
+    widths = [max(len(row[i]) for row in [list(headers), *cells]) for i, _ in enumerate(headers)]
     for row in [list(headers), *cells]:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo(line.rstrip())

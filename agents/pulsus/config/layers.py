@@ -47,7 +47,7 @@ def read(model: type[BaseSettings], project: Path, flags: Tree) -> Layers:
         _check_keys(model, layer, origin)
         origins.update((key, origin) for key, value in flatten(layer) if value != {})
         _merge(values, layer)
-    return Layers(values, origins)
+    return Layers(_with_table_defaults(model, values), origins)
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -63,7 +63,7 @@ def invalid(error: ValidationError, origins: Mapping[str, str]) -> ConfigError:
     """The first finding of a failed validation as an error naming key, value, reason, source."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
-    origin = next((o for k, o in origins.items() if key == k or key.startswith(k + ".")), "")
+    origin = next((o for k, o in origins.items() if _within(k, key) or _within(key, k)), "")
     where = f" ({origin})" if origin else ""
     return ConfigError(
         f"setting {key or 'settings'} = {first['input']!r}{where}: {first['msg']}",
@@ -71,6 +71,10 @@ def invalid(error: ValidationError, origins: Mapping[str, str]) -> ConfigError:
         key=key,
         origin=origin,
     )
+
+
+def _within(key: str, section: str) -> bool:
+    return key == section or key.startswith(section + ".")
 
 
 def _pyproject(path: Path) -> Tree:
@@ -139,6 +143,17 @@ def _table_keys(model: type[BaseModel]) -> Iterator[str]:
             for sub, inner in section.model_fields.items():
                 if isinstance(inner.default, dict):
                     yield f"{name}.{sub}"
+
+
+def _with_table_defaults(model: type[BaseModel], values: Tree) -> Tree:
+    """`values` where a table that sets one entry keeps the default of the others."""
+    for dotted in _table_keys(model):
+        section, name = dotted.split(".")
+        given = values.get(section, {}).get(name)
+        if isinstance(given, dict):
+            default = model.model_fields[section].default
+            values[section][name] = {**getattr(default, name), **given}
+    return values
 
 
 def _unknown(key: str, known: set[str], origin: str) -> ConfigError:

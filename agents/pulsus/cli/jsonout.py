@@ -1,0 +1,143 @@
+"""Values to the JSON of docs/schemas: snake_case, paths relative to the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pulsus.cli.render import relative
+from pulsus.core.compose.plan import to_dict
+from pulsus.core.types import Promotion, Ranked, RouteOutcome, ToolSpec, ValidationReport
+
+
+def outcome(found: RouteOutcome, project: Path) -> dict[str, Any]:
+    """The document of `pulsus route`."""
+    intent, decision = found.intent, found.decision
+    body: dict[str, Any] = {
+        "run_id": found.run_id,
+        "route_id": decision.route_id,
+        "intent": {
+            "domain": intent.domain,
+            "action": intent.action,
+            "intent": intent.intent,
+            "confidence": round(intent.confidence, 4),
+        },
+        "clarification": None,
+        "policy": decision.policy,
+        "selected": [tool.id for tool in decision.selected],
+        "candidates": [candidate(c, project) for c in found.candidates],
+        "subintents": [
+            {"text": s.text, "tool": s.candidates[0].tool.id, "p": round(s.candidates[0].p, 4)}
+            for s in found.subintents
+            if s.candidates
+        ],
+        "tau": found.tau,
+        "widened": found.widened,
+        "plan": to_dict(decision.plan) if decision.plan else None,
+        "reason": decision.reason,
+        "module": relative(found.module, project) if found.module else None,
+        "validation": validation(found.validation, project) if found.validation else None,
+        "promotion": promotion(found.promotion, project),
+        "shadowed": [
+            {"shared": relative(s.shared, project), "domain": relative(s.domain, project)}
+            for s in found.shadowed
+        ],
+        "notes": list(found.notes),
+    }
+    if found.clarification:
+        body["clarification"] = {
+            "question": found.clarification.question,
+            "options": list(found.clarification.options),
+            "answer": found.clarification.answer,
+        }
+    if found.ran:
+        body["result"] = found.result
+    return body
+
+
+def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:
+    """One ranked tool with everything the decision used."""
+    return {
+        "tool": ranked.tool.id,
+        "path": relative(ranked.tool.path, project),
+        "entry": ranked.tool.entry,
+        "score": round(ranked.score, 6),
+        "p": round(ranked.p, 6),
+        "features": {name: round(value, 6) for name, value in ranked.features.items()},
+        "weights": dict(ranked.weights),
+        "rank": ranked.rank,
+        "tie_break": ranked.tie_break,
+        "why_not": ranked.why_not,
+        "matched": {place: list(words) for place, words in ranked.matched.items()},
+    }
+
+
+def validation(report: ValidationReport, project: Path) -> dict[str, Any]:
+    """A validation report, as in `route` and `validate`."""
+    return {
+        "ok": report.ok,
+        "status": report.verdict,
+        "proof": report.proof,
+        "steps": [
+            {
+                "step": step.step,
+                "ok": step.ok,
+                "duration_ms": step.duration_ms,
+                "message": step.message,
+                "artifact": relative(step.artifact, project) if step.artifact else None,
+            }
+            for step in report.steps
+        ],
+        "duration_ms": report.duration_ms,
+        "artifacts": [relative(path, project) for path in report.artifacts],
+        "warnings": list(report.warnings),
+        "summary": report.summary,
+    }
+
+
+def promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
+    """A new revision; None where the tool was promoted unchanged before."""
+    if made is None or not made.created:
+        return None
+    return {
+        "revision": made.revision,
+        "version": made.version,
+        "path": relative(made.path, project),
+    }
+
+
+def tool(spec: ToolSpec, project: Path) -> dict[str, Any]:
+    """A tool as `tools list` and `tools show` give it."""
+    return {
+        "tool": spec.id,
+        "path": relative(spec.path, project),
+        "entry": spec.entry,
+        "kind": spec.kind,
+        "kind_declared": spec.kind_declared,
+        "summary": spec.summary,
+        "args": [
+            {
+                "name": a.name,
+                "type": a.type_hint,
+                "required": a.required,
+                "default": a.default,
+                "description": a.description,
+            }
+            for a in spec.args
+        ],
+        "returns": [
+            {"name": r.name, "type": r.type_hint, "description": r.description}
+            for r in spec.returns
+        ],
+        "effects": None
+        if spec.effects is None
+        else {
+            "paths": list(spec.effects.paths),
+            "hosts": list(spec.effects.hosts),
+            "commands": list(spec.effects.commands),
+        },
+        "secrets": list(spec.secrets),
+        "examples": len(spec.examples),
+        "missing_sections": list(spec.missing_sections),
+        "sha256": spec.sha256,
+    }

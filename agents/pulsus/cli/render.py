@@ -1,0 +1,155 @@
+"""RouteOutcome to lines (spec §11, §12, §19). Pure: golden transcripts test it as it is.
+
+What is printed is what the decision was made from; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pulsus.core.compose.plan import render_yaml
+from pulsus.core.types import (
+    Ranked,
+    RouteOutcome,
+    StepResult,
+    ToolSpec,
+    ValidationReport,
+    Verdict,
+)
+
+TAG = "[PULSUS]"
+VERDICTS: dict[Verdict, str] = {"accepted": "OK", "refused": "FAILED", "unverified": "UNVERIFIED"}
+
+
+def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
+    """The summary lines of spec §11 and §19."""
+    intent = outcome.intent
+    yield (
+        f"{TAG} domain={intent.domain or '?'} action={intent.action or '?'} "
+        f"(confidence={intent.confidence:.2f})"
+    )
+    yield from _decision(outcome)
+    if outcome.validation:
+        yield _validation(outcome.validation, project)
+    if outcome.promotion and outcome.promotion.created:
+        yield f"{TAG} promote → {relative(outcome.promotion.path, project)}"
+        yield (
+            f"{TAG} revision={outcome.promotion.revision} version={outcome.promotion.version} "
+            f"route_id={outcome.decision.route_id}"
+        )
+    else:
+        yield _closing(outcome)
+    yield from (f"{TAG} note: {note}" for note in outcome.notes)
+
+
+def plan(outcome: RouteOutcome) -> Iterator[str]:
+    """The plan DSL and nothing else (spec §12 `--plan`)."""
+    if outcome.decision.plan:
+        yield render_yaml(outcome.decision.plan).rstrip("\n")
+
+
+def explain(outcome: RouteOutcome) -> Iterator[str]:
+    """Features, weights, scores, τ and tie-breakers of every candidate shown (spec §5, §12)."""
+    weights = outcome.candidates[0].weights if outcome.candidates else {}
+    shown = " ".join(f"{name}={weight:.2f}" for name, weight in weights.items())
+    scope = "whole catalogue (widened)" if outcome.widened else "parsed domain and action"
+    yield f"{TAG} weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {scope}"
+    names = list(weights)
+    yield "  ".join(["rank", "p   ", "score", *names, "tool"])
+    for ranked in outcome.candidates:
+        yield from _candidate(ranked, names)
+    yield (f"{TAG} tie-breakers: domain before shared, higher history, shallower path, file name")
+    for sub in outcome.subintents:
+        best = sub.candidates[0] if sub.candidates else None
+        found = f"{best.tool.id} p={best.p:.2f}" if best else "nothing"
+        yield f"{TAG} sub-intent {sub.text!r}: {found}"
+    yield f"{TAG} reason: {outcome.decision.reason}"
+
+
+def report(found: ValidationReport, project: Path, *, details: bool = True) -> Iterator[str]:
+    """One line a step, the checker's own words below a failed one, then the verdict."""
+    for step in found.steps:
+        yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {step.message}".rstrip()
+        if details and not step.ok and step.output:
+            yield from (f"      {line}" for line in step.output.splitlines()[:20])
+    yield from (f"  - warning: {warning}" for warning in found.warnings)
+    proof = f" (proof: {found.proof})" if found.proof else ""
+    yield f"{relative(found.path, project)}: {found.verdict}{proof} — {found.summary}"
+
+
+def relative(path: Path, project: Path) -> str:
+    """`path` as shown: relative to the project where it lies inside."""
+    return str(path.relative_to(project)) if path.is_relative_to(project) else str(path)
+
+
+def _decision(outcome: RouteOutcome) -> Iterator[str]:
+    decision = outcome.decision
+    if decision.policy == "select":
+        best = next(r for r in outcome.candidates if r.tool.id == decision.selected[0].id)
+        yield (
+            f"{TAG} select {_entry(best.tool)} score={best.score:.2f} p={best.p:.2f}  "
+            f"τ={outcome.tau:.2f}"
+        )
+        return
+    listed = ", ".join(f"{r.tool.name}({r.p:.2f})" for r in _leading(outcome))
+    yield f"{TAG} candidates: {listed or 'none'}"
+    if decision.policy == "compose":
+        steps = len(decision.plan.steps) if decision.plan else 0
+        yield f"{TAG} compose plan={steps} steps: {_chain(decision.selected)}"
+    else:
+        yield f"{TAG} no candidate reached τ={outcome.tau:.2f}; a new tool would be generated"
+
+
+def _leading(outcome: RouteOutcome) -> Sequence[Ranked]:
+    if outcome.decision.policy != "compose":
+        return outcome.candidates[:3]
+    best = {s.candidates[0].tool.id: s.candidates[0] for s in outcome.subintents if s.candidates}
+    return [best[tool.id] for tool in outcome.decision.selected if tool.id in best]
+
+
+def _chain(tools: Sequence[ToolSpec]) -> str:
+    return " -> ".join(tool.name for tool in tools)
+
+
+def _entry(tool: ToolSpec) -> str:
+    return f"{tool.path.name}::{tool.entry}"
+
+
+def _validation(found: ValidationReport, project: Path) -> str:
+    if found.ok:
+        passed = ",".join(step.step for step in found.steps)
+        return f"{TAG} validation OK ({passed}={found.duration_ms / 1000:.1f}s)"
+    logs = ", ".join(relative(a, project) for a in found.artifacts[-1:])
+    where = f"; see {logs}" if logs else ""
+    return f"{TAG} validation {VERDICTS[found.verdict]}: {found.summary}{where}"
+
+
+def _closing(outcome: RouteOutcome) -> str:
+    state = VERDICTS[outcome.validation.verdict] if outcome.validation else "not run"
+    done = "  already promoted, unchanged" if outcome.promotion else ""
+    return (
+        f"{TAG} policy={outcome.decision.policy}  validation={state}  "
+        f"route_id={outcome.decision.route_id}{done}"
+    )
+
+
+def _candidate(ranked: Ranked, names: Sequence[str]) -> Iterator[str]:
+    values = "  ".join(f"{ranked.features[n]:<{max(len(n), 4)}.2f}" for n in names)
+    yield f"{ranked.rank:<4}  {ranked.p:.2f}  {ranked.score:<5.2f}  {values}  {ranked.tool.id}"
+    words = "; ".join(
+        f"{place}: {' '.join(found)}" for place, found in ranked.matched.items() if found
+    )
+    for label, text in (
+        ("matched", words),
+        ("tie-break", ranked.tie_break),
+        ("lost", ranked.why_not),
+    ):
+        if text:
+            yield f"        {label}: {text}"
+
+
+def _mark(step: StepResult) -> str:
+    if step.ok:
+        return "ok  "
+    return "none" if step.unverified else "FAIL"

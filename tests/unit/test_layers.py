@@ -1,0 +1,131 @@
+"""Settings layers (docs/ADRs/0005)."""
+
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from pulsus.config import layers
+from pulsus.config.settings import Settings
+from pulsus.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in list(os.environ):
+        if name.startswith("PULSUS_"):
+            monkeypatch.delenv(name)
+
+
+def settings(project, flags=None):
+    return Settings(**layers.read(Settings, project, flags or {}).values)
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_each_layer_wins_over_the_one_before(tmp_path, monkeypatch):
+    seen = [settings(tmp_path).ranker.threshold]
+    write(tmp_path / "pyproject.toml", "[tool.pulsus.ranker]\nthreshold = 0.61\n")
+    seen.append(settings(tmp_path).ranker.threshold)
+    write(tmp_path / "config/pulsus.toml", "[ranker]\nthreshold = 0.62\n")
+    seen.append(settings(tmp_path).ranker.threshold)
+    monkeypatch.setenv("PULSUS_RANKER__THRESHOLD", "0.63")
+    seen.append(settings(tmp_path).ranker.threshold)
+    seen.append(settings(tmp_path, {"ranker": {"threshold": 0.64}}).ranker.threshold)
+    assert seen == [0.60, 0.61, 0.62, 0.63, 0.64]
+
+
+def test_one_weight_set_keeps_the_others(tmp_path):
+    write(tmp_path / "config/pulsus.toml", "[ranker.weights]\nname = 0.1\n")
+    read = layers.read(Settings, tmp_path, {})
+    assert Settings(**read.values).ranker.weights == {"name": 0.1, "doc": 0.4, "history": 0.2}
+    assert read.origins == {"ranker.weights.name": "config/pulsus.toml"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "named"),
+    [
+        ("config/pulsus.toml", "[ranker]\ntreshold = 1\n", "ranker.threshold"),
+        ("config/pulsus.toml", "workflow_root = 'x'\n", "workflows_root"),
+        ("pyproject.toml", "[tool.pulsus.sandbox]\nmax_memory_mb = 1\n", "sandbox.max_mem_mb"),
+    ],
+)
+def test_an_unknown_key_is_an_error_that_names_the_nearest(tmp_path, file, text, named):
+    write(tmp_path / file, text)
+    with pytest.raises(ConfigError) as caught:
+        layers.read(Settings, tmp_path, {})
+    assert named in caught.value.hint
+    assert file in caught.value.message
+
+
+def test_a_mistyped_variable_does_not_silently_keep_the_default(tmp_path, monkeypatch):
+    monkeypatch.setenv("PULSUS_RANKR__THRESHOLD", "0.9")
+    with pytest.raises(ConfigError) as caught:
+        layers.read(Settings, tmp_path, {})
+    assert "PULSUS_RANKER__THRESHOLD" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", sorted(layers.RESERVED))
+def test_variables_that_are_no_settings_are_left_alone(tmp_path, monkeypatch, name):
+    monkeypatch.setenv(name, "anything")
+    assert layers.read(Settings, tmp_path, {}).values == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("[ranker]\nthreshold = 1.5\n", "ranker.threshold"),
+        ("[ranker]\nthreshold = 'high'\n", "ranker.threshold"),
+        ("[sandbox]\nnetwork = 'on'\n", "sandbox.network"),
+        ("[tmp]\ndirname = '../up'\n", "tmp.dirname"),
+        ("[ranker.weights]\nname = 0\ndoc = 0\nhistory = 0\n", "ranker"),
+    ],
+)
+def test_a_value_out_of_range_names_key_value_and_file(tmp_path, text, key):
+    write(tmp_path / "config/pulsus.toml", text)
+    read = layers.read(Settings, tmp_path, {})
+    with pytest.raises(ValidationError) as caught:
+        Settings(**read.values)
+    error = layers.invalid(caught.value, read.origins)
+    assert error.details["key"] == key
+    assert "config/pulsus.toml" in error.message
+
+
+@pytest.mark.parametrize("content", [b"[ranker\n", b"\xff\xfe", b"= 1"])
+def test_a_settings_file_that_does_not_parse_is_one_clear_error(tmp_path, content):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/pulsus.toml").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"cannot read pulsus\.toml"):
+        layers.read(Settings, tmp_path, {})
+
+
+def test_a_list_in_a_variable_is_json(tmp_path, monkeypatch):
+    monkeypatch.setenv("PULSUS_PLUGINS__DISABLED", '["one"]')
+    assert settings(tmp_path).plugins.disabled == ("one",)
+    monkeypatch.setenv("PULSUS_PLUGINS", "one")
+    with pytest.raises(ConfigError):
+        settings(tmp_path)
+
+
+def test_the_shipped_settings_file_lists_every_setting_with_its_default():
+    lines = (ROOT / "config/pulsus.toml").read_text(encoding="utf-8").splitlines()
+    text = "\n".join(line.removeprefix("# ") if " = " in line else line for line in lines)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    written = dict(layers.flatten(tomllib.loads(text)))
+    defaults = dict(layers.flatten(Settings().model_dump(mode="json")))
+    assert written == defaults
+
+
+def test_a_fresh_copy_of_the_shipped_file_changes_nothing(tmp_path):
+    write(
+        tmp_path / "config/pulsus.toml", (ROOT / "config/pulsus.toml").read_text(encoding="utf-8")
+    )
+    assert settings(tmp_path) == Settings()
+    assert layers.read(Settings, tmp_path, {}).origins == {}
