@@ -21,4 +21,4 @@ def history_success(history: ToolHistory | None, now: datetime, half_life_days: 
     good = history.promotions + history.accepted
     rate = good / (good + history.failed + _PRIOR)
     age_days = max(0.0, (now - history.last_success).total_seconds() / 86_400)
-    return rate * 0.5 ** (age_days / half_life_days)
+    return float(rate * 0.5 ** (age_days / half_life_days))

@@ -14,6 +14,7 @@ _CLOSE = 85.0
 """rapidfuzz ratio (0 to 100) from which two stems count as one misspelt."""
 
 _IDENTIFIER = re.compile(r"[\w./:-]+")
+"""A word as written: `disk/usage/largest_files`, `ping.py::run`."""
 
 
 def name_similarity(
@@ -40,14 +41,19 @@ def _share(key: str, request: Mapping[str, float]) -> float:
     return max(close, default=0.0) if len(key) > 3 else 0.0
 
 
-def named_in(text: str, tool: ToolSpec) -> bool:
-    """Whether the request says this tool by id or name, not merely its words.
+def spellings(tool: ToolSpec) -> frozenset[str]:
+    """What a request may say to mean this very tool, not merely its words.
 
-    `disk/usage/largest_files`, `largest_files`, `largest_files.py::run` anywhere; a one-word name
-    or the name's words only as the whole request.
+    Its id, `name.py`, `name.py::run`, or a name of several words; the bare words of a name only
+    as the whole request (`=` and the words).
     """
-    said = {w.strip("./:-").lower() for w in _IDENTIFIER.findall(text)}
     name = tool.name.lower()
-    if tool.id.lower() in said or {f"{name}.py", f"{name}.py::{tool.entry}"} & said:
-        return True
-    return ("_" in name and name in said) or words(text) == words(tool.name)
+    file = f"{name}.py"
+    said = {file, f"{file}::{tool.entry}", "=" + " ".join(words(tool.name))}
+    return frozenset(said | {full for full in (tool.id.lower(), name) if not full.isalnum()})
+
+
+def mentions(text: str) -> frozenset[str]:
+    """Everything in a request that may be one of a tool's `spellings`."""
+    said = {w.strip("./:-").lower() for w in _IDENTIFIER.findall(text)}
+    return frozenset(said | {"=" + " ".join(words(text))})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -55,7 +56,7 @@ def terms(
     for word, meanings in _synonyms(said, table):
         if word in found:
             _raise(found[word], {m: SYNONYM for m in meanings if m in index.idf})
-    for first, second in zip(content, content[1:], strict=False):
+    for first, second in pairwise(content):
         joined = index.vocabulary.get(first + second)
         if joined:
             for word in (first, second):

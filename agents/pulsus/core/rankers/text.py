@@ -15,21 +15,20 @@ import snowballstemmer
 
 # Grammar and politeness. Words that can name a task or a thing (show, list, up, all) stay: how
 # common they are in the catalogue decides their weight.
-STOP_WORDS = frozenset(
-    """
-    a about actually after again am an and any anybody anyone anything are as at be because been
-    before being both but by can cannot could d did do does doing don done during each either else
-    etc ever every everything for from further get gets getting give gives go going got had has
-    have having he hello help her here hers hey hi him his how however i if im in instead into is
-    it its itself ive just kindly know let lets like ll m make makes many may maybe me might mine
-    more most much must my myself need needed needs no nor not of off on once one ones only onto or
-    other our ours out over own per please quickly re really s same she should so some somebody
-    someone something soon such sure t tell than thank thanks that the their theirs them then there
-    these they thing things this those through thus to too try until upon us use used using ve very
-    via want wanted wants was we well were what whats whatever when where whether which while who
-    whom whose why will with within without would yes yet you your yours
-    """.split()
-)
+_STOP = """
+a about actually after again am an and any anybody anyone anything are as at be because been
+before being both but by can cannot could d did do does doing don done during each either else
+etc ever every everything for from further get gets getting give gives go going got had has
+have having he hello help her here hers hey hi him his how however i if im in instead into is
+it its itself ive just kindly know let lets like ll m make makes many may maybe me might mine
+more most much must my myself need needed needs no nor not of off on once one ones only onto or
+other our ours out over own per please quickly re really s same she should so some somebody
+someone something soon such sure t tell than thank thanks that the their theirs them then there
+these they thing things this those through thus to too try until upon us use used using ve very
+via want wanted wants was we well were what whats whatever when where whether which while who
+whom whose why will with within without would yes yet you your yours
+"""
+STOP_WORDS = frozenset(_STOP.split())
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")

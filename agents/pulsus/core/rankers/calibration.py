@@ -1,0 +1,53 @@
+"""From signals to `p`, the probability that a tool is what the request asks for (spec §5 τ).
+
+The weighted sum of §5 says which tool is better, not whether it is good enough: its height depends
+on the catalogue and on how many words the request has. A small logistic model says that. Its
+coefficients are data with their provenance, fitted by scripts/fit_calibration.py.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+NAMED = 0.97
+"""p of a tool the request says by id or name. By definition, not fitted."""
+
+CAUTION = 2.5
+"""Taken from the log-odds where request and tool are at odds (purpose.py): p .9 becomes .42."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A logistic model. `coefficients` name the signals; one not given counts as 0."""
+
+    intercept: float
+    coefficients: Mapping[str, float]
+    provenance: Mapping[str, Any]
+
+    def p(self, signals: Mapping[str, float]) -> float:
+        """The probability in [0, 1] that these signals belong to the right tool."""
+        odds = self.intercept + sum(
+            weight * signals.get(name, 0.0) for name, weight in self.coefficients.items()
+        )
+        odds -= CAUTION * signals.get("caution", 0.0)
+        p = 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+        named = signals.get("named", 0.0)
+        return max(p, NAMED * named) if not signals.get("caution") else p
+
+
+def load(text: str) -> Calibration:
+    """The calibration of a JSON text, as scripts/fit_calibration.py writes it."""
+    data = json.loads(text)
+    return Calibration(data["intercept"], data["coefficients"], data["provenance"])
+
+
+@cache
+def shipped() -> Calibration:
+    """The calibration shipped with Pulsus."""
+    return load(resources.files(__package__).joinpath("calibration.json").read_text("utf-8"))

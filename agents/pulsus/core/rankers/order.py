@@ -1,0 +1,73 @@
+"""Which of two candidates comes first, and why (spec §5 tie-breakers, §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pulsus.core.types import ToolSpec
+
+_DIGITS = 9
+"""Scores equal to this many decimals are equal: sums of floats must not break a tie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A tool with its features (all in [0, 1]) and their weighted sum."""
+
+    tool: ToolSpec
+    features: Mapping[str, float]
+    score: float
+    named: bool = False
+
+
+_Key = tuple[bool, float, bool, float, int, str, str]
+_REASONS = (
+    "named in the request",
+    "score",
+    "domain tool over shared tool",
+    "higher history",
+    "shallower path",
+    "lexicographic by filename",
+    "lexicographic by id",
+)
+
+
+def order_key(candidate: Candidate) -> _Key:
+    """Sorts best first; total over distinct ids.
+
+    A tool named in the request, then score, then the four tie-breakers of §5, then the id.
+    """
+    tool = candidate.tool
+    return (
+        not candidate.named,
+        -round(candidate.score, _DIGITS),
+        tool.shared,
+        -round(candidate.features.get("history", 0.0), _DIGITS),
+        len(tool.path.parts),
+        tool.path.name,
+        tool.id,
+    )
+
+
+def tie_break(winner: Candidate, loser: Candidate) -> str | None:
+    """What put `winner` before `loser` other than its score; None where the score did."""
+    pairs = zip(order_key(winner), order_key(loser), _REASONS, strict=True)
+    reason = next((why for mine, theirs, why in pairs if mine != theirs), None)
+    return None if reason == "score" else reason
+
+
+def why_not(winner: Candidate, loser: Candidate, weights: Mapping[str, float]) -> str:
+    """One line: the feature that cost `loser` most against `winner`, or the tie-break."""
+    broken = tie_break(winner, loser)
+    if broken:
+        return f"{winner.tool.id} is before it: {broken}"
+    gaps = {
+        name: weight * (winner.features[name] - loser.features[name])
+        for name, weight in weights.items()
+    }
+    worst = max(gaps, key=lambda name: (gaps[name], name))
+    return (
+        f"{worst} {loser.features[worst]:.2f} against {winner.features[worst]:.2f} "
+        f"of {winner.tool.id}"
+    )
