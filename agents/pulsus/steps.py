@@ -40,3 +40,20 @@ def call(tool_id: str, /, **inputs: Any) -> Any:
             f"no step runner for {tool_id!r}: run a composed module with `pulsus run`"
         )
     return _bound[0](tool_id, inputs)
+
+
+class OutputMissing(RuntimeError):
+    """A step's result has not got a key that the plan needs."""
+
+
+def output(result: Any, key: str, /, *, step: str) -> Any:
+    """What `result` holds under `key`; a result without such a key is its own `result`.
+
+    Raises OutputMissing naming the step, the key and what the step gave instead.
+    """
+    if isinstance(result, dict) and key in result:
+        return result[key]
+    if key == "result":
+        return result
+    given = ", ".join(map(str, result)) if isinstance(result, dict) else type(result).__name__
+    raise OutputMissing(f"step {step} gave no {key!r}; it gave: {given or 'nothing'}")

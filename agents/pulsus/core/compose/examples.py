@@ -1,0 +1,105 @@
+"""An example for a composed module, from its steps' own examples (routing spec §6, §8). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pulsus.core.types import (
+    Constant,
+    Example,
+    InlineFile,
+    JsonValue,
+    OutputRef,
+    ParamRef,
+    Plan,
+    PlanStep,
+    ToolSpec,
+)
+
+TITLE = "made from the examples of its steps"
+
+
+def example_of(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
+    """Inputs for every plan parameter with the files they need; None where a step lacks them.
+
+    `expected` is given only where the steps' own examples prove it: nothing but the last step
+    writes, the files are those of one example, and every returned value is known.
+    """
+    inputs: dict[str, JsonValue] = {}
+    files: dict[str, InlineFile] = {}
+    origins: set[tuple[InlineFile, ...]] = set()
+    for step in plan.steps:
+        refs = {arg: ref.name for arg, ref in step.inputs.items() if isinstance(ref, ParamRef)}
+        if set(refs.values()) <= inputs.keys():
+            continue
+        chosen = _chosen(step, refs, tools[step.tool])
+        if chosen is None:
+            return None
+        for arg, name in refs.items():
+            inputs.setdefault(name, chosen.inputs[arg])
+        for file in chosen.files:
+            files.setdefault(file.path, file)
+        origins.update({chosen.files} if chosen.files else ())
+    example = Example(inputs=inputs, files=tuple(files.values()), title=TITLE)
+    reads = all(tools[step.tool].kind != "write" for step in plan.steps[:-1])
+    expected = _expected(plan, tools, example) if reads and len(origins) <= 1 else None
+    if expected is None:
+        return example
+    return Example(inputs, example.files, dict(expected), True, TITLE)
+
+
+def _chosen(step: PlanStep, refs: Mapping[str, str], tool: ToolSpec) -> Example | None:
+    able = [e for e in tool.examples if refs.keys() <= e.inputs.keys()]
+    whole = [e for e in able if e.inputs.keys() <= step.inputs.keys()]
+    return next(iter(whole or able), None)
+
+
+def _expected(
+    plan: Plan, tools: Mapping[str, ToolSpec], example: Example
+) -> Mapping[str, JsonValue] | None:
+    known: dict[OutputRef, JsonValue] = {}
+    for step in plan.steps:
+        given = _given(step, example, known)
+        proof = _proof(tools[step.tool], given, example) if given is not None else None
+        if proof is None or not isinstance(proof.expected, dict):
+            continue
+        for name, key in step.outputs.items():
+            if key in proof.expected:
+                known[OutputRef(step.id, name)] = proof.expected[key]
+    result = {ref.output: value for ref, value in known.items()}
+    if not set(plan.returns) <= result.keys():
+        return None
+    return {name: result[name] for name in plan.returns}
+
+
+def _given(
+    step: PlanStep, example: Example, known: Mapping[OutputRef, JsonValue]
+) -> dict[str, JsonValue] | None:
+    given: dict[str, JsonValue] = {}
+    for arg, value in step.inputs.items():
+        match value:
+            case Constant(constant):
+                given[arg] = constant
+            case ParamRef(name):
+                given[arg] = example.inputs[name]
+            case OutputRef():
+                if value not in known or _vague(known[value]):
+                    return None
+                given[arg] = known[value]
+    return given
+
+
+def _proof(tool: ToolSpec, given: Mapping[str, JsonValue], example: Example) -> Example | None:
+    for own in tool.examples:
+        if own.has_expected and dict(own.inputs) == given and set(own.files) <= set(example.files):
+            return own
+    return None
+
+
+def _vague(value: JsonValue) -> bool:
+    """Whether an expected value holds `...`, which stands for any."""
+    if isinstance(value, list):
+        return any(map(_vague, value))
+    if isinstance(value, dict):
+        return "..." in value or any(map(_vague, value.values()))
+    return value == "..."

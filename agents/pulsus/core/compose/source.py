@@ -1,0 +1,62 @@
+"""Values as Python source, in the form `ruff format` gives them. Pure."""
+
+from __future__ import annotations
+
+from pulsus.core.types import JsonValue
+
+WIDTH = 100
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def text(value: str) -> str:
+    """`value` as a double-quoted literal; what does not print, or reorders text, is escaped."""
+    return f'"{"".join(map(_char, value))}"'
+
+
+def docstring(value: str) -> str:
+    """`value` as a module docstring that reads back as the same text."""
+    body = "".join(char if char in '\n"' else _char(char) for char in value)
+    body = body.replace('"""', '\\"\\"\\"')
+    if body.endswith('"'):
+        body = f'{body[:-1]}\\"'
+    return f'"""{body}"""'
+
+
+def literal(value: JsonValue, indent: int = 0, taken: int = 0) -> str:
+    """`value` as a literal, one item a line where it is wider than the line.
+
+    `indent` is that of the line it starts on, `taken` what stands before and after it there.
+    """
+    flat = _flat(value)
+    if not isinstance(value, dict | list) or not value or indent + taken + len(flat) <= WIDTH:
+        return flat
+    inner = indent + 4
+    if isinstance(value, dict):
+        keys = ((f"{text(key)}: ", item) for key, item in value.items())
+        items = [key + literal(item, inner, len(key) + 1) for key, item in keys]
+    else:
+        items = [literal(item, inner, 1) for item in value]
+    opened, closed = "{}" if isinstance(value, dict) else "[]"
+    lines = "".join(f"{' ' * inner}{item},\n" for item in items)
+    return f"{opened}\n{lines}{' ' * indent}{closed}"
+
+
+def _flat(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flat, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{text(k)}: {_flat(v)}' for k, v in value.items())}}}"
+    return repr(value)
+
+
+def _char(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
