@@ -1,0 +1,84 @@
+"""What goes into a sandbox and what comes out of it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pulsus.core.types import InlineFile, JsonValue
+
+Stage = Literal["start", "files", "import", "run", "result", "done"]
+Status = Literal["ok", "failed", "unverified"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepSource:
+    """The pinned bytes of one step of a composed module."""
+
+    entry: str
+    source: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One call of one candidate. `inputs` None = import it and stop there."""
+
+    source: bytes
+    name: str
+    entry: str
+    inputs: Mapping[str, JsonValue] | None = None
+    files: tuple[InlineFile, ...] = ()
+    steps: Mapping[str, StepSource] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job.
+
+    `unverified` means that the candidate never ran: `message` says why. Else `stage` is where a
+    failure happened. `value` counts only where `status` is `ok`. Times are milliseconds,
+    `peak_bytes` what the whole sandbox held at most. `output` and `trace` are printable text.
+    """
+
+    status: Status
+    stage: Stage
+    message: str = ""
+    value: JsonValue = None
+    output: str = ""
+    trace: str = ""
+    import_ms: int = 0
+    run_ms: int = 0
+    peak_bytes: int = 0
+
+
+def encode(
+    job: Job, nonce: str, result_fd: int, limits: dict[str, int], host: dict[str, str]
+) -> bytes:
+    """The job as the harness reads it from stdin."""
+    return json.dumps(
+        {
+            "nonce": nonce,
+            "result_fd": result_fd,
+            "limits": limits,
+            "host": host,
+            "source": _text(job.source),
+            "name": job.name,
+            "filename": f"/pulsus/{job.name}.py",
+            "entry": job.entry,
+            "inputs": None if job.inputs is None else dict(job.inputs),
+            "files": [
+                {"path": f.path, "content": _text(f.content), "age_s": f.age_s} for f in job.files
+            ],
+            "steps": {
+                name: {"entry": step.entry, "source": _text(step.source)}
+                for name, step in job.steps.items()
+            },
+        }
+    ).encode("ascii")
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

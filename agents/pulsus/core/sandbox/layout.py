@@ -1,0 +1,91 @@
+"""Which host paths the sandbox sees, all read-only (spec §17): system, interpreter, nothing else.
+
+Reads the file system, changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+# What ordinary programs look up; nothing here names users, hosts or secrets of this machine.
+_ETC = (
+    "alternatives",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "pki/tls/certs",
+    "protocols",
+    "services",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+)
+_ROOT_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_PREFIX_PARTS = ("bin", "lib", "lib64", "share", "pyvenv.cfg")
+
+
+class LayoutRefused(Exception):
+    """The interpreter lies where showing it would show too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`binds`: absolute paths shown at the same place. `links`: (target, path). `python`: argv0."""
+
+    binds: tuple[Path, ...]
+    links: tuple[tuple[str, Path], ...]
+    python: Path
+
+
+def host_layout() -> Layout:
+    """The layout for this interpreter.
+
+    Of an interpreter's folder only bin, lib and share are shown, so a virtual environment inside
+    a repository does not show the repository. Raises LayoutRefused for a prefix of `/`.
+    """
+    binds: list[Path] = [Path("/usr")]
+    links: list[tuple[str, Path]] = []
+    etc = [Path("/etc", name) for name in _ETC]
+    parts = [Path("/", name) for name in _ROOT_FOLDERS] + etc
+    for prefix in _prefixes():
+        parts += [prefix / name for name in _PREFIX_PARTS]
+    for part in parts:
+        if part.is_symlink() and not part.is_relative_to("/etc"):
+            links.append((os.readlink(part), part))  # noqa: PTH115 - the text, unresolved
+        elif part.exists():
+            binds.append(part)
+    return Layout(tuple(binds), tuple(links), Path(sys.executable))
+
+
+def _prefixes() -> list[Path]:
+    found = [Path(p) for p in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)]
+    found += [hop.parent.parent for hop in _hops(Path(sys.executable))]
+    found += [path.resolve() for path in found]
+    outside = sorted({path for path in found if not path.is_relative_to("/usr")})
+    for path in outside:
+        if path == Path("/"):
+            raise LayoutRefused("the interpreter's prefix is /, which the sandbox must not show")
+    return outside
+
+
+def _hops(path: Path, limit: int = 10) -> list[Path]:
+    """The links an interpreter is reached by, first to last."""
+    hops = [path]
+    while path.is_symlink() and len(hops) < limit:
+        path = Path(os.path.normpath(path.parent / os.readlink(path)))  # noqa: PTH115
+        hops.append(path)
+    return hops
+
+
+def reachable_by_others(path: Path) -> bool:
+    """Whether a user without any rights of ours can read that path, by its mode bits."""
+    final = path.resolve()
+    mode = final.stat().st_mode
+    wanted = 0o005 if final.is_dir() else 0o004
+    return mode & wanted == wanted and all(p.stat().st_mode & 0o001 for p in final.parents)

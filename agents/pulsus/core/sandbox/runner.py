@@ -1,0 +1,107 @@
+"""Runs one job in one sandbox and kills it at its limits (spec §8, §17).
+
+Effect: starts processes. Nothing of the candidate is believed but one JSON value, received on a
+private pipe behind a secret: exit statuses and printed words never make a success.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import secrets
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from pulsus.core.sandbox import harness, job, policy, seccomp
+from pulsus.core.sandbox.command import command
+from pulsus.core.sandbox.layout import LayoutRefused, host_layout
+from pulsus.core.sandbox.pipes import Pipes
+from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
+
+_NAMESPACES = ("user", "pid", "net", "ipc", "uts", "mnt")
+_NPROC_PER_NAMESPACE = (5, 14)  # before, RLIMIT_NPROC counts the user's processes outside too
+_HARNESS = Path(harness.__file__)
+_STEPS = _HARNESS.parents[2] / "steps.py"
+
+
+def run(bwrap: Path, limits: policy.Limits, task: job.Job) -> job.Outcome:
+    """What came of the job. Every process it started is gone when this returns."""
+    try:
+        with ExitStack() as stack:
+            return _run(bwrap, limits, task, stack)
+    except (OSError, LayoutRefused) as error:
+        return job.Outcome("unverified", "start", f"the sandbox cannot start: {error}")
+
+
+def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) -> job.Outcome:
+    passwd, group = policy.file_contents()
+    pipes = Pipes.open(stack, limits.result_bytes + MESSAGE_BYTES, limits.output_bytes)
+    fds = policy.Descriptors(
+        info=pipes.info.theirs.fileno(),
+        seccomp=_memory_file(stack, seccomp.program()),
+        harness=_memory_file(stack, _HARNESS.read_bytes()),
+        steps=_memory_file(stack, _STEPS.read_bytes()),
+        passwd=_memory_file(stack, passwd),
+        group=_memory_file(stack, group),
+    )
+    result_fd = pipes.result.theirs.fileno()
+    nonce = secrets.token_hex(16)
+    order = job.encode(task, nonce, result_fd, _inside(limits), _host_namespaces())
+    stdin = _memory_file(stack, order)
+    argv = command(bwrap, host_layout(), limits, fds)
+    with _one_core():
+        process = subprocess.Popen(
+            argv,
+            stdin=stdin,
+            stdout=pipes.stdout.theirs,
+            stderr=pipes.stderr.theirs,
+            env={"PATH": "/usr/bin:/bin"},
+            cwd="/",
+            pass_fds=(fds.info, result_fd, fds.seccomp, *_contents(fds)),
+            start_new_session=True,
+        )
+    session = Session(process, pipes, limits, nonce)
+    try:
+        session.loop()
+    finally:
+        session.end()
+    return session.outcome()
+
+
+def _contents(fds: policy.Descriptors) -> tuple[int, ...]:
+    return fds.harness, fds.steps, fds.passwd, fds.group
+
+
+def _memory_file(stack: ExitStack, data: bytes) -> int:
+    fd = os.memfd_create("pulsus")
+    stack.callback(os.close, fd)
+    with open(fd, "wb", closefd=False) as file:
+        file.write(data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _inside(limits: policy.Limits) -> dict[str, int]:
+    inside = limits.inside()
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    if not found or (int(found[1]), int(found[2])) < _NPROC_PER_NAMESPACE:
+        del inside["nproc"]  # the watcher still counts
+    return inside
+
+
+def _host_namespaces() -> dict[str, str]:
+    return {n: os.readlink(f"/proc/self/ns/{n}") for n in _NAMESPACES}  # noqa: PTH115
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """Let what this thread starts meanwhile run on one core; the filter forbids widening it."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {random.choice(sorted(before))})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

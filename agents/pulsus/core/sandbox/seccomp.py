@@ -1,0 +1,127 @@
+"""The system-call filter of the sandbox, assembled as classic BPF (spec §17).
+
+It narrows what the namespaces already confine: no tracing, no mounting, no new namespaces, no
+kernel keyrings, BPF, perf, io_uring, modules or clock setting, no widening of the one core, and no
+socket family that a network namespace does not cover (AF_VSOCK reaches the hypervisor).
+Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`; layout: `linux/seccomp.h`.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import socket
+import struct
+from dataclasses import dataclass
+
+_LOAD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_NR, _ARCH, _ARG0, _ARG1 = 0, 4, 16, 24
+_X32_BIT = 0x40000000
+_CLONE_NEW = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
+_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_FAMILIES = (
+    int(socket.AF_UNIX),
+    int(socket.AF_INET),
+    int(socket.AF_INET6),
+    16,  # AF_NETLINK: getifaddrs; it sees the empty network namespace only
+)
+
+# fmt: off
+_DENIED: dict[str, tuple[int, int]] = {  # name: x86_64, aarch64; -1 = not there
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440), "kcmp": (312, 272), "pidfd_getfd": (438, 438),
+    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
+    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
+    "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433),
+    "mount_setattr": (442, 442), "unshare": (272, 97), "setns": (308, 268),
+    "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+    "fanotify_init": (300, 262), "memfd_secret": (447, 447),
+    "kexec_load": (246, 104), "kexec_file_load": (320, 294), "reboot": (169, 142),
+    "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106),
+    "personality": (135, 92), "sched_setaffinity": (203, 122), "migrate_pages": (256, 238),
+    "move_pages": (279, 239), "mbind": (237, 235), "set_mempolicy": (238, 237),
+    "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89), "quotactl": (179, 60),
+    "quotactl_fd": (443, 443), "syslog": (103, 116), "vhangup": (153, 58),
+    "settimeofday": (164, 170), "clock_settime": (227, 112), "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171), "sethostname": (170, 161), "setdomainname": (171, 162),
+    "modify_ldt": (154, -1), "iopl": (172, -1), "ioperm": (173, -1), "uselib": (134, -1),
+}
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    column: int
+    audit_arch: int
+    clone: int
+    clone3: int
+    socket: int
+    socketpair: int
+    ioctl: int
+
+
+_MACHINES = {
+    "x86_64": _Machine(0, 0xC000003E, 56, 435, 41, 53, 16),
+    "aarch64": _Machine(1, 0xC00000B7, 220, 435, 198, 199, 29),
+}
+
+
+def supported(machine: str | None = None) -> bool:
+    """Whether there is a filter for that processor (default: this one)."""
+    return (machine or platform.machine()) in _MACHINES
+
+
+def program(machine: str | None = None) -> bytes:
+    """The filter as an array of `struct sock_filter`, for `bwrap --seccomp`.
+
+    Denied calls fail with EPERM; `clone3` with ENOSYS, so that libc falls back to `clone`, whose
+    flags can be seen. Raises KeyError where `supported` is false.
+    """
+    cpu = _MACHINES[machine or platform.machine()]
+    code = [_op(_LOAD, _ARCH), _op(_JEQ, cpu.audit_arch, 1, 0), _op(_RET, _KILL), _op(_LOAD, _NR)]
+    if cpu.column == 0:
+        code += [_op(_JGE, _X32_BIT, 0, 1), _op(_RET, _KILL)]
+    denied = sorted(numbers[cpu.column] for numbers in _DENIED.values())
+    for number in denied:
+        if number >= 0:
+            code += _when(number, [_deny(errno.EPERM)])
+    code += _when(cpu.clone3, [_deny(errno.ENOSYS)])
+    code += _when(
+        cpu.clone,
+        [_op(_LOAD, _ARG0), _op(_JSET, _CLONE_NEW, 0, 1), _deny(errno.EPERM), _op(_RET, _ALLOW)],
+    )
+    code += _when(cpu.socket, _only(_FAMILIES))
+    code += _when(cpu.socketpair, _only((int(socket.AF_UNIX),)))
+    code += _when(cpu.ioctl, _except(_TERMINAL_INPUT))
+    return b"".join([*code, _op(_RET, _ALLOW)])
+
+
+def _op(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("<HBBI", code, if_true, if_false, value)
+
+
+def _deny(number: int) -> bytes:
+    return _op(_RET, _ERRNO | number)
+
+
+def _when(call: int, body: list[bytes]) -> list[bytes]:
+    """Run `body`, which must return, for that call only; the accumulator holds the number."""
+    return [_op(_JEQ, call, 0, len(body)), *body]
+
+
+def _only(values: tuple[int, ...]) -> list[bytes]:
+    body = [_op(_LOAD, _ARG0)]
+    for value in values:
+        body += [_op(_JEQ, value, 0, 1), _op(_RET, _ALLOW)]
+    return [*body, _deny(errno.EPERM)]
+
+
+def _except(values: tuple[int, ...]) -> list[bytes]:
+    body = [_op(_LOAD, _ARG1)]
+    for value in values:
+        body += [_op(_JEQ, value, 0, 1), _deny(errno.EPERM)]
+    return [*body, _op(_RET, _ALLOW)]

@@ -1,0 +1,224 @@
+"""One running sandbox: its messages, clocks and end (spec §8, §17). Effect: kills processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import selectors
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from typing import Any
+
+from pulsus.core.sandbox import policy
+from pulsus.core.sandbox.job import Outcome, Stage, Status
+from pulsus.core.sandbox.pipes import Pipes
+from pulsus.core.sandbox.watch import Watch
+from pulsus.core.telemetry.printable import one_line, strip_controls
+
+TICK_SECONDS = 0.02
+MESSAGE_BYTES = 16384  # room for phase messages and a failure's text beside the result
+_DEATH_SECONDS = 10.0
+
+
+class Session:
+    """Follows one started sandbox to its end: `loop`, then always `end`, then `outcome`."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], pipes: Pipes, limits: policy.Limits, nonce: str
+    ) -> None:
+        self._process, self._pipes, self._limits = process, pipes, limits
+        self._nonce = nonce.encode("ascii") + b" "
+        self._stage: Stage = "start"
+        self._final: dict[str, Any] | None = None
+        self._killed = ""  # why the host ended it
+        self._deadline = time.monotonic() + policy.START_SECONDS
+        self._seen = 0  # bytes of the result channel already read as messages
+        self._init_fd: int | None = None
+        self._watch: Watch | None = None
+        self._import_ms = 0
+        self._peak = 0
+
+    def loop(self) -> None:
+        """Read and watch until there is an answer, a limit is hit, or nothing can come."""
+        self._pipes.handed_over()
+        with selectors.DefaultSelector() as selector:
+            for channel in self._pipes.all():
+                selector.register(channel.ours, selectors.EVENT_READ, channel)
+            while not self._decided():
+                for key, _ in selector.select(TICK_SECONDS):
+                    key.data.read_some()
+                    if key.data.ended:
+                        selector.unregister(key.fileobj)
+                self._read_messages()
+                if not self._decided():
+                    self._check_limits()
+                if self._process.poll() is not None:
+                    self._pipes.result.drain(self._result_cap())
+                    self._read_messages()
+                    return
+
+    def end(self) -> None:
+        """Kill everything that still runs and wait until it is gone."""
+        self._pipes.handed_over()
+        self._find_init()
+        with suppress(ProcessLookupError):
+            if self._init_fd is not None:
+                signal.pidfd_send_signal(self._init_fd, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        if self._init_fd is not None:
+            # The first process of a pid namespace ends last: after it nothing is left inside.
+            poll = select.poll()
+            poll.register(self._init_fd, select.POLLIN)
+            poll.poll(_DEATH_SECONDS * 1000)
+            os.close(self._init_fd)
+            self._init_fd = None
+        if self._watch is not None:
+            self._watch.close()
+        for channel in (self._pipes.stdout, self._pipes.stderr):
+            channel.drain(policy.OUTPUT_KILL_BYTES)
+
+    def outcome(self) -> Outcome:
+        """What it came to."""
+        final = self._final or {}
+        phase, value = final.get("phase"), final.get("value")
+        status: Status = "failed"
+        if phase == "done" and not self._killed:
+            status = "ok"
+        elif phase == "unsafe" or self._stage == "start":
+            status = "unverified"
+        failed_in: Stage = "result" if final.get("stage") == "result" else self._stage
+        return Outcome(
+            status=status,
+            stage="done" if status == "ok" else failed_in,
+            message="" if status == "ok" else self._message(final),
+            value=value if status == "ok" else None,
+            output=self._output(),
+            trace=strip_controls(str(final.get("trace", ""))),
+            import_ms=self._import_ms,
+            run_ms=_number(final.get("ms")),
+            peak_bytes=self._peak,
+        )
+
+    def _decided(self) -> bool:
+        return self._final is not None or bool(self._killed)
+
+    def _read_messages(self) -> None:
+        if self._pipes.result.total > self._result_cap():
+            self._killed = "it sent more than a result may hold"
+            return
+        data = bytes(self._pipes.result.data)
+        while self._final is None and (end := data.find(b"\n", self._seen)) >= 0:
+            line, self._seen = data[self._seen : end], end + 1
+            message = self._decode(line)
+            if message is None:
+                self._killed = "it sent something that is not a result"
+                return
+            self._take(message)
+
+    def _decode(self, line: bytes) -> dict[str, Any] | None:
+        if not line.startswith(self._nonce):
+            return None
+        try:
+            found = json.loads(line[len(self._nonce) :], parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def _take(self, message: dict[str, Any]) -> None:
+        now = time.monotonic()
+        match message.get("phase"):
+            case "ready" if self._stage == "start":
+                self._start_watching()
+                self._stage, self._deadline = "import", now + self._limits.import_seconds
+            case "imported" if self._stage == "import":
+                self._import_ms = _number(message.get("ms"))
+                self._stage, self._deadline = "run", now + self._limits.run_seconds
+            case "unsafe" if self._stage == "start":
+                self._final = message
+            case "failed" if self._stage in ("import", "run"):
+                self._final = message
+            case "done" if self._stage == "run":
+                self._final = message
+            case _:
+                self._killed = "it sent messages out of order"
+
+    def _start_watching(self) -> None:
+        try:
+            pid = self._find_init()
+            if pid is None:
+                raise ProcessLookupError("bubblewrap does not say which process is the first")
+            self._watch = Watch(pid)
+        except OSError as error:
+            self._final = {"phase": "unsafe", "message": f"it cannot be watched: {error}"}
+
+    def _find_init(self) -> int | None:
+        """The host's number for the sandbox's first process, held open from here on."""
+        self._pipes.info.drain(4096)
+        try:
+            pid = int(json.loads(self._pipes.info.data)["child-pid"])
+        except (ValueError, KeyError, TypeError):
+            return None
+        if self._init_fd is None and self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                self._init_fd = os.pidfd_open(pid)
+        return pid
+
+    def _check_limits(self) -> None:
+        limits = self._limits
+        if time.monotonic() > self._deadline:
+            self._killed = self._late()
+        elif self._pipes.stdout.total + self._pipes.stderr.total > policy.OUTPUT_KILL_BYTES:
+            self._killed = f"it printed more than {policy.OUTPUT_KILL_BYTES >> 20} MiB: print less"
+        elif self._watch is not None:
+            with suppress(OSError):  # its first process is just ending
+                usage = self._watch.usage()
+                self._peak = max(self._peak, usage.memory)
+                if usage.memory > limits.memory_bytes:
+                    self._killed = f"it used more than {limits.memory_bytes >> 20} MB of memory"
+                elif usage.threads > limits.processes + 2:  # bubblewrap's own two
+                    self._killed = f"it ran more than {limits.processes} processes and threads"
+
+    def _late(self) -> str:
+        match self._stage:
+            case "start":
+                return f"the sandbox did not start within {policy.START_SECONDS:g} s"
+            case "import":
+                return f"import took longer than {self._limits.import_seconds:g} s"
+            case _:
+                return f"it took longer than {self._limits.run_seconds:g} s"
+
+    def _message(self, final: dict[str, Any]) -> str:
+        if self._killed:
+            return self._killed if self._stage == "start" else f"{self._killed}; it was killed"
+        if not final and self._stage == "start":
+            said = strip_controls(bytes(self._pipes.stderr.data).decode("utf-8", "replace"))
+            last = said.strip().rpartition("\n")[2] or f"exit status {self._process.returncode}"
+            return one_line(f"the sandbox cannot start: {last}", 300)
+        if not final:
+            return "it ended its process without giving a result"
+        if final.get("phase") == "unsafe":
+            return one_line(f"the sandbox does not confine: {final.get('message')}", 300)
+        kind, text = final.get("kind"), final.get("message")
+        return one_line(f"{kind}: {text}" if text else str(kind), 300)
+
+    def _output(self) -> str:
+        kept = [bytes(c.data) for c in (self._pipes.stdout, self._pipes.stderr)]
+        lost = self._pipes.stdout.total + self._pipes.stderr.total - sum(map(len, kept))
+        text = "".join(part.decode("utf-8", "replace") for part in kept)
+        return strip_controls(text) + (f"\n[{lost} more bytes]" if lost else "")
+
+    def _result_cap(self) -> int:
+        return self._limits.result_bytes + MESSAGE_BYTES
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
