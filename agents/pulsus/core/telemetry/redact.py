@@ -45,10 +45,10 @@ _HEADER = re.compile(
 _COOKIE = re.compile(
     r"(\b(?:set-)?cookie(?:\\*[\"'])?[ \t]{0,8}:[ \t]{0,8}(?:\\*[\"'])?)[^\r\n\"']+", re.I
 )
+# "basic authentication" is prose: a credential has a digit, a sign or a capital within.
 _SCHEME = re.compile(
-    r"(\b(?:bearer|basic)[ \t]{1,8})(?=[A-Za-z0-9.~-]{0,200}?(?:[0-9=_+/]|[a-z][A-Z]))"
-    r"[A-Za-z0-9._~+/=-]{8,}",
-    re.I,
+    r"(\b(?i:bearer|basic)[ \t]{1,8})(?=[A-Za-z.~-]{0,200}?(?:[0-9=_+/]|[a-z][A-Z]))"
+    r"[A-Za-z0-9._~+/=-]{8,}"
 )
 _BLOCK = re.compile(
     rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}})[|>][-+]?[ \t]*\r?\n(?:[ \t][^\n]*(?:\n|\Z))+", re.I

@@ -1,0 +1,135 @@
+"""Past routes, in `.pulsus/accepted.jsonl`, and how each tool fared. Effect: reads and appends."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, get_args
+
+from pulsus.core.storage import metadata
+from pulsus.core.telemetry import jsonl
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import ToolHistory
+from pulsus.errors import StateCorrupt
+
+FILE_NAME = "accepted.jsonl"
+
+Outcome = Literal["accepted", "failed", "rejected"]
+
+_MAX_READ_BYTES = 4 << 20
+"""Some ten thousand routes; older ones no longer tell much and cost time on every request."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastRoute:
+    """One route that came to an end. `ts` is aware; `tools` are ids, in order."""
+
+    ts: datetime
+    run_id: str
+    route_id: str | None
+    request: str
+    tools: tuple[str, ...]
+    outcome: Outcome
+
+
+def record(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
+    """Append one route, its request redacted. Raises DiskFull or StorageUnwritable.
+
+    The folder must exist (`open_state`).
+    """
+    row = {
+        "ts": route.ts.astimezone(UTC).isoformat(timespec="seconds"),
+        "run_id": route.run_id,
+        "route_id": route.route_id,
+        "request": redactor.redact(route.request),
+        "tools": list(route.tools),
+        "outcome": route.outcome,
+    }
+    jsonl.append(state_dir / FILE_NAME, jsonl.encode({k: jsonl.plain(v) for k, v in row.items()}))
+
+
+def load(state_dir: Path) -> tuple[PastRoute, ...]:
+    """The latest past routes, oldest first; none where nothing was stored. Writes nothing.
+
+    A last line that was cut short does not count. Raises StateCorrupt naming file and line.
+    """
+    path = state_dir / FILE_NAME
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _MAX_READ_BYTES))
+            data = file.read()
+    except FileNotFoundError:
+        return ()
+    except OSError as failure:
+        raise _corrupt(path, str(failure.strerror)) from failure
+    lines = data.split(b"\n")
+    first = 1 if size > _MAX_READ_BYTES else 0
+    found = []
+    for number, line in enumerate(lines[first:-1], start=1):
+        try:
+            found.append(_parse(line))
+        except (ValueError, TypeError, KeyError, RecursionError) as failure:
+            where = f"line {number}" if not first else f"line {number} of the last 4 MiB"
+            raise _corrupt(path, f"{where}: {failure}") from failure
+    return tuple(found)
+
+
+def history(workflows_root: Path, past: Iterable[PastRoute]) -> dict[str, ToolHistory]:
+    """How every tool that was ever promoted or routed to fared, by tool id.
+
+    Raises MetadataCorrupt.
+    """
+    promotions: Counter[str] = Counter()
+    accepted: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    last: dict[str, datetime] = {}
+    for rev in metadata.read_all(workflows_root):
+        promotions[rev.tool_id] += 1
+        last[rev.tool_id] = _later(last.get(rev.tool_id), rev.created)
+    for route in past:
+        for tool_id in set(route.tools):
+            if route.outcome == "accepted":
+                accepted[tool_id] += 1
+                last[tool_id] = _later(last.get(tool_id), route.ts)
+            else:
+                failed[tool_id] += 1
+    return {
+        t: ToolHistory(t, promotions[t], accepted[t], failed[t], last.get(t))
+        for t in sorted({*promotions, *accepted, *failed})
+    }
+
+
+def _later(known: datetime | None, new: datetime) -> datetime:
+    new = new.astimezone(UTC)
+    return new if known is None else max(known, new)
+
+
+def _parse(line: bytes) -> PastRoute:
+    row = json.loads(line)
+    if not isinstance(row, dict):
+        raise TypeError(f"expected a JSON object, found {type(row).__name__}")
+    ts = datetime.fromisoformat(row["ts"])
+    if ts.tzinfo is None:
+        raise ValueError(f"ts {row['ts']!r} has no offset")
+    if row["outcome"] not in get_args(Outcome):
+        raise ValueError(f"outcome {row['outcome']!r} is none of {get_args(Outcome)}")
+    tools = row["tools"]
+    if not isinstance(tools, list) or not all(isinstance(t, str) for t in tools):
+        raise TypeError(f"tools must be a list of ids, found {tools!r:.80}")
+    return PastRoute(
+        ts, str(row["run_id"]), row["route_id"], str(row["request"]), tuple(tools), row["outcome"]
+    )
+
+
+def _corrupt(path: Path, why: str) -> StateCorrupt:
+    return StateCorrupt(
+        f"cannot read past routes in {path}: {why}",
+        hint="delete that line, or the file: only ranking history is lost",
+        path=str(path),
+    )

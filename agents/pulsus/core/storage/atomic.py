@@ -1,0 +1,67 @@
+"""Files replaced whole or not at all. Effect: writes files.
+
+A new content goes to a temporary file in the same folder, is synced, and takes the name in one
+rename. Works on open folders too, so that nobody can swap a folder for a link in between.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from pulsus.errors import storage_error
+
+TEMP_SUFFIX = ".pulsus-tmp"
+
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace `path` with `text` in UTF-8. Raises as `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace `path` with `data`; a link at `path` is replaced, never followed.
+
+    The folder must exist. Raises DiskFull or StorageUnwritable, and then `path` is as it was.
+    """
+    try:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _replace(folder, path.name, data)
+        finally:
+            os.close(folder)
+    except OSError as failure:
+        raise storage_error(failure, path) from failure
+
+
+def stage(folder: int, temp: str, data: bytes, mode: int = 0o644) -> None:
+    """Write and sync a new file `temp` in an open folder; no file is left when it fails.
+
+    Raises OSError.
+    """
+    fd = os.open(temp, _NEW_FILE, mode, dir_fd=folder)
+    try:
+        try:
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            os.unlink(temp, dir_fd=folder)
+            raise
+    finally:
+        os.fsync(folder)
+
+
+def _replace(folder: int, name: str, data: bytes) -> None:
+    temp = f".{name}.{secrets.token_hex(4)}{TEMP_SUFFIX}"
+    stage(folder, temp, data)
+    try:
+        os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        os.unlink(temp, dir_fd=folder)
+        raise
+    os.fsync(folder)

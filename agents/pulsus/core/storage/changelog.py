@@ -1,0 +1,70 @@
+"""The CHANGELOG of a domain (spec §10): newest first, in the way of Keep a Changelog. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+FILE_NAME = "CHANGELOG.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One promotion as people read it. `approved_by` may be unknown."""
+
+    tool: str
+    version: str
+    day: date
+    change: Literal["Added", "Changed"]
+    description: str
+    revision: str
+    tool_hash: str
+    proof: str | None = None
+    approved_by: str | None = None
+
+
+_HEADING = re.compile(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
+
+
+def new(title: str) -> str:
+    """The text of a changelog without entries."""
+    return f"# Changelog: {title}\n\nTools promoted here, newest first.\n"
+
+
+def add_entry(text: str, entry: Entry) -> str:
+    """`text` with the entry above all earlier ones, which stay as they are, byte for byte.
+
+    A section called Unreleased, kept by hand, stays on top.
+    """
+    added = render(entry)
+    heading = _HEADING.search(text)
+    if heading is None:
+        return f"{text}{_gap(text)}{added}"
+    return f"{text[: heading.start()]}{added}\n{text[heading.start() :]}"
+
+
+def render(entry: Entry) -> str:
+    """The entry's own lines."""
+    facts = [entry.revision, f"sha256 {entry.tool_hash.removeprefix('sha256:')[:12]}"]
+    if entry.proof:
+        facts.append(f"proof: {entry.proof}")
+    if entry.approved_by:
+        facts.append(f"approved by {_one_line(entry.approved_by)}")
+    return (
+        f"## {entry.tool} {entry.version} - {entry.day.isoformat()}\n\n"
+        f"### {entry.change}\n\n"
+        f"- {_one_line(entry.description)} ({', '.join(facts)})\n"
+    )
+
+
+def _one_line(text: str) -> str:
+    # str.split and isprintable drop what could start a new line or hide from a reader.
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _gap(text: str) -> str:
+    if not text or text.endswith("\n\n"):
+        return ""
+    return "\n" if text.endswith("\n") else "\n\n"

@@ -1,0 +1,139 @@
+"""Old candidates and logs are removed, by age alone (spec §16). Effect: deletes files.
+
+Only below `_tmp/` and the four log folders; never through a link, never below `domains/`,
+`shared_tools/` or the state folder, so never a promoted tool nor `.pulsus/audit/`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pulsus.core.telemetry.ids import Clock
+from pulsus.errors import ConfigError, storage_error
+
+LOG_ROOMS = ("app", "runs", "validation", "metrics")
+
+
+@dataclass(frozen=True, slots=True)
+class GcReport:
+    """What was removed, or would be: files in path order, their bytes, and how many stayed."""
+
+    removed: tuple[Path, ...]
+    kept: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    path: Path
+    modified: float
+    size: int
+
+
+def gc(
+    *,
+    workflows_root: Path,
+    tmp_dirname: str,
+    log_dir: Path,
+    state_dir: Path,
+    tmp_days: int,
+    log_days: int,
+    clock: Clock,
+    dry_run: bool,
+) -> GcReport:
+    """Remove every file last changed more than `*_days` ago, and folders that became empty.
+
+    `dry_run` only reports. Raises ConfigError when `tmp_dirname` is no folder of candidates,
+    StorageUnwritable where a file cannot be removed.
+    """
+    now = clock()
+    keep_out = (workflows_root / "domains", workflows_root / "shared_tools", state_dir)
+    protected = tuple(p.resolve() for p in keep_out)
+    areas = [(_tmp_dir(workflows_root, tmp_dirname), tmp_days)]
+    areas += [(log_dir.resolve() / room, log_days) for room in LOG_ROOMS]
+    removed: list[_Found] = []
+    kept = 0
+    for area, days in areas:
+        files = [*_files(area, protected)]
+        old = [f for f in files if f.modified < _limit(now, days)]
+        kept += len(files) - len(old)
+        removed += old
+        if not dry_run:
+            _remove(old, area)
+    paths = tuple(sorted(f.path for f in removed))
+    return GcReport(paths, kept, sum(f.size for f in removed))
+
+
+def _tmp_dir(workflows_root: Path, name: str) -> Path:
+    if name in ("", ".", "..", "domains", "shared_tools") or "/" in name:
+        raise ConfigError(
+            f"tmp.dirname {name!r} is no folder of candidates",
+            hint="use a plain name such as _tmp",
+        )
+    return workflows_root.resolve() / name
+
+
+def _limit(now: datetime, days: int) -> float:
+    return (now - timedelta(days=days)).timestamp()
+
+
+def _files(folder: Path, protected: tuple[Path, ...]) -> Iterator[_Found]:
+    """Regular files below `folder`, in path order."""
+    if folder.is_symlink() or any(folder == p or folder.is_relative_to(p) for p in protected):
+        return
+    try:
+        entries = sorted(os.scandir(folder), key=lambda e: e.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as failure:
+        raise storage_error(failure, folder) from failure
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files(folder / entry.name, protected)
+        elif entry.is_file(follow_symlinks=False):
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            yield _Found(folder / entry.name, found.st_mtime, found.st_size)
+
+
+def _remove(files: list[_Found], area: Path) -> None:
+    for file in files:
+        try:
+            _unlink_below(area, file.path)
+        except FileNotFoundError:
+            continue
+        except OSError as failure:
+            raise storage_error(failure, file.path) from failure
+    for folder in sorted(
+        {p for f in files for p in f.path.parents if area in p.parents}, reverse=True
+    ):
+        _remove_if_empty(folder)
+
+
+def _unlink_below(area: Path, path: Path) -> None:
+    """Unlink by open folders, so that a folder swapped for a link in between is not followed."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(area, flags)
+    try:
+        for name in path.relative_to(area).parts[:-1]:
+            below = os.open(name, flags, dir_fd=fd)
+            os.close(fd)
+            fd = below
+        if stat.S_ISREG(os.stat(path.name, dir_fd=fd, follow_symlinks=False).st_mode):
+            os.unlink(path.name, dir_fd=fd)
+    finally:
+        os.close(fd)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return  # not empty, or somebody else's work now

@@ -1,0 +1,218 @@
+"""Several files replaced together or not at all. Effect: writes files below one folder.
+
+First every new content is staged beside its target, where a full disk or a read-only folder shows
+before anything has changed. Then a journal names what is about to happen, then come the renames.
+Whoever finds a journal later finishes the renames, or takes them back where none had happened.
+The caller holds a lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pulsus.core.storage import atomic
+from pulsus.core.storage.target import open_below, refuse_irregular
+from pulsus.errors import StateCorrupt, storage_error
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file `root/folders/name` and its content; `before` None = not there yet."""
+
+    folders: tuple[str, ...]
+    name: str
+    before: bytes | None
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A change as the journal keeps it: digests instead of contents."""
+
+    folders: tuple[str, ...]
+    name: str
+    before: str | None
+    after: str
+
+    @property
+    def temp(self) -> str:
+        return f".{self.name}{atomic.TEMP_SUFFIX}"
+
+
+_Progress = Literal["done", "ready", "lost"]
+
+
+def apply(root: Path, changes: tuple[Change, ...], journal: Path) -> None:
+    """Make every change, in order.
+
+    Raises TargetRefused, DiskFull or StorageUnwritable, and then nothing has changed.
+    """
+    planned = [_Planned(c.folders, c.name, _digest(c.before), _sha(c.after)) for c in changes]
+    with ExitStack() as folders, ExitStack() as staged:
+        fds = []
+        for change, plan in zip(changes, planned, strict=True):
+            fd = folders.enter_context(open_below(root, change.folders, create=True))
+            fds.append(fd)
+            shown = root.joinpath(*change.folders, change.name)
+            refuse_irregular(fd, change.name, shown)
+            try:
+                _unlink(fd, plan.temp)
+                atomic.stage(fd, plan.temp, change.after)
+            except OSError as failure:
+                raise storage_error(failure, shown) from failure
+            staged.callback(_unlink, fd, plan.temp)
+        _write_journal(journal, root, planned)
+        staged.pop_all()  # from here on the journal owns the staged files
+        _rename_all(root, changes, planned, fds)
+        _remove_journal(journal)
+
+
+def recover(journal: Path) -> None:
+    """Finish or take back what an interrupted `apply` left; does nothing without a journal.
+
+    Raises StateCorrupt where files were changed by hand in between and neither is safe.
+    """
+    found = _read_journal(journal)
+    if found is None:
+        return
+    root, planned = found
+    progress = [_progress(root, p) for p in planned]
+    if "lost" not in progress:
+        for plan, step in zip(planned, progress, strict=True):
+            _finish(root, plan, rename=step == "ready")
+    elif "done" in progress:
+        files = ", ".join(str(root.joinpath(*p.folders, p.name)) for p in planned)
+        raise StateCorrupt(
+            f"an interrupted promotion cannot be finished: {files} were changed since",
+            hint=f"bring these files in order (version control knows them), then delete {journal}",
+        )
+    else:
+        for plan in planned:
+            _finish(root, plan, rename=False)
+    _remove_journal(journal)
+
+
+def _rename_all(
+    root: Path, changes: tuple[Change, ...], planned: list[_Planned], fds: list[int]
+) -> None:
+    done = 0
+    try:
+        for plan, fd in zip(planned, fds, strict=True):
+            os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
+            done += 1
+            os.fsync(fd)
+    except OSError as failure:
+        # Where taking back fails too, the journal stays and the next promotion finishes the work.
+        for change, plan, fd in list(zip(changes, planned, fds, strict=True))[:done]:
+            _take_back(change, plan, fd)
+        shown = root.joinpath(*planned[min(done, len(planned) - 1)].folders)
+        raise storage_error(failure, shown) from failure
+
+
+def _take_back(change: Change, plan: _Planned, fd: int) -> None:
+    atomic.stage(fd, plan.temp, change.after)
+    if change.before is None:
+        _unlink(fd, change.name)
+        return
+    old = f".{change.name}.old{atomic.TEMP_SUFFIX}"
+    atomic.stage(fd, old, change.before)
+    os.rename(old, change.name, src_dir_fd=fd, dst_dir_fd=fd)
+
+
+def _progress(root: Path, plan: _Planned) -> _Progress:
+    try:
+        with open_below(root, plan.folders, create=False) as fd:
+            now, staged = _read(fd, plan.name), _read(fd, plan.temp)
+    except FileNotFoundError:
+        return "lost"
+    if _digest(now) == plan.after:
+        return "done"
+    ready = _digest(now) == plan.before and _digest(staged) == plan.after
+    return "ready" if ready else "lost"
+
+
+def _finish(root: Path, plan: _Planned, *, rename: bool) -> None:
+    try:
+        with open_below(root, plan.folders, create=False) as fd:
+            if rename:
+                os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
+                os.fsync(fd)
+            else:
+                _unlink(fd, plan.temp)
+    except FileNotFoundError:
+        return  # the folder is gone, and with it what was staged there
+    except OSError as failure:
+        raise storage_error(failure, root.joinpath(*plan.folders, plan.name)) from failure
+
+
+def _write_journal(journal: Path, root: Path, planned: list[_Planned]) -> None:
+    files = [
+        {"folders": p.folders, "name": p.name, "before": p.before, "after": p.after}
+        for p in planned
+    ]
+    atomic.write_text(journal, json.dumps({"root": str(root), "files": files}))
+
+
+def _read_journal(journal: Path) -> tuple[Path, list[_Planned]] | None:
+    try:
+        found = json.loads(journal.read_bytes())
+        planned = [
+            _Planned(
+                tuple(map(_plain_name, f["folders"])),
+                _plain_name(f["name"]),
+                f["before"],
+                f["after"],
+            )
+            for f in found["files"]
+        ]
+        return Path(found["root"]), planned
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as failure:
+        raise StateCorrupt(
+            f"cannot read the promotion journal {journal}: {failure}",
+            hint="check the latest promotion by `git status`, then delete that file",
+        ) from failure
+
+
+def _plain_name(name: object) -> str:
+    if not isinstance(name, str) or name in ("", ".", "..") or "/" in name or "\0" in name:
+        raise ValueError(f"{name!r} is not a plain file name")
+    return name
+
+
+def _remove_journal(journal: Path) -> None:
+    try:
+        journal.unlink(missing_ok=True)
+    except OSError as failure:
+        raise storage_error(failure, journal) from failure
+
+
+def _read(folder: int, name: str) -> bytes | None:
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        return file.read()
+
+
+def _unlink(folder: int, name: str) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return
+
+
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else _sha(data)
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
