@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -186,5 +185,6 @@ def _content(lines: list[str]) -> str:
 
 def _dedent(lines: list[str]) -> str:
     indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
-    margin = len(os.path.commonprefix(indents))
+    low, high = min(indents, default=""), max(indents, default="")
+    margin = next((i for i, char in enumerate(low) if char != high[i]), len(low))
     return "\n".join(line[margin:] for line in lines)
