@@ -9,19 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.core.contract import read_tool
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
 from pulsus.errors import WorkflowsMissing
-from pulsus.routing import files, index_codec, manifest
-from pulsus.routing.files import Stamp
-from pulsus.routing.index import Entry, Index
-from pulsus.routing.index_codec import Value
+from pulsus.routing import index_codec, manifest
+from pulsus.routing.index import Index
 from pulsus.routing.manifest_choice import choose
+from pulsus.routing.reader import Reader
 from pulsus.routing.scan import ManifestFile, Module, scan
 
 
@@ -45,7 +43,7 @@ def discover(
             f"there is no workflows folder at {workflows_root}",
             hint="run `pulsus init`, or name it with the setting workflows_root",
         )
-    reader = _Reader(config.max_file_bytes, cache)
+    reader = Reader(config.max_file_bytes, cache)
     finds = _Finds()
     for source in (root, *extra):
         folder = _folder(source)
@@ -85,81 +83,8 @@ class _Finds:
     warnings: list[str] = field(default_factory=list)
 
 
-class _Reader:
-    """Reads files, or remembers what they held."""
-
-    def __init__(self, max_bytes: int, cache: Index | None) -> None:
-        self._max_bytes = max_bytes
-        self._cache = cache
-        self._known = cache.entries() if cache else {}
-        self._seen: dict[str, Entry] = {}
-
-    def tool(self, module: Module) -> ToolSpec | BrokenTool:
-        """What the module is."""
-
-        def parse(data: bytes) -> Value:
-            return read_tool(
-                data,
-                path=module.path,
-                tool_id=module.place.id,
-                domain=module.place.domain,
-                action=module.place.action,
-                name=module.place.name,
-                max_bytes=self._max_bytes,
-            )
-
-        key = f"{module.place.id} {module.path}"
-        try:
-            value = self._read(key, module.real, module.stamp, self._max_bytes, parse)
-        except files.Unreadable as error:
-            return BrokenTool(module.path, error.code, error.reason)
-        assert not isinstance(value, manifest.Loaded)
-        return value
-
-    def manifest(self, file: ManifestFile) -> manifest.Loaded:
-        """What the manifest says."""
-
-        def parse(data: bytes) -> Value:
-            return manifest.parse(data, file.path)
-
-        try:
-            value = self._read(str(file.path), file.path, file.stamp, manifest.MAX_BYTES, parse)
-        except files.Unreadable as error:
-            return manifest.Loaded(None, (error.reason,))
-        assert isinstance(value, manifest.Loaded)
-        return value
-
-    def finish(self) -> tuple[str, ...]:
-        """Keep what was read. Returns the index's warnings."""
-        if self._cache is None:
-            return ()
-        self._cache.replace(self._seen)
-        return self._cache.warnings
-
-    def _read(
-        self, key: str, real: Path, stamp: Stamp, limit: int, parse: Callable[[bytes], Value]
-    ) -> Value:
-        entry = self._known.get(key)
-        if entry is None or not entry.trusted(stamp):
-            entry = self._fresh(entry, real, limit, parse)
-        self._seen[key] = entry
-        return entry.value
-
-    def _fresh(
-        self, known: Entry | None, real: Path, limit: int, parse: Callable[[bytes], Value]
-    ) -> Entry:
-        read_ns = self._cache.now_ns() if self._cache else 0
-        data, stamp = files.read(real, limit)
-        sha256 = hashlib.sha256(data).hexdigest()
-        if known is None or known.sha256 != sha256:
-            return Entry(stamp, sha256, read_ns, parse(data))
-        fresh = Entry(stamp, sha256, read_ns, known.value)
-        # Still too young to be trusted: nothing worth writing has been learned.
-        return fresh if fresh.trusted(stamp) else known
-
-
 def _read_root(
-    root: Path, config: DiscoveryConfig, tmp_dirname: str, reader: _Reader, finds: _Finds
+    root: Path, config: DiscoveryConfig, tmp_dirname: str, reader: Reader, finds: _Finds
 ) -> None:
     modules: list[Module] = []
     manifests: list[ManifestFile] = []
@@ -186,7 +111,7 @@ def _read_root(
 
 
 def _add(
-    root: Path, module: Module, hints: ManifestFile | None, reader: _Reader, finds: _Finds
+    root: Path, module: Module, hints: ManifestFile | None, reader: Reader, finds: _Finds
 ) -> None:
     tool = reader.tool(module)
     if isinstance(tool, BrokenTool):
