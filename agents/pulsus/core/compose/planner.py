@@ -70,7 +70,7 @@ class _Draft:
     def add(self, step: str, tool: ToolSpec) -> None:
         args = wiring.inputs_of(tool)
         sources = {arg.name: wiring.source(arg, self.offers) for arg in args}
-        keeps = wiring.keeps(tool, sources)
+        keeps = wiring.keeps(tool)
         before = dict(self.params)
         inputs: dict[str, PlanValue] = {}
         for arg in args:

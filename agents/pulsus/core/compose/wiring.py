@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pulsus.core.compose import hints
@@ -75,14 +75,14 @@ def source(arg: ArgSpec, earlier: Sequence[Sequence[Offer]]) -> OutputRef | Clas
     return Clash(same[0], wanted) if same else None
 
 
-def keeps(tool: ToolSpec, sources: Mapping[str, OutputRef | Clash | None]) -> bool:
-    """Whether the step writes down what earlier steps gave.
+def keeps(tool: ToolSpec) -> bool:
+    """Whether the step writes down a value it is given, such as a report.
 
-    Its own scalars say where to: they are never taken from another step, nor shared with one, or
-    a report would be written over the file it is about.
+    Its scalars say where to: they are never taken from another step, nor shared with one, or a
+    report would be written over the file it is about.
     """
-    fed = (sources[a.name] for a in inputs_of(tool) if not hints.parse(a.type_hint).scalar)
-    return tool.kind == "write" and any(isinstance(value, OutputRef) for value in fed)
+    containers = (a for a in inputs_of(tool) if not hints.parse(a.type_hint).scalar)
+    return tool.kind == "write" and any(arg.required for arg in containers)
 
 
 def _of_type(wanted: Hint, offers: Sequence[Offer]) -> Offer | None:

@@ -1,0 +1,264 @@
+"""Runs a promoted tool in a process of its own (routing spec §12; contracts, `pulsus run`).
+
+The tool's bytes are handed over, never read again from disk: what was verified is what runs.
+Effects: starts one process group, ends it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import IO, Any
+
+import pulsus
+from pulsus.core.compose.pins import MAX_NESTING
+from pulsus.core.compose.render import plan_of
+from pulsus.core.telemetry.printable import one_line, strip_controls
+from pulsus.core.types import JsonValue, ToolSpec
+from pulsus.errors import HashMoved, PlanInvalid, PulsusError, ToolFailed, UsageError
+from pulsus.execution.pump import Bounds, OnOutput, Pump
+
+# A result is read by people and other tools; larger data belongs in a file the tool writes.
+MAX_RESULT_BYTES = 16 * 1024 * 1024
+_TAIL_BYTES = 8 * 1024
+# Time to run exit handlers once the result is there.
+_GRACE_S = 2.0
+_ROOT = Path(pulsus.__file__).resolve().parent.parent
+_BOOT = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from pulsus.execution.worker import main; main(int(sys.argv[2]))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a tool returned, with the last of what it printed. `duration_ms` is wall time."""
+
+    result: JsonValue
+    stdout_tail: str
+    stderr_tail: str
+    duration_ms: int
+
+
+def verify(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
+    """Raise HashMoved unless `source` has that hex digest."""
+    actual = hashlib.sha256(source).hexdigest()
+    if actual != expected_sha256:
+        raise HashMoved(
+            f"{tool.id} is not what was promoted: its bytes are {actual[:12]}…, "
+            f"on record is {expected_sha256[:12]}…",
+            hint="validate and promote the file again, or restore it",
+            tool=tool.id,
+            expected=expected_sha256,
+            actual=actual,
+        )
+
+
+def run_tool(
+    tool: ToolSpec,
+    source: bytes,
+    inputs: Mapping[str, JsonValue],
+    *,
+    steps: Mapping[str, tuple[ToolSpec, bytes]],
+    timeout_s: float,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    on_output: OnOutput | None = None,
+    max_result_bytes: int = MAX_RESULT_BYTES,
+) -> RunResult:
+    """What `tool` returns for `inputs`, run from exactly these bytes.
+
+    `steps` hold every tool that a composed module calls, and theirs (`pins.gather`). `env` is
+    the environment to pass on, the caller's own by default, always without `PULSUS_*`. What the
+    tool prints goes to `on_output` as it comes; the last 8 KiB of each stream are kept.
+    Raises HashMoved before anything runs; UsageError where the tool itself rejects its inputs
+    (ValueError); ToolFailed for any other failure, a result that is not JSON, or a tool that
+    is still running after `timeout_s` seconds, which ends it with all its children.
+    """
+    verify(tool, source, tool.sha256)
+    for step, code in steps.values():
+        verify(step, code, step.sha256)
+    job = json.dumps(
+        {
+            "tool": _unit(tool, source, steps),
+            "steps": {name: _unit(step, code, steps) for name, (step, code) in steps.items()},
+            "inputs": dict(inputs),
+            "max_nesting": MAX_NESTING,
+            "max_result_bytes": max_result_bytes,
+        }
+    ).encode("ascii")
+    bounds = Bounds(report=max_result_bytes, tail=_TAIL_BYTES, grace_s=_GRACE_S)
+    started = time.monotonic()
+    pump, status = _converse(job, bounds, timeout_s, cwd, environment(env), on_output)
+    took = int((time.monotonic() - started) * 1000)
+    tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
+    try:
+        result = _result(tool, pump, status, timeout_s)
+    except PulsusError as error:
+        error.details |= {"stdout_tail": tails[0], "stderr_tail": tails[1], "duration_ms": took}
+        raise
+    return RunResult(result, tails[0], tails[1], took)
+
+
+def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """`env`, or this process's own, without Pulsus's settings: they may hold secrets."""
+    given = os.environ if env is None else env
+    return {key: value for key, value in given.items() if not key.upper().startswith("PULSUS_")}
+
+
+def _unit(
+    tool: ToolSpec, source: bytes, steps: Mapping[str, tuple[ToolSpec, bytes]]
+) -> dict[str, Any]:
+    plan = plan_of(source)
+    calls = plan.steps if plan is not None else ()
+    for step in calls:
+        if step.tool not in steps:
+            raise PlanInvalid(
+                f"{tool.id} calls {step.tool}, which was not handed over",
+                hint="compose the plan again from tools that exist",
+                tool=tool.id,
+                step=step.id,
+            )
+        given, code = steps[step.tool]
+        verify(given, code, step.sha256 or "")
+    return {
+        "id": tool.id,
+        "entry": tool.entry,
+        "filename": str(tool.path),
+        "sha256": tool.sha256,
+        "source": base64.b64encode(source).decode("ascii"),
+        "calls": [step.tool for step in calls],
+    }
+
+
+def _converse(
+    job: bytes,
+    bounds: Bounds,
+    timeout_s: float,
+    cwd: Path | None,
+    env: Mapping[str, str],
+    on_output: OnOutput | None,
+) -> tuple[Pump, int]:
+    with ExitStack() as stack:
+        ours, theirs = os.pipe()
+        report = stack.enter_context(FileIO(ours, "r"))
+        end = stack.enter_context(FileIO(theirs, "w"))
+        process = _start(theirs, cwd, env)
+        end.close()
+        try:
+            streams = [stack.enter_context(_raw(s)) for s in (process.stdout, process.stderr)]
+            stdin = stack.enter_context(_raw(process.stdin))
+            pump = Pump(stdin, (streams[0], streams[1]), report, bounds, on_output)
+            pump.run(job, timeout_s)
+        finally:
+            # Before its status is read: until then no other process can get its number.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            status = process.wait()
+    return pump, status
+
+
+def _start(report: int, cwd: Path | None, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    # -I: neither the working directory nor PYTHON* variables can put a module before ours.
+    flags = ("-I", "-u", "-X", "utf8")
+    try:
+        return subprocess.Popen(
+            (sys.executable, *flags, "-c", _BOOT, str(_ROOT), str(report)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=cwd,
+            env=env,
+            pass_fds=(report,),
+            start_new_session=True,
+        )
+    except (NotADirectoryError, FileNotFoundError, PermissionError) as error:
+        raise UsageError(
+            f"cannot run in {str(cwd)!r}: {error.strerror}", hint="name a folder"
+        ) from None
+
+
+def _raw(stream: IO[bytes] | None) -> FileIO:
+    assert isinstance(stream, FileIO)
+    return stream
+
+
+def _result(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonValue:
+    if pump.oversized:
+        raise ToolFailed(f"{tool.id} sent a report over its limit", hint="return less")
+    if pump.answer is None:
+        raise _silent(tool, pump, status, timeout_s)
+    report = json.loads(pump.answer)
+    if report.get("ok") is not True:
+        raise _failure(tool, report)
+    if pump.ended and status != 0:
+        raise ToolFailed(
+            f"{tool.id} gave a result and then ended with {_ending(status)}",
+            hint="see its output above",
+            tool=tool.id,
+            status=status,
+        )
+    result: JsonValue = report["result"]
+    return result
+
+
+def _silent(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> ToolFailed:
+    if not pump.ended:
+        return ToolFailed(
+            f"{tool.id} was still running after {timeout_s:g} s and was ended, "
+            f"with every process it started",
+            hint="give it less to do, or raise `run.max_seconds`",
+            tool=tool.id,
+            timed_out=True,
+        )
+    return ToolFailed(
+        f"{tool.id} ended with {_ending(status)} and no result",
+        hint="see its output above",
+        tool=tool.id,
+        status=status,
+    )
+
+
+def _failure(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
+    kind, message = str(report.get("type")), one_line(str(report.get("message")), 1000)
+    where = _where(report)
+    step = report.get("tool")
+    via = f" in its step {step}" if step not in (None, tool.id) else ""
+    details = {key: value for key, value in report.items() if key not in ("ok", "own")}
+    details["tool"] = tool.id
+    if report.get("stage") == "result":
+        hint = "a tool returns JSON values only (docs/tool-contract.md)"
+        return ToolFailed(f"{tool.id} returned no usable result: {message}", hint=hint, **details)
+    if kind == "ValueError" and report.get("own"):
+        hint = f"`pulsus tools show {tool.id}` says what it takes"
+        return UsageError(f"{tool.id} rejects its inputs: {message}", hint=hint, **details)
+    hint = "see its output above; the tool's own file is to blame" if where else "see its output"
+    return ToolFailed(f"{tool.id} failed{via}: {kind}: {message}{where}", hint=hint, **details)
+
+
+def _where(report: Mapping[str, Any]) -> str:
+    if not report.get("file"):
+        return ""
+    inside = f" in {report['function']}" if report.get("function") else ""
+    return f" ({report['file']}:{report.get('line')}{inside})"
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"status {status}"
+    try:
+        return f"signal {signal.Signals(-status).name}"
+    except ValueError:
+        return f"signal {-status}"

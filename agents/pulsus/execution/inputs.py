@@ -1,0 +1,215 @@
+"""`--input` pairs to values, typed by the tool's own hints (contracts, "Names and places").
+
+`k=v` is read as the argument's hint says; `k=@FILE` takes the text of a file (its JSON where the
+hint is a list or mapping); `k:=JSON` is literal JSON, also the way to give text starting with `@`.
+Effect: reads the files that `@FILE` names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn, cast
+
+from rapidfuzz import process
+
+from pulsus.core.compose import hints
+from pulsus.core.compose.hints import Hint, Shape
+from pulsus.core.types import ArgSpec, JsonValue
+from pulsus.errors import UsageError
+
+# A file given as an input travels to the child as one value; more than this wants a path.
+MAX_FILE_BYTES = 16 * 1024 * 1024
+_BOOLS = {"true": True, "false": False}
+# Below this a suggestion is a guess (rapidfuzz ratio, 0 to 100).
+_NEAR = 60.0
+
+
+def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, JsonValue]:
+    """The values of `pairs` by argument name, every required argument among them.
+
+    Raises UsageError naming the value, what is wrong with it and what to write instead.
+    """
+    known = {arg.name: arg for arg in args if arg.kind not in ("var_positional", "var_keyword")}
+    free = any(arg.kind == "var_keyword" for arg in args)
+    values: dict[str, JsonValue] = {}
+    for pair in pairs:
+        name, mark, text = _split(pair)
+        if name in values:
+            raise _wrong(name, text, "it is given twice", "give it once")
+        if name not in known and not free:
+            raise _unknown(name, known)
+        hint = hints.parse(known[name].type_hint) if name in known else hints.ANYTHING
+        values[name] = _value(name, mark, text, hint)
+    _check_complete(known, values)
+    return values
+
+
+def check_inputs(values: Mapping[str, JsonValue], args: Sequence[ArgSpec]) -> None:
+    """Raise UsageError unless `values` name known arguments, fit their hints and miss none."""
+    known = {arg.name: arg for arg in args if arg.kind not in ("var_positional", "var_keyword")}
+    free = any(arg.kind == "var_keyword" for arg in args)
+    for name, value in values.items():
+        if name in known:
+            _checked(name, value, hints.parse(known[name].type_hint))
+        elif not free:
+            raise _unknown(name, known)
+    _check_complete(known, values)
+
+
+def _split(pair: str) -> tuple[str, str, str]:
+    name, equals, text = pair.partition("=")
+    if not equals or not name.rstrip(":"):
+        raise UsageError(
+            f"input {pair!r} is no pair",
+            hint="write NAME=VALUE, NAME=@FILE or NAME:=JSON",
+            input=pair,
+        )
+    if name.endswith(":"):
+        return name[:-1], ":=", text
+    return (name, "@", text[1:]) if text.startswith("@") else (name, "=", text)
+
+
+def _value(name: str, mark: str, text: str, hint: Hint) -> JsonValue:
+    match mark:
+        case ":=":
+            return _checked(name, _json(name, text), hint)
+        case "@":
+            content = _read(name, text)
+            container = _container(hint)
+            return _checked(name, _json(name, content), hint) if container else content
+        case _:
+            return _typed(name, text, hint)
+
+
+def _typed(name: str, text: str, hint: Hint) -> JsonValue:
+    """`text` as the first alternative of `hint` that it can be; text itself comes last."""
+    if hint.anything:
+        return text
+    for shape in sorted(hint.concrete, key=lambda s: s.name in ("str", "Path", "bytes")):
+        if hint.has("str") and shape.name in ("list", "tuple") and not text.startswith("["):
+            continue
+        value = _as(shape, text)
+        if value is not None and hints.accepts(Hint((shape,)), value):
+            return value
+    if not hint.has("str") and hint.optional and text in ("null", "none", "None"):
+        return None
+    raise _wrong(name, text, f"it is no {hints.annotation(hint)}", _how(hint))
+
+
+def _as(shape: Shape, text: str) -> JsonValue:
+    match shape.name:
+        case "bool":
+            return _BOOLS.get(text.lower())
+        case "int" | "float":
+            return _number(shape.name, text)
+        case "Literal":
+            return next((v for v in shape.values if str(v).lower() == text.lower()), None)
+        case "list" | "tuple":
+            return _items(shape, text)
+        case "dict":
+            return _loads(text)
+        case _:
+            return text
+
+
+def _number(kind: str, text: str) -> JsonValue:
+    try:
+        value = int(text) if kind == "int" else float(text)
+    except ValueError:
+        return None
+    return value if value - value == 0 else None
+
+
+def _items(shape: Shape, text: str) -> JsonValue:
+    """A JSON list, or words between commas where the items are scalars."""
+    if text.lstrip().startswith("["):
+        return _loads(text)
+    item = shape.args[0] if shape.args else Hint((Shape("str"),))
+    if not item.scalar:
+        return None
+    words = [word.strip() for word in text.split(",")] if text.strip() else []
+    options = item.concrete if not item.anything else (Shape("str"),)
+    return [next((v for s in options if (v := _as(s, w)) is not None), None) for w in words]
+
+
+def _loads(text: str) -> JsonValue:
+    try:
+        return cast(JsonValue, json.loads(text, parse_constant=_refuse))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _json(name: str, text: str) -> JsonValue:
+    try:
+        return cast(JsonValue, json.loads(text, parse_constant=_refuse))
+    except (ValueError, RecursionError) as error:
+        fix = "put text in double quotes and give finite numbers"
+        raise _wrong(name, text, f"it is not JSON: {error}", fix) from None
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"JSON has no {word}")
+
+
+def _read(name: str, file: str) -> str:
+    try:
+        with Path(file).open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES + 1)
+        text = data.decode("utf-8")
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        fix = 'name a readable file, or write NAME:="@…" for text'
+        raise _wrong(name, f"@{file}", reason, fix) from None
+    except ValueError:
+        raise _wrong(name, f"@{file}", "it is not UTF-8 text", "give its path instead") from None
+    if len(data) > MAX_FILE_BYTES:
+        reason = f"the file is larger than {MAX_FILE_BYTES} bytes"
+        raise _wrong(name, f"@{file}", reason, "give its path instead")
+    return text
+
+
+def _checked(name: str, value: JsonValue, hint: Hint) -> JsonValue:
+    if not hints.accepts(hint, value):
+        shown = json.dumps(value, ensure_ascii=False)
+        raise _wrong(name, shown, f"it is no {hints.annotation(hint)}", _how(hint))
+    return value
+
+
+def _container(hint: Hint) -> bool:
+    return not hint.has("str") and not hint.scalar
+
+
+def _check_complete(known: Mapping[str, ArgSpec], values: Mapping[str, JsonValue]) -> None:
+    missing = [arg for arg in known.values() if arg.required and arg.name not in values]
+    if missing:
+        names = ", ".join(f"{arg.name} ({arg.type_hint or 'any'})" for arg in missing)
+        raise UsageError(
+            f"missing input: {names}",
+            hint=f"add {' '.join(f'--input {arg.name}=…' for arg in missing)}",
+            missing=[arg.name for arg in missing],
+        )
+
+
+def _unknown(name: str, known: Mapping[str, ArgSpec]) -> UsageError:
+    near = process.extractOne(name, list(known), score_cutoff=_NEAR)
+    listed = ", ".join(known) or "it takes none"
+    fix = f"did you mean {near[0]!r}?" if near else f"known inputs: {listed}"
+    return UsageError(f"there is no input {name!r}", hint=fix, input=name, known=list(known))
+
+
+def _how(hint: Hint) -> str:
+    literals = [str(value) for shape in hint.shapes for value in shape.values]
+    if literals:
+        return f"use one of {', '.join(literals)}"
+    if hint.has("bool"):
+        return "write true or false"
+    if _container(hint):
+        return "write JSON: NAME:=[…] or NAME:={…}"
+    return f"write a value of type {hints.annotation(hint)}"
+
+
+def _wrong(name: str, text: str, reason: str, fix: str) -> UsageError:
+    shown = text if len(text) <= 80 else f"{text[:80]}…"
+    return UsageError(f"input {name}={shown!r}: {reason}", hint=fix, input=name)

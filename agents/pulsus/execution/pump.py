@@ -1,0 +1,120 @@
+"""Reading a child's pipes without waiting on one alone. Effect: reads and writes pipes."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from io import FileIO
+
+from pulsus.execution.worker import HEADER
+
+# What a pipe holds at most on Linux: one read empties it.
+_CHUNK = 65536
+
+OnOutput = Callable[[bytes], None]
+"""Takes what the tool prints, as it prints it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits of one conversation.
+
+    `report` and `tail` are bytes; `grace_s` is how long the child may take to end once its report
+    is there.
+    """
+
+    report: int
+    tail: int
+    grace_s: float
+
+
+@dataclass(slots=True)
+class Pump:
+    """The pipes of one child, and what came through them.
+
+    `answer` is the whole report or None; `tails` are the last bytes of stdout and of stderr.
+    """
+
+    stdin: FileIO
+    outputs: tuple[FileIO, FileIO]
+    report: FileIO
+    bounds: Bounds
+    on_output: OnOutput | None = None
+    tails: tuple[bytearray, bytearray] = field(default_factory=lambda: (bytearray(), bytearray()))
+    answer: bytes | None = None
+    oversized: bool = False
+    ended: bool = False
+    _frame: bytearray = field(default_factory=bytearray)
+
+    def run(self, job: bytes, timeout_s: float) -> None:
+        """Hand over the job, listen until the child ends, its time is up or it says too much."""
+        deadline = time.monotonic() + timeout_s
+        late = False
+        with selectors.DefaultSelector() as selector:
+            self._watch(selector, memoryview(job))
+            while not (self.ended or self.oversized) and deadline > time.monotonic():
+                _turn(selector, deadline - time.monotonic())
+                if self.answer is not None and not late:
+                    late = True
+                    deadline = min(deadline, time.monotonic() + self.bounds.grace_s)
+            _turn(selector, 0)
+
+    def _watch(self, selector: selectors.BaseSelector, job: memoryview) -> None:
+        for stream in (self.stdin, *self.outputs, self.report):
+            os.set_blocking(stream.fileno(), False)
+        selector.register(self.stdin, selectors.EVENT_WRITE, self._writer(selector, job))
+        for stream, tail in zip(self.outputs, self.tails, strict=True):
+            selector.register(stream, selectors.EVENT_READ, self._listener(selector, stream, tail))
+        selector.register(self.report, selectors.EVENT_READ, lambda: self._hear(selector))
+
+    def _writer(self, selector: selectors.BaseSelector, job: memoryview) -> Callable[[], None]:
+        sent = 0
+
+        def write() -> None:
+            nonlocal sent
+            try:
+                sent += self.stdin.write(job[sent : sent + _CHUNK]) or 0
+            except BrokenPipeError:  # the child is gone; its report, or none, says why
+                sent = len(job)
+            if sent >= len(job):
+                selector.unregister(self.stdin)
+                self.stdin.close()
+
+        return write
+
+    def _listener(
+        self, selector: selectors.BaseSelector, stream: FileIO, tail: bytearray
+    ) -> Callable[[], None]:
+        def listen() -> None:
+            data = stream.read(_CHUNK)
+            if not data:
+                selector.unregister(stream)
+                return
+            tail.extend(data)
+            del tail[: -self.bounds.tail]
+            if self.on_output is not None:
+                self.on_output(data)
+
+        return listen
+
+    def _hear(self, selector: selectors.BaseSelector) -> None:
+        data = self.report.read(_CHUNK)
+        if not data:
+            selector.unregister(self.report)
+            self.ended = True
+            return
+        self._frame += data
+        if len(self._frame) < HEADER.size:
+            return
+        length = HEADER.unpack_from(self._frame)[0]
+        self.oversized = max(length, len(self._frame) - HEADER.size) > self.bounds.report
+        if len(self._frame) == HEADER.size + length:
+            self.answer = bytes(self._frame[HEADER.size :])
+
+
+def _turn(selector: selectors.BaseSelector, timeout_s: float) -> None:
+    for key, _ in selector.select(timeout_s):
+        key.data()

@@ -1,0 +1,145 @@
+"""The child process of a real run: loads the bytes it was handed, calls them, reports.
+
+Standard library, `pulsus.steps` and the sandbox's harness only, so that it starts fast. Effects:
+executes the tool; reads stdin; writes one report to the file descriptor it is told.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import struct
+import sys
+import traceback
+import types
+from typing import Any
+
+import pulsus.steps
+from pulsus.core.sandbox.harness import check_json, load_module, run_entry
+
+HEADER = struct.Struct(">Q")
+"""Length of the report that follows, in bytes."""
+
+
+class StepRefused(RuntimeError):
+    """A composed module called what its plan does not hold."""
+
+
+class Moved(RuntimeError):
+    """The bytes that arrived are not those that were hashed."""
+
+
+class Steps:
+    """Runs the steps of composed modules: those of the caller's own plan, and no deeper than told.
+
+    `units` map a tool id to its source, entry and the ids that its own plan calls.
+    """
+
+    def __init__(self, units: dict[str, Any], calls: list[str], max_nesting: int) -> None:
+        self._units = units
+        self._allowed = [calls]
+        self._max_nesting = max_nesting
+        self._loaded: dict[str, types.ModuleType] = {}
+
+    def run(self, tool_id: str, inputs: dict[str, Any]) -> object:
+        """What the step returns, as the JSON it would travel as."""
+        if tool_id not in self._allowed[-1] or tool_id not in self._units:
+            raise StepRefused(f"{tool_id!r} is not part of this plan")
+        if len(self._allowed) > self._max_nesting:
+            raise StepRefused(f"compositions nest deeper than {self._max_nesting}")
+        unit = self._units[tool_id]
+        self._allowed.append(unit["calls"])
+        try:
+            if tool_id not in self._loaded:
+                self._loaded[tool_id] = load(unit)
+            result = run_entry(self._loaded[tool_id], unit["entry"], inputs)
+        finally:
+            self._allowed.pop()
+        check_json(result)
+        travelled: object = json.loads(json.dumps(result))
+        return travelled
+
+
+def load(unit: dict[str, Any]) -> types.ModuleType:
+    """The unit's module. Raises Moved when its bytes are not those its hash names."""
+    source = base64.b64decode(unit["source"])
+    if hashlib.sha256(source).hexdigest() != unit["sha256"]:
+        raise Moved(f"the bytes of {unit['id']} are not those that were checked")
+    return load_module(source, unit["id"], unit["filename"])
+
+
+def perform(job: dict[str, Any]) -> dict[str, Any]:
+    """The report of a job: `ok` with `result`, or the stage and the failure in words."""
+    tool = job["tool"]
+    stage = "import"
+    try:
+        pulsus.steps.bind(Steps(job["steps"], tool["calls"], job["max_nesting"]).run)
+        module = load(tool)
+        stage = "run"
+        result = run_entry(module, tool["entry"], job["inputs"])
+        stage = "result"
+        check_json(result)
+        return {"ok": True, "result": result}
+    except BaseException as error:  # noqa: BLE001 - SystemExit and the like are failures too
+        units = (tool, *job["steps"].values())
+        return {"ok": False, "stage": stage, **describe(error, units)}
+
+
+def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+    """The failure in words, and the innermost line of a tool that it passed through.
+
+    `own` says that the first of `units` raised it itself.
+    """
+    by_file = {unit["filename"]: unit["id"] for unit in units}
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if frame.filename in by_file]
+    found: dict[str, Any] = {"type": type(error).__name__, "message": _text(error), "own": False}
+    if isinstance(error, SyntaxError) and error.filename in by_file:
+        found |= {"tool": by_file[error.filename], "file": error.filename, "line": error.lineno}
+    elif inside:
+        last = inside[-1]
+        own = last is frames[-1] and last.filename == units[0]["filename"]
+        found |= {"tool": by_file[last.filename], "file": last.filename, "line": last.lineno}
+        found |= {"function": last.name, "own": own}
+    return found
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:2000]
+    except Exception as second:  # noqa: BLE001 - the tool wrote __str__
+        return f"(its text cannot be read: {type(second).__name__})"
+
+
+def _encode(report: dict[str, Any], limit: int) -> bytes:
+    data = json.dumps(report, allow_nan=False).encode("ascii")
+    if len(data) <= limit:
+        return data
+    message = f"the result is {len(data)} bytes as JSON; at most {limit} are carried: return less"
+    refusal = {"ok": False, "stage": "result", "type": "ValueError", "message": message}
+    return json.dumps({**refusal, "own": False}).encode("ascii")
+
+
+def main(result_fd: int) -> None:
+    """Read the job from stdin, perform it, send the report and end.
+
+    The descriptor stays open until this process ends, which is how the parent sees the end; no
+    child of the tool holds it.
+    """
+    job = json.loads(sys.stdin.buffer.read())
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.set_inheritable(result_fd, False)
+    os.register_at_fork(after_in_child=lambda: os.close(result_fd))
+    sys.argv = [job["tool"]["filename"]]
+    parent = os.getpid()
+    report = perform(job)
+    if os.getpid() != parent:  # a child that the tool forked came back here
+        os._exit(1)
+    data = _encode(report, job["max_result_bytes"])
+    data = HEADER.pack(len(data)) + data
+    while data:
+        data = data[os.write(result_fd, data) :]
