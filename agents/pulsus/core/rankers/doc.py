@@ -81,7 +81,7 @@ def _columns(
         column = slice(by_stem.indptr[number], by_stem.indptr[number + 1])
         pairs = sorted(zip(by_stem.indices[column], by_stem.data[column], strict=True))
         shares = [
-            (int(tool), round(float(v / ((1 - _PIVOT) * pivot + _PIVOT * norms[tool])), 6))
+            (int(tool), round(float(v / (1 - _PIVOT + _PIVOT * norms[tool] / pivot)), 6))
             for tool, v in pairs
         ]
         out.append((str(key), round(float(weigher.idf_[number]), 6), shares))

@@ -1,0 +1,133 @@
+"""Requests with known answers, and catalogues as bare rows (`pulsus eval`). Reads files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pulsus.core.types import ArgSpec, Policy, ToolSpec
+from pulsus.errors import UsageError
+
+_POLICIES: dict[str, Policy] = {"select": "select", "compose": "compose", "generate": "generate"}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenRow:
+    """A request and the ids of the tools that answer it, in order; none = nothing fits.
+
+    `any_of`: each of the tools alone answers it (`"any": true`), rather than all together.
+    """
+
+    query: str
+    tools: tuple[str, ...]
+    policy: Policy | None = None
+    any_of: bool = False
+
+
+def load_queries(path: Path) -> tuple[GoldenRow, ...]:
+    """The rows of a QUERIES file. Raises UsageError naming file and line for a bad one."""
+    return tuple(_golden(row, where) for where, row in _rows(path))
+
+
+def load_tools(path: Path) -> tuple[ToolSpec, ...]:
+    """The rows of a TOOLS file as tools that can be ranked, not run. Ids must be unique.
+
+    Raises UsageError naming file and line for a bad row or a second one of the same id.
+    """
+    found: dict[str, ToolSpec] = {}
+    for where, row in _rows(path):
+        tool = _tool(row, where, path.parent)
+        if tool.id in found:
+            raise UsageError(f"{where}: tool id {tool.id!r} is there twice", hint="make ids unique")
+        found[tool.id] = tool
+    return tuple(found.values())
+
+
+def load_remembered(path: Path) -> dict[str, tuple[str, ...]]:
+    """A QUERIES file as past accepted requests of each tool, in file order (`--history`)."""
+    found: dict[str, list[str]] = {}
+    for row in load_queries(path):
+        for tool in row.tools:
+            found.setdefault(tool, []).append(row.query)
+    return {tool: tuple(queries) for tool, queries in found.items()}
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line's place (`file:line`) and object; empty lines are skipped."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as failure:
+        why = failure.strerror or str(failure)
+        raise UsageError(f"cannot read {path}: {why}", hint="name a readable JSONL file") from None
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}:{number}"
+        if line.strip():
+            yield where, _object(line, where)
+
+
+def _object(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError) as failure:
+        raise UsageError(
+            f"{where}: not JSON in UTF-8 ({failure})", hint="write one JSON object a line"
+        ) from None
+    if not isinstance(row, dict):
+        raise UsageError(f"{where}: not a JSON object", hint="write one JSON object a line")
+    return row
+
+
+def _golden(row: dict[str, Any], where: str) -> GoldenRow:
+    query = _text(row, "query", where)
+    tools = _texts(row, "tools", where)
+    policy = row.get("policy")
+    if policy is not None and (not isinstance(policy, str) or policy not in _POLICIES):
+        raise UsageError(
+            f"{where}: policy {policy!r} is not known", hint=f"use one of {', '.join(_POLICIES)}"
+        )
+    any_of = row.get("any", False)
+    if not isinstance(any_of, bool):
+        raise UsageError(f"{where}: any is {any_of!r}", hint="use true or false")
+    return GoldenRow(query, tools, _POLICIES[policy] if policy else None, any_of)
+
+
+def _tool(row: dict[str, Any], where: str, root: Path) -> ToolSpec:
+    tool_id = _text(row, "id", where)
+    name = _text(row, "name", where)
+    description = row.get("description", "")
+    if not isinstance(description, str):
+        raise UsageError(f"{where}: description is not text", hint="write a string")
+    params = _texts(row, "params", where) if row.get("params") is not None else ()
+    parts = tool_id.split("/")
+    place = parts[:2] if len(parts) == 3 else ["shared", ""]
+    return ToolSpec(
+        id=tool_id,
+        path=root.joinpath(*(part.replace("\0", "") for part in parts)),
+        entry="run",
+        args=tuple(ArgSpec(p, None, required=False, default=None) for p in params),
+        doc=description,
+        domain=None if place[0] == "shared" else place[0],
+        action=place[1],
+        name=name,
+        summary=description,
+        sha256="",
+    )
+
+
+def _text(row: dict[str, Any], key: str, where: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"{where}: {key} is missing or empty", hint=f'give "{key}" as text')
+    return value
+
+
+def _texts(row: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+    value = row.get(key)
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise UsageError(
+            f"{where}: {key} is not a list of texts", hint=f'give "{key}" as a list of strings'
+        )
+    return tuple(value)
