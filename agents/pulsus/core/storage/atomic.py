@@ -22,15 +22,18 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
 
 
-def write_bytes(path: Path, data: bytes) -> None:
+def write_bytes(path: Path, data: bytes, *, locked: bool = False) -> None:
     """Replace `path` with `data`; a link at `path` is replaced, never followed.
 
-    The folder must exist. Raises DiskFull or StorageUnwritable, and then `path` is as it was.
+    The folder must exist. `locked` says that the caller holds a lock on `path`: what a killed
+    writer left behind is then cleared away.
+
+    Raises DiskFull or StorageUnwritable, and then `path` is as it was.
     """
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            _replace(folder, path.name, data)
+            _replace(folder, path.name, data, locked)
         finally:
             os.close(folder)
     except OSError as failure:
@@ -50,18 +53,29 @@ def stage(folder: int, temp: str, data: bytes, mode: int = 0o644) -> None:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError:
-            os.unlink(temp, dir_fd=folder)
+            unlink(folder, temp)
             raise
     finally:
         os.fsync(folder)
 
 
-def _replace(folder: int, name: str, data: bytes) -> None:
-    temp = f".{name}.{secrets.token_hex(4)}{TEMP_SUFFIX}"
+def unlink(folder: int, name: str) -> None:
+    """Remove `name` from an open folder; fine where it is not there. Raises OSError."""
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return
+
+
+def _replace(folder: int, name: str, data: bytes, locked: bool) -> None:
+    token = "locked" if locked else secrets.token_hex(4)
+    temp = f".{name}.{token}{TEMP_SUFFIX}"
+    if locked:
+        unlink(folder, temp)
     stage(folder, temp, data)
     try:
         os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError:
-        os.unlink(temp, dir_fd=folder)
+        unlink(folder, temp)
         raise
     os.fsync(folder)

@@ -1,7 +1,8 @@
 """Old candidates and logs are removed, by age alone (spec §16). Effect: deletes files.
 
 Only below `_tmp/` and the four log folders; never through a link, never below `domains/`,
-`shared_tools/` or the state folder, so never a promoted tool nor `.pulsus/audit/`.
+`shared_tools/` or the state folder, so never a promoted tool nor `.pulsus/audit/`. Directly in the
+state folder only what a killed writer left: temporary files.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from pulsus.core.storage.atomic import TEMP_SUFFIX
 from pulsus.core.telemetry.ids import Clock
 from pulsus.errors import ConfigError, storage_error
 
@@ -56,10 +58,11 @@ def gc(
     protected = tuple(p.resolve() for p in keep_out)
     areas = [(_tmp_dir(workflows_root, tmp_dirname), tmp_days)]
     areas += [(log_dir.resolve() / room, log_days) for room in LOG_ROOMS]
+    found = [(area, days, [*_files(area, protected)]) for area, days in areas]
+    found.append((state_dir.resolve(), tmp_days, _temporary(state_dir.resolve())))
     removed: list[_Found] = []
     kept = 0
-    for area, days in areas:
-        files = [*_files(area, protected)]
+    for area, days, files in found:
         old = [f for f in files if f.modified < _limit(now, days)]
         kept += len(files) - len(old)
         removed += old
@@ -86,21 +89,37 @@ def _files(folder: Path, protected: tuple[Path, ...]) -> Iterator[_Found]:
     """Regular files below `folder`, in path order."""
     if folder.is_symlink() or any(folder == p or folder.is_relative_to(p) for p in protected):
         return
-    try:
-        entries = sorted(os.scandir(folder), key=lambda e: e.name)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as failure:
-        raise storage_error(failure, folder) from failure
-    for entry in entries:
+    for entry in _entries(folder):
         if entry.is_dir(follow_symlinks=False):
             yield from _files(folder / entry.name, protected)
-        elif entry.is_file(follow_symlinks=False):
-            try:
-                found = entry.stat(follow_symlinks=False)
-            except FileNotFoundError:
-                continue
-            yield _Found(folder / entry.name, found.st_mtime, found.st_size)
+        else:
+            yield from _found(folder, entry)
+
+
+def _temporary(state_dir: Path) -> list[_Found]:
+    names = (e for e in _entries(state_dir) if e.name.endswith(TEMP_SUFFIX))
+    return [found for entry in names for found in _found(state_dir, entry)]
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda e: e.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as failure:
+        raise storage_error(failure, folder) from failure
+
+
+def _found(folder: Path, entry: os.DirEntry[str]) -> Iterator[_Found]:
+    """The entry where it is a regular file, nothing where it is not or is gone by now."""
+    if not entry.is_file(follow_symlinks=False):
+        return
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    yield _Found(folder / entry.name, status.st_mtime, status.st_size)
 
 
 def _remove(files: list[_Found], area: Path) -> None:

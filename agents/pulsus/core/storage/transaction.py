@@ -62,14 +62,14 @@ def apply(root: Path, changes: tuple[Change, ...], journal: Path) -> None:
             shown = root.joinpath(*change.folders, change.name)
             refuse_irregular(fd, change.name, shown)
             try:
-                _unlink(fd, plan.temp)
+                atomic.unlink(fd, plan.temp)
                 atomic.stage(fd, plan.temp, change.after)
             except OSError as failure:
                 raise storage_error(failure, shown) from failure
-            staged.callback(_unlink, fd, plan.temp)
+            staged.callback(atomic.unlink, fd, plan.temp)
         _write_journal(journal, root, planned)
         staged.pop_all()  # from here on the journal owns the staged files
-        _rename_all(root, changes, planned, fds)
+        _rename_all(root, changes, planned, fds, journal)
         _remove_journal(journal)
 
 
@@ -99,28 +99,46 @@ def recover(journal: Path) -> None:
 
 
 def _rename_all(
-    root: Path, changes: tuple[Change, ...], planned: list[_Planned], fds: list[int]
+    root: Path,
+    changes: tuple[Change, ...],
+    planned: list[_Planned],
+    fds: list[int],
+    journal: Path,
 ) -> None:
-    done = 0
-    try:
-        for plan, fd in zip(planned, fds, strict=True):
+    steps = list(zip(changes, planned, fds, strict=True))
+    for done, (change, plan, fd) in enumerate(steps):
+        try:
             os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
-            done += 1
             os.fsync(fd)
-    except OSError as failure:
-        # Where taking back fails too, the journal stays and the next promotion finishes the work.
-        for change, plan, fd in list(zip(changes, planned, fds, strict=True))[:done]:
+        except OSError as failure:
+            _take_back_all(steps[: done + 1], root, journal)
+            for _, staged, folder in steps:
+                atomic.unlink(folder, staged.temp)
+            shown = root.joinpath(*change.folders, change.name)
+            raise storage_error(failure, shown) from failure
+
+
+def _take_back_all(steps: list[tuple[Change, _Planned, int]], root: Path, journal: Path) -> None:
+    """Where this fails too, the journal stays and the next promotion finishes the work."""
+    for change, plan, fd in steps:
+        try:
             _take_back(change, plan, fd)
-        shown = root.joinpath(*planned[min(done, len(planned) - 1)].folders)
-        raise storage_error(failure, shown) from failure
+        except OSError as failure:
+            shown = root.joinpath(*change.folders, change.name)
+            raise storage_error(failure, shown) from failure
+    _remove_journal(journal)
 
 
 def _take_back(change: Change, plan: _Planned, fd: int) -> None:
+    if _digest(_read(fd, change.name)) != plan.after:
+        return  # the rename itself failed
+    atomic.unlink(fd, plan.temp)
     atomic.stage(fd, plan.temp, change.after)
     if change.before is None:
-        _unlink(fd, change.name)
+        atomic.unlink(fd, change.name)
         return
     old = f".{change.name}.old{atomic.TEMP_SUFFIX}"
+    atomic.unlink(fd, old)
     atomic.stage(fd, old, change.before)
     os.rename(old, change.name, src_dir_fd=fd, dst_dir_fd=fd)
 
@@ -144,7 +162,7 @@ def _finish(root: Path, plan: _Planned, *, rename: bool) -> None:
                 os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
                 os.fsync(fd)
             else:
-                _unlink(fd, plan.temp)
+                atomic.unlink(fd, plan.temp)
     except FileNotFoundError:
         return  # the folder is gone, and with it what was staged there
     except OSError as failure:
@@ -156,7 +174,8 @@ def _write_journal(journal: Path, root: Path, planned: list[_Planned]) -> None:
         {"folders": p.folders, "name": p.name, "before": p.before, "after": p.after}
         for p in planned
     ]
-    atomic.write_text(journal, json.dumps({"root": str(root), "files": files}))
+    text = json.dumps({"root": str(root), "files": files})
+    atomic.write_bytes(journal, text.encode("utf-8"), locked=True)
 
 
 def _read_journal(journal: Path) -> tuple[Path, list[_Planned]] | None:
@@ -201,13 +220,6 @@ def _read(folder: int, name: str) -> bytes | None:
         return None
     with os.fdopen(fd, "rb") as file:
         return file.read()
-
-
-def _unlink(folder: int, name: str) -> None:
-    try:
-        os.unlink(name, dir_fd=folder)
-    except FileNotFoundError:
-        return
 
 
 def _digest(data: bytes | None) -> str | None:

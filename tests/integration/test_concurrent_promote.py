@@ -1,0 +1,141 @@
+"""Promotions at the same time, and promotions that were killed half-way (spec §10)."""
+
+import hashlib
+import json
+import multiprocessing
+import subprocess
+import sys
+
+import pytest
+
+from pulsus.core.storage import metadata
+from tests.promotions import module, promote_in_child, promoted, tree
+
+PROMOTERS = 8
+RECORDS = "workflows/domains/system/count/metadata.jsonl"
+LOG = "workflows/domains/system/CHANGELOG.md"
+
+
+def promote_at_once(project, names, sources):
+    (project / "workflows").mkdir()
+    spawn = multiprocessing.get_context("spawn")
+    children = [
+        spawn.Process(target=promote_in_child, args=(str(project), name, source))
+        for name, source in zip(names, sources, strict=True)
+    ]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(60)
+    assert [child.exitcode for child in children] == [0] * len(children)
+    return metadata.read(project / RECORDS), (project / LOG).read_text(encoding="utf-8")
+
+
+def leftovers(project):
+    """Staged files and journals; what a new state folder left is for `pulsus gc`."""
+    staged = [p for p in tree(project / "workflows") if p.endswith(".pulsus-tmp")]
+    return staged + [p for p in tree(project / ".pulsus") if "promotion.json" in p]
+
+
+def test_eight_promotions_of_different_tools_at_once_lose_nothing(tmp_path):
+    names = [f"tool_{n}" for n in range(PROMOTERS)]
+    records, log = promote_at_once(tmp_path, names, [module(n) for n in names])
+    assert sorted(r.name for r in records) == [f"{n}.py" for n in names]
+    assert [r.id for r in records] == [f"rev-20260301-{n:03d}" for n in range(1, PROMOTERS + 1)]
+    for name in names:
+        place = tmp_path / f"workflows/domains/system/count/{name}.py"
+        assert place.read_bytes() == module(name)
+        assert log.count(f"## system/count/{name} 1.0.0 ") == 1
+    assert log.count("\n## ") == PROMOTERS
+    assert leftovers(tmp_path) == []
+
+
+def test_eight_promotions_of_the_same_bytes_at_once_are_one_revision(tmp_path):
+    records, log = promote_at_once(tmp_path, ["tool"] * PROMOTERS, [module()] * PROMOTERS)
+    assert [(r.id, r.version) for r in records] == [("rev-20260301-001", "1.0.0")]
+    assert log.count("\n## ") == 1
+
+
+def test_eight_versions_of_one_tool_at_once_are_eight_revisions_in_order(tmp_path):
+    sources = [module(str(n)) for n in range(PROMOTERS)]
+    records, log = promote_at_once(tmp_path, ["tool"] * PROMOTERS, sources)
+    assert [r.version for r in records] == [f"1.0.{n}" for n in range(PROMOTERS)]
+    assert len({r.tool_hash for r in records}) == PROMOTERS
+    assert log.count("\n## ") == PROMOTERS
+    last = next(s for s in sources if records[-1].tool_hash.endswith(hashlib.sha256(s).hexdigest()))
+    assert (tmp_path / "workflows/domains/system/count/tool.py").read_bytes() == last
+
+
+KILLER = """
+import os, sys
+from pathlib import Path
+from tests.promotions import module, promoted
+
+project, n = Path(sys.argv[1]), int(sys.argv[2])
+calls = 0
+
+def counting(real):
+    def call(*args, **options):
+        global calls
+        calls += 1
+        if calls == n:
+            os._exit(9)
+        return real(*args, **options)
+    return call
+
+for name in ("open", "rename", "fsync", "unlink", "mkdir"):
+    setattr(os, name, counting(getattr(os, name)))
+promoted(project, module("two"))
+"""
+
+
+FORKER = f"""
+import json, os, shutil, sys
+from pathlib import Path
+import tests.promotions
+
+SOURCE = {KILLER!r}
+base, work = Path(sys.argv[1]), Path(sys.argv[2])
+codes = []
+for n in range(1, 200):
+    project = work / str(n)
+    shutil.copytree(base, project)
+    pid = os.fork()
+    if pid == 0:
+        sys.argv = ["killer", str(project), str(n)]
+        exec(compile(SOURCE, "killer", "exec"), {{}})
+        os._exit(0)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    if codes[-1] == 0:
+        break
+print(json.dumps(codes))
+"""
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["first promotion", "second version"])
+def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_next(tmp_path, first):
+    base = tmp_path / "base"
+    (base / "workflows").mkdir(parents=True)
+    if not first:
+        promoted(base)
+    out = subprocess.run(
+        [sys.executable, "-c", FORKER, str(base), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    codes = json.loads(out.stdout)
+    assert codes[-1] == 0
+    assert len(codes) > 20, "the promotion was never killed"
+    for n, code in enumerate(codes, start=1):
+        project = tmp_path / str(n)
+        assert code in (0, 9)
+        done = promoted(project, module("three"))
+        records = metadata.read(project / RECORDS)
+        log = (project / LOG).read_text(encoding="utf-8")
+        versions = [f"1.0.{k}" for k in range(len(records))]
+        assert [r.version for r in records] == versions, f"killed at call {n}"
+        assert log.count("\n## ") == len(records), f"killed at call {n}"
+        assert done.version == versions[-1]
+        assert leftovers(project) == [], f"killed at call {n}"
