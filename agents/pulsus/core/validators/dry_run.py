@@ -1,0 +1,144 @@
+"""Import smoke and dry run (spec §8.3, §8.4). Effect: starts sandboxes, one an example.
+
+Both happen in one sandboxed process with a clock each: importing a module already runs its code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pulsus.core.contract import matches
+from pulsus.core.sandbox.job import Job, Outcome, StepSource
+from pulsus.core.sandbox.policy import Limits
+from pulsus.core.types import Proof, ToolSpec
+from pulsus.core.validators.finding import Finding, Subject
+from pulsus.core.validators.inputs import MAX_EXAMPLES, Case, NeedsExample, cases
+
+_SHOWN = 2000
+
+
+Run = Callable[[Job, Limits], Outcome]
+"""Runs one job under these limits in a fresh sandbox."""
+
+
+@dataclass(slots=True)
+class DryRun:
+    """The two sandboxed steps of one validation: call `import_smoke`, then `dry_run`.
+
+    `proof` counts after a passed `dry_run`: behaviour where at least one example had an expected
+    output (each one matched), else shape.
+    """
+
+    subject: Subject
+    limits: Limits
+    run: Run
+    proof: Proof = "shape"
+    _cases: tuple[Case, ...] = ()
+    _needs: str = ""
+    _first: Outcome | None = None
+
+    def import_smoke(self) -> Finding:
+        """Whether the module loads and its entry point is there to be called.
+
+        The first case runs in the same process; what came of it is kept for `dry_run`.
+        """
+        try:
+            self._cases = cases(self.subject.tool)
+        except NeedsExample as error:
+            self._needs = str(error)
+        self._first = self.run(self._job(self._cases[0] if self._cases else None), self.limits)
+        return _import_finding(self._first)
+
+    def dry_run(self) -> Finding:
+        """Whether every case gives a well-formed result, and the expected one where it says."""
+        if self._needs or self._first is None:
+            return Finding(ok=False, message=self._needs or "the module was not imported")
+        found = self._judge(self._first)
+        return replace(found, shift_ms=self._first.run_ms)
+
+    def _judge(self, outcome: Outcome) -> Finding:
+        seconds_left = self.limits.run_seconds - outcome.run_ms / 1000
+        shown: list[str] = []
+        for number, case in enumerate(self._cases):
+            if number:
+                if seconds_left <= 0:
+                    return self._failed(case, "no time is left: make the examples quicker", shown)
+                limits = replace(self.limits, run_seconds=seconds_left)
+                outcome = self.run(self._job(case), limits)
+                seconds_left -= outcome.run_ms / 1000
+            shown.append(_transcript(case, outcome))
+            if outcome.status == "unverified":
+                return Finding(ok=False, message=outcome.message, unverified=True)
+            if problem := _problem(case, outcome):
+                return self._failed(case, problem, shown)
+        if any(case.example.has_expected for case in self._cases):
+            self.proof = "behaviour"
+        return Finding(ok=True, output="\n".join(shown), warnings=self._warnings(outcome))
+
+    def _job(self, case: Case | None) -> Job:
+        tool = self.subject.tool
+        return Job(
+            source=self.subject.source,
+            name=tool.name,
+            entry=tool.entry,
+            inputs=case.example.inputs if case else None,
+            files=case.example.files if case else (),
+            steps={
+                tool_id: StepSource(step.entry, code)
+                for tool_id, (step, code) in self.subject.steps.items()
+            },
+        )
+
+    def _failed(self, case: Case, problem: str, shown: list[str]) -> Finding:
+        hint = ""
+        if case.made_up:
+            hint = f"; {', '.join(case.made_up)} was made up: add an Examples: item that fits"
+        return Finding(ok=False, message=f"{case.label}: {problem}{hint}", output="\n".join(shown))
+
+    def _warnings(self, last: Outcome) -> tuple[str, ...]:
+        tool = self.subject.tool
+        found: list[str] = []
+        if len(tool.examples) > MAX_EXAMPLES:
+            found.append(f"only the first {MAX_EXAMPLES} of {len(tool.examples)} examples were run")
+        if isinstance(last.value, dict) and (absent := _undelivered(tool, last.value.keys())):
+            found.append(f"Returns: names {', '.join(absent)}, which the result does not have")
+        return tuple(found)
+
+
+def _import_finding(outcome: Outcome) -> Finding:
+    if outcome.status == "unverified":
+        return Finding(ok=False, message=outcome.message, unverified=True)
+    if outcome.stage in ("run", "result", "done"):
+        return Finding(ok=True, shift_ms=-outcome.run_ms)
+    what = "an example's file cannot be written" if outcome.stage == "files" else "import failed"
+    text = f"{outcome.output}\n{outcome.trace}".strip()
+    return Finding(ok=False, message=f"{what}: {outcome.message}", output=text)
+
+
+def _problem(case: Case, outcome: Outcome) -> str:
+    if outcome.status != "ok":
+        return outcome.message
+    if case.example.has_expected:
+        return matches(case.example.expected, outcome.value) or ""
+    return ""
+
+
+def _undelivered(tool: ToolSpec, keys: object) -> list[str]:
+    if "Returns" in tool.missing_sections or not isinstance(keys, type({}.keys())):
+        return []
+    return [output.name for output in tool.returns if output.name not in keys]
+
+
+def _transcript(case: Case, outcome: Outcome) -> str:
+    lines = [
+        f"{case.label}: inputs {json.dumps(dict(case.example.inputs))[:_SHOWN]}",
+        f"result: {json.dumps(outcome.value)[:_SHOWN]}" if outcome.status == "ok" else "",
+        f"import {outcome.import_ms} ms, run {outcome.run_ms} ms, "
+        f"peak {outcome.peak_bytes / (1 << 20):.0f} MiB",
+        outcome.message,
+        outcome.output,
+        outcome.trace,
+    ]
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,41 @@
+"""What a validation step looks at and what it answers (spec §8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pulsus.core.types import StepResult, ToolSpec
+
+Steps = Mapping[str, tuple[ToolSpec, bytes]]
+"""The pinned steps of a composed module, by tool id."""
+
+Validator = Callable[[bytes, ToolSpec], StepResult]
+"""A plugin's check of a module's bytes. Runs after the static gate; may raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One module under validation: the bytes that are checked, run and promoted."""
+
+    source: bytes
+    path: Path
+    tool: ToolSpec
+    steps: Steps = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`message` is one line: what is wrong and what to do. `output` is the checker's own text.
+
+    `unverified`: the check could not be made, which is never a pass. `shift_ms` moves time between
+    steps that share a process.
+    """
+
+    ok: bool
+    message: str = ""
+    output: str = ""
+    unverified: bool = False
+    warnings: tuple[str, ...] = ()
+    shift_ms: int = 0
