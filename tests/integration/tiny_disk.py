@@ -73,7 +73,7 @@ def _trace(disk):
 def read_only(disk):
     """What promotion, trace and past routes say on a read-only disk."""
     before = tree(disk)
-    mount("-o", "remount,ro", str(disk))
+    mount("-o", "remount,bind,ro", str(disk))
     route = accepted.PastRoute(NOON, "run-1", None, "x", ("a/b/c",), "accepted")
     state = disk / "project/.pulsus"
     actions = {
