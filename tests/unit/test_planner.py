@@ -1,0 +1,135 @@
+"""Wiring tools into a plan (routing spec §6)."""
+
+import pytest
+
+from pulsus.core.compose import planner
+from pulsus.core.types import OutputRef, ParamRef
+from pulsus.errors import PlanInvalid, PlanUnwirable
+from tests.compositions import ROWS, arg, spec
+
+BIG = spec("storage/usage/biggest", "folder", gives={"rows": ROWS, "total": "int"})
+TABLE = spec("shared/report/table", arg("rows", ROWS), gives={"markdown": "str"})
+SAVE = spec(
+    "shared/save/save",
+    arg("markdown", f"str | {ROWS}"),
+    "path",
+    gives={"path": "str"},
+    kind="write",
+)
+
+
+def test_inputs_come_from_earlier_steps_by_name_and_the_rest_are_parameters():
+    plan = planner.compose("big files as a table", [BIG, TABLE])
+    first, second = plan.steps
+    assert first.inputs == {"folder": ParamRef("folder")}
+    assert second.inputs == {"rows": OutputRef("s1", "rows")}
+    assert (plan.params, plan.returns) == (("folder",), ("markdown",))
+
+
+def test_domain_and_shared_tools_mix_and_every_step_is_pinned():
+    plan = planner.compose("", [BIG, TABLE])
+    assert [step.tool for step in plan.steps] == ["storage/usage/biggest", "shared/report/table"]
+    assert [step.sha256 for step in plan.steps] == [BIG.sha256, TABLE.sha256]
+
+
+def test_the_nearest_earlier_step_wins():
+    sort = spec("shared/sort/top", arg("rows", ROWS), gives={"rows": ROWS})
+    plan = planner.compose("", [BIG, sort, TABLE])
+    assert plan.steps[2].inputs == {"rows": OutputRef("s2", "rows")}
+
+
+def test_a_nearer_output_of_another_type_does_not_hide_one_that_fits():
+    count = spec("shared/count/rows", arg("rows", ROWS), gives={"rows": "int"})
+    plan = planner.compose("", [BIG, count, TABLE])
+    assert plan.steps[2].inputs == {"rows": OutputRef("s1", "s1_rows")}
+
+
+def test_a_container_is_wired_by_its_type_when_no_name_fits():
+    scan = spec("net/scan/ports", gives={"found": ROWS, "host": "str"})
+    plan = planner.compose("", [scan, TABLE])
+    assert plan.steps[1].inputs == {"rows": OutputRef("s1", "found")}
+
+
+def test_of_several_outputs_of_one_type_rows_is_meant():
+    two = spec("a/b/two", gives={"unreadable": ROWS, "rows": ROWS})
+    assert planner.compose("", [two, SAVE]).steps[1].inputs["markdown"] == OutputRef("s1", "rows")
+
+
+def test_of_several_outputs_of_one_type_none_is_guessed():
+    two = spec("a/b/two", gives={"left": ROWS, "right": ROWS})
+    assert planner.compose("", [two, TABLE]).params == ("rows",)
+
+
+def test_scalars_are_not_wired_by_type_alone():
+    need = spec("a/b/need", "host")
+    assert planner.compose("", [SAVE, need]).steps[1].inputs == {"host": ParamRef("host")}
+
+
+def test_an_optional_scalar_keeps_its_default():
+    lists = spec("a/b/list", arg("path", default="''"), gives={"rows": ROWS})
+    assert planner.compose("", [SAVE, lists]).steps[1].inputs == {}
+
+
+def test_two_steps_that_need_the_same_thing_share_a_parameter():
+    other = spec("storage/age/stale", arg("folder", "Path"), gives={"old": ROWS})
+    plan = planner.compose("", [BIG, other])
+    assert plan.params == ("folder",)
+
+
+def test_a_parameter_of_another_type_gets_the_steps_name():
+    other = spec("storage/age/stale", arg("folder", "int"), gives={"old": ROWS})
+    plan = planner.compose("", [BIG, other])
+    assert plan.params == ("folder", "s2_folder")
+
+
+def test_a_report_is_never_written_over_the_file_it_is_about():
+    digest = spec("shared/hash/file", "path", gives={"path": "str", "rows": ROWS})
+    plan = planner.compose("", [digest, SAVE])
+    assert plan.steps[1].inputs["path"] == ParamRef("s2_path")
+    assert plan.params == ("path", "s2_path")
+
+
+def test_what_no_later_step_uses_is_returned_and_the_last_step_keeps_its_names():
+    plan = planner.compose("", [BIG, spec("a/b/c", gives={"rows": ROWS}), TABLE])
+    assert plan.steps[0].outputs == {"s1_rows": "rows", "total": "total"}
+    assert plan.returns == ("s1_rows", "total", "markdown")
+
+
+def test_a_tool_without_declared_outputs_gives_its_result():
+    plain = spec("a/b/plain", return_hint="list[str]")
+    use = spec("a/b/use", arg("result", "list[str]"))
+    plan = planner.compose("", [plain, use])
+    assert plan.steps[1].inputs == {"result": OutputRef("s1", "s1_result")}
+
+
+def test_output_keys_that_are_no_names_get_one():
+    odd = spec("a/b/odd", gives={"load-1m": "float", "5m": "float"})
+    plan = planner.compose("", [odd])
+    assert plan.steps[0].outputs == {"load_1m": "load-1m", "_5m": "5m"}
+
+
+def test_a_parameter_is_never_a_keyword():
+    assert planner.compose("", [spec("a/b/c", "from")]).params == ("from_",)
+
+
+def test_a_plan_that_cannot_be_wired_says_which_input_is_missing():
+    text = spec("a/b/text", gives={"rows": "str"})
+    with pytest.raises(PlanUnwirable) as caught:
+        planner.compose("", [text, TABLE])
+    message = str(caught.value)
+    assert "s2" in message
+    assert "'rows'" in message
+    assert "str, which does not fit list[dict[str, Any]]" in message
+    assert caught.value.details["input"] == "rows"
+
+
+@pytest.mark.parametrize("tools", [[], [BIG] * 9], ids=["none", "too many"])
+def test_a_plan_has_between_one_and_the_set_number_of_steps(tools):
+    with pytest.raises(PlanInvalid):
+        planner.compose("", tools, max_steps=8)
+
+
+def test_parameters_carry_the_hint_and_description_of_their_step():
+    plan = planner.compose("", [BIG, TABLE])
+    (folder,) = planner.params_of(plan, [BIG, TABLE])
+    assert (folder.name, folder.type_hint, folder.required) == ("folder", "str", True)
