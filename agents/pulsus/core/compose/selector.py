@@ -1,0 +1,113 @@
+"""What to do with the candidates: select, compose or generate (spec §5, §6). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from pulsus.core.types import ParsedIntent, Policy, Ranked, SubIntent, ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A policy and the tools it is about, in order; none for generate. `reason` is one line."""
+
+    policy: Policy
+    chosen: tuple[Ranked, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Candidates and whether looking had to leave the parsed domain and action."""
+
+    candidates: tuple[Ranked, ...]
+    widened: bool
+
+
+Narrowed = Callable[[Collection[str] | None], Sequence[Ranked]]
+"""Candidates among these tool ids (None = all), best first, with p over the whole catalogue."""
+
+
+def select_pool(intent: ParsedIntent, tools: Sequence[ToolSpec]) -> frozenset[str]:
+    """Ids of the folders spec §4 searches: the domain's action, then the shared action.
+
+    Without an action the whole domain; without a domain every tool of the action. Empty where
+    neither part is known.
+    """
+    if intent.action is None and intent.domain is None:
+        return frozenset()
+    return frozenset(
+        t.id
+        for t in tools
+        if intent.action in (None, t.action)
+        and (t.domain == intent.domain or t.shared or intent.domain is None)
+        and not (t.shared and intent.action is None)
+    )
+
+
+def narrow_then_widen(
+    intent: ParsedIntent, tools: Sequence[ToolSpec], rank: Narrowed, *, tau: float
+) -> Looked:
+    """The candidates of the parsed folder if the best of them reaches τ, else of the catalogue.
+
+    p is taken over the whole catalogue, so a tool that is only the best of its folder does not
+    reach τ while a clearly better one lies elsewhere. `widened` is False where no folder was
+    parsed: there was nothing to leave.
+    """
+    pool = select_pool(intent, tools)
+    if not pool:
+        return Looked(tuple(rank(None)), widened=False)
+    inside = tuple(rank(pool))
+    if inside and inside[0].p >= tau:
+        return Looked(inside, widened=False)
+    return Looked(tuple(rank(None)), widened=True)
+
+
+def decide(
+    candidates: Sequence[Ranked],
+    subintents: Sequence[SubIntent],
+    *,
+    tau: float,
+    slack: float,
+    max_steps: int,
+) -> Choice:
+    """The policy for a request's candidates and its clauses (`clauses.split`).
+
+    Compose where two or more clauses each have a best tool with p ≥ τ - slack, all distinct;
+    select where the request's best tool reaches τ; else generate. A request for more than
+    `max_steps` things is generated: a plan that leaves steps out is not what was asked for.
+    """
+    floor = tau - slack
+    tops = [clause.candidates[0] for clause in subintents if clause.candidates]
+    distinct = len({top.tool.id for top in tops}) == len(tops) == len(subintents)
+    if len(tops) > 1 and distinct and all(top.p >= floor for top in tops):
+        return _compose(tops, subintents, floor, max_steps)
+    if candidates and candidates[0].p >= tau:
+        best = candidates[0]
+        return Choice("select", (best,), f"{best.tool.id}: p {best.p:.2f} reaches τ {tau:.2f}")
+    return Choice("generate", (), _nothing(candidates, tau))
+
+
+def _compose(
+    tops: Sequence[Ranked], subintents: Sequence[SubIntent], floor: float, max_steps: int
+) -> Choice:
+    if len(tops) > max_steps:
+        return Choice(
+            "generate",
+            (),
+            f"the request asks for {len(tops)} steps, a plan has at most {max_steps}",
+        )
+    parts = "; ".join(
+        f"{clause.text!r} by {top.tool.id} (p {top.p:.2f})"
+        for clause, top in zip(subintents, tops, strict=True)
+    )
+    return Choice("compose", tuple(tops), f"each part reaches {floor:.2f}: {parts}")
+
+
+def _nothing(candidates: Sequence[Ranked], tau: float) -> str:
+    if not candidates:
+        return "no tool shares a word with the request"
+    best = candidates[0]
+    odds = f"; {best.caution}" if best.caution else ""
+    return f"no candidate reaches τ {tau:.2f}: best is {best.tool.id} with p {best.p:.2f}{odds}"

@@ -1,0 +1,97 @@
+"""The one targeted question of spec §3, and what its answer changes. Reads no input itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pulsus.core.rankers.text import clean
+from pulsus.core.types import Clarification, ParsedIntent
+from pulsus.routing.prompt_parser import Guess, Reading, best_intent
+
+Ask = Callable[[Clarification], str | None]
+"""Put the question to somebody; None or empty = no answer."""
+
+SHARED = "shared"
+"""How the shared tools' folder is called where a domain is asked for."""
+
+
+def question(reading: Reading, *, threshold: float, max_options: int) -> Clarification | None:
+    """The question to ask, or None where the reading is sure and complete.
+
+    Asks for the domain, or, where that is sure already, for the action. With nothing to go by it
+    offers the catalogue's domains. None as well where the catalogue leaves no choice.
+    """
+    intent = reading.intent
+    if intent.confidence >= threshold and intent.domain and intent.action:
+        return None
+    domains = _shares(reading.alternatives, part="domain")
+    sure = bool(domains) and max(domains.values()) >= threshold
+    if sure or len(domains) == 1:
+        best = max(domains, key=lambda d: domains[d])
+        inside = [g for g in reading.alternatives if (g.domain or SHARED) == best]
+        return _ask("action", list(_shares(inside, part="action")), max_options)
+    known = sorted({domain or SHARED for domain, _ in reading.known})
+    return _ask("domain", list(domains) or known, max_options)
+
+
+def resolve(reading: Reading, asked: Clarification, answer: str | None) -> ParsedIntent:
+    """The intent after the answer: an option's number, an option, or any known domain or action.
+
+    Anything else, or no answer, leaves the best guess and its confidence as they were.
+    """
+    part, chosen = _chosen(reading, asked, clean(answer or ""))
+    if chosen is None:
+        return reading.intent
+    fits = [g for g in reading.alternatives if _part(g, part) == chosen]
+    if not fits:
+        fits = [
+            Guess(domain, action, 0.0)
+            for domain, action in reading.known
+            if _part(Guess(domain, action, 0.0), part) == chosen
+        ]
+    return _conditioned(reading.intent.intent, fits)
+
+
+def _conditioned(text: str, fits: Sequence[Guess]) -> ParsedIntent:
+    """The best of the guesses an answer leaves, its share taken of what is left."""
+    total = sum(g.share for g in fits)
+    shares = [g.share / total if total else 1 / len(fits) for g in fits]
+    guesses = [Guess(g.domain, g.action, s) for g, s in zip(fits, shares, strict=True)]
+    return best_intent(text, guesses)
+
+
+def _ask(part: str, options: Sequence[str], max_options: int) -> Clarification | None:
+    offered = tuple(options[:max_options])
+    if len(offered) < 2:
+        return None
+    listed = ", ".join(offered[:-1])
+    return Clarification(f"Did you mean {part}={listed} or {offered[-1]}?", offered)
+
+
+def _shares(guesses: Sequence[Guess], *, part: str) -> dict[str, float]:
+    """The probability of each domain or action, likeliest first."""
+    shares: dict[str, float] = {}
+    for guess in guesses:
+        name = _part(guess, part)
+        shares[name] = shares.get(name, 0.0) + guess.share
+    return dict(sorted(shares.items(), key=lambda item: (-round(item[1], 9), item[0])))
+
+
+def _part(guess: Guess, part: str) -> str:
+    return guess.action if part == "action" else guess.domain or SHARED
+
+
+def _chosen(reading: Reading, asked: Clarification, answer: str) -> tuple[str, str | None]:
+    """Which part the answer names, and its value; None where it names none."""
+    said = answer.lower().rpartition("=")[2].strip().rstrip(".!?")
+    domains = {domain or SHARED for domain, _ in reading.known}
+    actions = {action for _, action in reading.known}
+    part = "domain" if "domain=" in asked.question else "action"
+    if said.isdecimal() and 1 <= int(said) <= len(asked.options):
+        return part, asked.options[int(said) - 1]
+    by_part = {"domain": domains, "action": actions}
+    for name in (part, "action" if part == "domain" else "domain"):
+        found = next((known for known in sorted(by_part[name]) if known.lower() == said), None)
+        if found:
+            return name, found
+    return part, None

@@ -1,0 +1,242 @@
+"""Figures over requests with known answers (`pulsus eval`). Pure: the clock is an argument."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pulsus.core.compose.selector import Choice
+from pulsus.core.types import Ranked
+from pulsus.errors import EvalBelowFloor, UsageError
+from pulsus.routing.golden import GoldenRow
+
+Rank = Callable[[str], Sequence[Ranked]]
+"""At least ten candidates of a request, where there are as many, best first."""
+
+Decide = Callable[[str, Sequence[Ranked]], Choice]
+"""What would be done with a request and its candidates."""
+
+BINS = 10
+FLOORED = (
+    "hit_at_1",
+    "recall_at_5",
+    "ndcg_at_10",
+    "mrr",
+    "policy_accuracy",
+    "compose_exact",
+    "precision_at_tau",
+    "coverage_at_tau",
+    "out_of_catalogue_below_tau",
+)
+"""Figures a floor may be put under; of the others less is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A request that went wrong: the wrong tool first, or the wrong policy or steps."""
+
+    query: str
+    expected: tuple[str, ...]
+    got: tuple[str, ...]
+    p: float
+    expected_policy: str | None
+    policy: str | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvalReport:
+    """The figures of contracts `pulsus eval`; None where no row bears on one.
+
+    `hit_at_1`, `recall_at_5`, `ndcg_at_10`, `mrr`, `coverage_at_tau` are over rows with tools;
+    `ece` (10 bins) and `precision_at_tau` over all rows, where nothing is right for a row that
+    nothing fits; `out_of_catalogue_below_tau` over those; `compose_exact` (the same tools in
+    order) over rows with policy compose.
+    """
+
+    queries: int
+    tools: int
+    tau: float
+    hit_at_1: float | None
+    recall_at_5: float | None
+    ndcg_at_10: float | None
+    mrr: float | None
+    policy_accuracy: float | None
+    compose_exact: float | None
+    ece: float | None
+    precision_at_tau: float | None
+    coverage_at_tau: float | None
+    out_of_catalogue_below_tau: float | None
+    index_seconds: float
+    query_ms_p50: float | None
+    query_ms_p99: float | None
+    failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """One row, ranked. `position` is that of the first right tool, from 1; 0 = not found."""
+
+    row: GoldenRow
+    ids: tuple[str, ...]
+    p: float
+    milliseconds: float
+    choice: Choice | None
+
+    @property
+    def right(self) -> bool:
+        return bool(self.ids) and self.ids[0] in self.row.tools
+
+    @property
+    def position(self) -> int:
+        return next((n for n, i in enumerate(self.ids, start=1) if i in self.row.tools), 0)
+
+
+def evaluate(
+    rows: Sequence[GoldenRow],
+    rank: Rank,
+    decide: Decide | None,
+    *,
+    tau: float,
+    tools: int,
+    index_seconds: float,
+    seconds: Callable[[], float],
+) -> EvalReport:
+    """The report of ranking every row once. `seconds` is a monotonic clock.
+
+    Without `decide` no policy is judged.
+    """
+    seen = [_look(row, rank, decide, seconds) for row in rows]
+    answerable = [s for s in seen if s.row.tools]
+    sure = [s for s in seen if s.p >= tau]
+    judged = [s for s in seen if s.row.policy and s.choice]
+    composed = [s for s in judged if s.row.policy == "compose"]
+    times = sorted(s.milliseconds for s in seen)
+    return EvalReport(
+        queries=len(rows),
+        tools=tools,
+        tau=tau,
+        hit_at_1=_mean([float(s.right) for s in answerable]),
+        recall_at_5=_mean([_recall(s, 5) for s in answerable]),
+        ndcg_at_10=_mean([_ndcg(s, 10) for s in answerable]),
+        mrr=_mean([1 / s.position if s.position else 0.0 for s in answerable]),
+        policy_accuracy=_mean([float(_policy(s) == s.row.policy) for s in judged]),
+        compose_exact=_mean([float(_chosen(s) == s.row.tools) for s in composed]),
+        ece=_ece([(s.p, s.right) for s in seen]),
+        precision_at_tau=_mean([float(s.right) for s in sure]),
+        coverage_at_tau=_mean([float(s.p >= tau) for s in answerable]),
+        out_of_catalogue_below_tau=_mean([float(s.p < tau) for s in seen if not s.row.tools]),
+        index_seconds=round(index_seconds, 3),
+        query_ms_p50=_percentile(times, 0.50),
+        query_ms_p99=_percentile(times, 0.99),
+        failures=tuple(f for f in map(_failure, seen) if f),
+    )
+
+
+def parse_floors(texts: Sequence[str]) -> dict[str, float]:
+    """Floors from `figure=value` texts. Raises UsageError for an unknown figure or value."""
+    floors: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            floor = float(value)
+        except ValueError:
+            floor = math.nan
+        if name not in FLOORED or not 0 <= floor <= 1:
+            raise UsageError(
+                f"--floor {text!r} is no figure with a value from 0 to 1",
+                hint=f"write FIGURE=VALUE with one of {', '.join(FLOORED)}",
+            )
+        floors[name] = floor
+    return floors
+
+
+def check_floors(report: EvalReport, floors: Mapping[str, float]) -> None:
+    """Raises EvalBelowFloor naming every figure below its floor; one not measured is below."""
+    low = {
+        name: getattr(report, name)
+        for name, floor in floors.items()
+        if getattr(report, name) is None or getattr(report, name) < floor
+    }
+    if low:
+        said = ", ".join(
+            f"{name} is {'not measured' if value is None else f'{value:.3f}'}, floor {floors[name]}"
+            for name, value in low.items()
+        )
+        raise EvalBelowFloor(said, hint="see the failures in the report", figures=low)
+
+
+def to_json(report: EvalReport) -> dict[str, Any]:
+    """The report's JSON keys, in order; the caller puts `schema_version` first."""
+    plain = {name: getattr(report, name) for name in EvalReport.__slots__ if name != "failures"}
+    failures = [{name: getattr(f, name) for name in Failure.__slots__} for f in report.failures]
+    return {
+        **{k: round(v, 4) if isinstance(v, float) else v for k, v in plain.items()},
+        "failures": [
+            {k: list(v) if isinstance(v, tuple) else v for k, v in f.items()} for f in failures
+        ],
+    }
+
+
+def _look(row: GoldenRow, rank: Rank, decide: Decide | None, seconds: Callable[[], float]) -> _Seen:
+    start = seconds()
+    found = rank(row.query)
+    taken = (seconds() - start) * 1000
+    choice = decide(row.query, found) if decide and row.policy else None
+    return _Seen(row, tuple(r.tool.id for r in found), found[0].p if found else 0.0, taken, choice)
+
+
+def _policy(seen: _Seen) -> str | None:
+    return seen.choice.policy if seen.choice else None
+
+
+def _chosen(seen: _Seen) -> tuple[str, ...]:
+    return tuple(r.tool.id for r in seen.choice.chosen) if seen.choice else ()
+
+
+def _failure(seen: _Seen) -> Failure | None:
+    row, wrong = seen.row, []
+    if row.tools and not seen.right:
+        wrong.append("tool")
+    if row.policy and seen.choice and _policy(seen) != row.policy:
+        wrong.append("policy")
+    elif row.policy == "compose" and seen.choice and _chosen(seen) != row.tools:
+        wrong.append("steps")
+    if not wrong:
+        return None
+    got = _chosen(seen) or seen.ids[:3]
+    what = "+".join(wrong)
+    return Failure(row.query, row.tools, got, round(seen.p, 4), row.policy, _policy(seen), what)
+
+
+def _recall(seen: _Seen, depth: int) -> float:
+    gold = set(seen.row.tools)
+    return len(gold & set(seen.ids[:depth])) / min(len(gold), depth)
+
+
+def _ndcg(seen: _Seen, depth: int) -> float:
+    gold = set(seen.row.tools)
+    gain = sum(1 / math.log2(n + 2) for n, i in enumerate(seen.ids[:depth]) if i in gold)
+    return gain / sum(1 / math.log2(n + 2) for n in range(min(len(gold), depth)))
+
+
+def _ece(pairs: Sequence[tuple[float, bool]]) -> float | None:
+    """Mean distance of p and truth over ten equal bins of p, weighted by how full they are."""
+    bins: dict[int, list[tuple[float, bool]]] = {}
+    for p, right in pairs:
+        bins.setdefault(min(int(p * BINS), BINS - 1), []).append((p, right))
+    gaps = (abs(sum(p - right for p, right in inside)) for inside in bins.values())
+    return sum(gaps) / len(pairs) if pairs else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _percentile(ordered: Sequence[float], share: float) -> float | None:
+    """The nearest-rank percentile of sorted values."""
+    if not ordered:
+        return None
+    return round(ordered[max(0, math.ceil(share * len(ordered)) - 1)], 3)
