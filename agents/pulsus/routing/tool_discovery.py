@@ -76,8 +76,9 @@ def select_pool(
 
 @dataclass(slots=True)
 class _Finds:
-    """What the folders gave so far. `tools` has unique ids."""
+    """What the folders gave so far. `claimed` maps each id to the first module of that id."""
 
+    claimed: dict[str, Path] = field(default_factory=dict)
     tools: dict[str, ToolSpec] = field(default_factory=dict)
     broken: list[BrokenTool] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -99,11 +100,12 @@ def _read_root(
     chosen, warnings = choose([m.path for m in modules], manifests)
     finds.warnings += [_about(root, path, text) for path, text in warnings]
     by_id: dict[str, list[Module]] = defaultdict(list)
-    for module in modules:
+    for module in sorted(modules, key=lambda m: m.path):
         by_id[module.place.id].append(module)
     for tool_id, same in by_id.items():
-        if tool_id in finds.tools:
-            _refuse_all(root, same, [finds.tools[tool_id].path], finds)
+        first = finds.claimed.setdefault(tool_id, same[0].path)
+        if first != same[0].path:
+            _refuse_all(root, same, [first, *(m.path for m in same)], finds)
         elif len(same) > 1:
             _refuse_all(root, same, [m.path for m in same], finds)
         else:

@@ -6,6 +6,7 @@ Pure: nothing is imported or executed, and no bytes make it raise.
 from __future__ import annotations
 
 import ast
+import codecs
 import hashlib
 import io
 import tokenize
@@ -96,10 +97,10 @@ def _decode(source: bytes, max_bytes: int) -> str:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
     except SyntaxError as error:
         raise _Broken("NOT_UTF8", f"{error.msg}; save it as UTF-8") from None
-    if encoding not in ("utf-8", "utf-8-sig"):
+    if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig"):
         raise _Broken("NOT_UTF8", f"declares the encoding {encoding}; save it as UTF-8")
     try:
-        return source.decode(encoding)
+        return source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
         raise _Broken("NOT_UTF8", f"line {line}: not UTF-8 ({error.reason})") from None

@@ -1,0 +1,195 @@
+"""Bytes to a tool or a reason (spec §4): read, never run, never raise."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.contract import read_tool
+from pulsus.core.types import BrokenTool, Manifest, ToolSpec
+
+PATH = Path("/w/domains/d/a/t.py")
+DOC = b'"""Sum.\n\nKind: read\n"""\n'
+
+
+def read(source, max_bytes=1_000_000, manifest=None):
+    return read_tool(
+        source if isinstance(source, bytes) else source.encode(),
+        path=PATH,
+        tool_id="d/a/t",
+        domain="d",
+        action="a",
+        name="t",
+        max_bytes=max_bytes,
+        manifest=manifest,
+    )
+
+
+def tool(source):
+    found = read(source)
+    assert isinstance(found, ToolSpec), found
+    return found
+
+
+def test_a_module_with_a_docstring_and_run_is_a_tool():
+    source = DOC + b"def run(a: int) -> int:\n    return a\n"
+    found = tool(source)
+    assert (found.id, found.domain, found.action, found.name) == ("d/a/t", "d", "a", "t")
+    assert (found.entry, found.kind, found.kind_declared) == ("run", "read", True)
+    assert found.sha256 == hashlib.sha256(source).hexdigest()
+    assert [o.name for o in found.returns] == ["result"]
+    assert found.missing_sections == (
+        "Args",
+        "Returns",
+        "Side effects",
+        "Effects",
+        "Secrets",
+        "Examples",
+    )
+
+
+def test_main_with_keywords_is_an_entry_too():
+    assert tool(DOC + b"def main(**kwargs): ...\n").entry == "main"
+
+
+def test_the_manifest_is_carried_along_and_changes_nothing_else():
+    manifest = Manifest(PATH.with_name("t.tool.yaml"), intents=("x",), args=("nothing",))
+    source = DOC + b"def run(a): ...\n"
+    found = read(source, manifest=manifest)
+    assert isinstance(found, ToolSpec)
+    assert found.manifest == manifest
+    assert found.args == tool(source).args
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "said"),
+    [
+        ("", "NO_ENTRY", "def run"),
+        ('"""Doc."""\nif True:\n    x = 1\n', "NO_ENTRY", "top level"),
+        ("def run(): pass\n", "NO_DOCSTRING", "first line"),
+        ('"""  \n """\ndef run(): pass\n', "NO_DOCSTRING", "first line"),
+        ('f"""Doc."""\ndef run(): pass\n', "NO_DOCSTRING", "first line"),
+        ('"""D."""\nasync def run(): pass\n', "ASYNC_ENTRY", "line 2"),
+        ('"""D."""\nclass run: pass\n', "ENTRY_NOT_FUNCTION", "line 2"),
+        ('"""D."""\nrun = lambda: 1\n', "ENTRY_NOT_FUNCTION", "line 2"),
+        ('"""D."""\nrun: int\n', "ENTRY_NOT_FUNCTION", "line 2"),
+        ('"""D."""\nfrom os import system as run\n', "ENTRY_NOT_FUNCTION", "line 2"),
+        ('"""D."""\nimport run.x\n', "ENTRY_NOT_FUNCTION", "line 2"),
+        ('"""D."""\nif 1:\n    def run(): pass\n', "CONDITIONAL_ENTRY", "line 3"),
+        ('"""D."""\ntry:\n    def main(): pass\nfinally: pass\n', "CONDITIONAL_ENTRY", "line 3"),
+        ('"""D."""\nimport x\n@x.y\ndef run(): pass\n', "DECORATED_ENTRY", "line 4"),
+        ('"""D."""\ndef run(): pass\ndef main(): pass\n', "AMBIGUOUS_ENTRY", "main in line 3"),
+        ('"""D."""\ndef run(): pass\ndef run(a): pass\n', "AMBIGUOUS_ENTRY", "run in line 3"),
+        ('"""D."""\ndef run(): pass\nrun = 5\n', "AMBIGUOUS_ENTRY", "run in line 3"),
+        ('"""D."""\ndef run(): pass\ndel run\n', "AMBIGUOUS_ENTRY", "run in line 3"),
+        ('"""D."""\ndef run(): pass\nif 1:\n    for run in []: pass\n', "AMBIGUOUS_ENTRY", "4"),
+        ('"""D."""\ndef run(): pass\nprint(run := 5)\n', "AMBIGUOUS_ENTRY", "run in line 3"),
+        (
+            '"""D."""\ndef run(): pass\nmatch 1:\n case {**run}: pass\n',
+            "AMBIGUOUS_ENTRY",
+            "run in line 4",
+        ),
+        ('"""D."""\ndef run(:\n', "SYNTAX_ERROR", "line 2"),
+        ('"""D."""\n  def run(): pass\n', "SYNTAX_ERROR", "line 2: unexpected indent"),
+        ('"""D."""\ndef run(a, a): pass\n', "SYNTAX_ERROR", "line 2"),
+        ('"""D."""\nreturn 1\ndef run(): pass\n', "SYNTAX_ERROR", "line 2"),
+        ('"""D."""\nfrom __future__ import nope\ndef run(): pass\n', "SYNTAX_ERROR", "nope"),
+        (b'"""D."""\ndef run(): pass\n\0', "NUL_BYTE", "line 3"),
+        (b'"""D\xe9."""\ndef run(): pass\n', "NOT_UTF8", "UTF-8"),
+        (b'#\n#\n"""D\xe9."""\ndef run(): pass\n', "NOT_UTF8", "line 3"),
+        (b'# coding: latin-1\n"""D\xe9."""\ndef run(): pass\n', "NOT_UTF8", "iso-8859-1"),
+        (b"# coding: klingon\ndef run(): pass\n", "NOT_UTF8", "klingon"),
+        (b"\xef\xbb\xbf# coding: latin-1\ndef run(): pass\n", "NOT_UTF8", "encoding problem"),
+        (b"\xff\xfed\0e\0f\0", "NUL_BYTE", "line 1"),
+        ('"""D."""\ndef run(a=' + "-" * 200_000 + "1): pass\n", "TOO_DEEP", "parser"),
+        ('"""D."""\nx = a' + ".b" * 100_000 + "\ndef run(): pass\n", "TOO_DEEP", "parser"),
+        ('"""D."""\nx = ' + "(" * 1000 + "\n", "SYNTAX_ERROR", "parentheses"),
+        ('"""D."""\ndef run(a=0x' + "f" * 100_000 + "): pass\n", "BAD_SIGNATURE", "line 2"),
+        ('"""D."""\nx = ' + "1" * 5000 + "\ndef run(): pass\n", "SYNTAX_ERROR", "limit"),
+        ('"""D\\ud800."""\ndef run(): pass\n', "BAD_DOCSTRING", "\\ud800"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.isupper() else "",
+)
+def test_a_module_that_is_no_tool_says_why(source, code, said):
+    found = read(source)
+    assert isinstance(found, BrokenTool), found
+    assert (found.path, found.code) == (PATH, code)
+    assert said in found.reason
+    assert found.reason.isprintable()
+
+
+def test_a_module_over_the_limit_is_not_parsed():
+    found = read(DOC + b"def run(): ...\n", max_bytes=20)
+    assert found == BrokenTool(PATH, "TOO_LARGE", f"{len(DOC) + 15} bytes; the limit is 20")
+
+
+def test_a_byte_order_mark_and_a_utf8_cookie_are_fine():
+    assert tool(b"\xef\xbb\xbf" + DOC + b"def run(): ...\n").summary == "Sum."
+    assert tool(b"# -*- coding: utf8 -*-\n" + DOC + b"def run(): ...\n").summary == "Sum."
+
+
+def test_names_bound_in_other_scopes_are_not_entries():
+    source = b"""
+def helper():
+    run = 1
+    def main(): ...
+class Tool:
+    def run(self): ...
+pairs = [run for run in ()]
+key = lambda main: main
+def run(): ...
+if __name__ == "__main__":
+    run()
+"""
+    assert tool(DOC + source).entry == "run"
+
+
+def test_reading_never_runs_the_module(tmp_path):
+    marker = tmp_path / "ran"
+    source = f'"""D."""\nopen({str(marker)!r}, "w")\ndef run(a=open({str(marker)!r}, "w")): ...\n'
+    assert isinstance(read(source), ToolSpec)
+    assert not marker.exists()
+
+
+def test_warnings_of_the_source_do_not_leak():
+    assert tool(DOC + b'x = "\\d" is 5\ndef run(): ...\n').entry == "run"
+
+
+def test_without_a_module_docstring_the_entry_s_is_the_contract_and_that_is_said():
+    found = tool('def run(a):\n    """Sum.\n\n    Args:\n        a: x\n\n    Kind: read\n    """\n')
+    assert (found.summary, found.kind) == ("Sum.", "read")
+    assert found.args[0].description == "x"
+    assert found.missing_sections[0] == "module docstring"
+
+
+def test_with_both_docstrings_the_module_s_is_the_contract():
+    found = tool(
+        '"""One."""\ndef run(a):\n    """Two.\n\n    Kind: read\n\n    Args:\n      a: x"""\n'
+    )
+    assert (found.summary, found.body, found.doc) == ("One.", "Two.", "One.")
+    assert (found.kind, found.kind_declared) == ("write", False)
+    assert found.args[0].description == "x"
+
+
+def test_an_undeclared_kind_is_write():
+    found = tool('"""Sum."""\ndef run(): ...\n')
+    assert (found.kind, found.kind_declared, found.contract_errors) == ("write", False, ())
+
+
+def test_a_flawed_contract_is_routable_and_its_flaws_are_listed():
+    doc = '"""Sum.\n\nKind: maybe\n\nEffects: lots\n\nSecrets: a b\n\nExamples: {\n"""\n'
+    found = tool(doc + "def run(): ...\n")
+    assert [error.partition(":")[0] for error in found.contract_errors] == [
+        "Kind",
+        "Effects",
+        "Secrets",
+        "Examples",
+    ]
+    assert found.kind == "write"
+
+
+def test_an_example_may_give_every_kind_of_argument_but_none_that_is_missing():
+    doc = '"""S.\n\nExamples:\n  - inputs: {a: 1, b: [2], c: 3}\n  - inputs: {d: 1}\n"""\n'
+    found = tool(doc + "def run(a, /, *b, c): ...\n")
+    assert len(found.examples) == 1
+    assert "'d' is no argument (known: a, b, c)" in found.contract_errors[0]
