@@ -1,0 +1,62 @@
+"""Records survive writing, reading and being cut short (spec §10)."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pulsus.core.storage import metadata
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+BASE = metadata.Record(
+    id="rev-20260301-001",
+    run_id=None,
+    route_id=None,
+    name="x.py",
+    domain="d",
+    action="a",
+    description="",
+    status="stable",
+    created_by="",
+    created_at="2026-03-01T12:00:00+00:00",
+    version="1.0.0",
+    tool_hash="sha256:0",
+)
+RECORDS = st.builds(
+    lambda **fields: replace(BASE, **fields),
+    id=TEXT,
+    run_id=st.none() | TEXT,
+    description=TEXT,
+    version=st.integers(0, 999).map(lambda n: f"1.0.{n}"),
+    tokens_estimate=st.none() | st.integers(0),
+    model=st.none() | st.dictionaries(TEXT, JSON, max_size=3),
+    extra=st.dictionaries(TEXT.map(lambda t: f"x_{t}"), JSON, max_size=3),
+)
+
+
+def written(records):
+    text = ""
+    for record in records:
+        text = metadata.appended(text, record)
+    return text
+
+
+@given(st.lists(RECORDS, max_size=4))
+def test_what_is_appended_is_read_back(records):
+    assert metadata.parse(written(records)) == tuple(records)
+
+
+@given(st.lists(RECORDS, min_size=1, max_size=3), st.integers(0, 10_000))
+def test_a_file_cut_anywhere_loses_only_its_last_record_and_takes_new_ones(records, cut):
+    data = written(records).encode()
+    cut %= len(data)
+    text = data[:cut].decode("utf-8", "surrogateescape")
+    kept = metadata.parse(text)
+    assert kept == tuple(records[: len(kept)])
+    assert len(kept) >= data[:cut].count(b"\n")
+    assert metadata.parse(metadata.appended(text, BASE)) == (*kept, BASE)

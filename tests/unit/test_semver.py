@@ -1,0 +1,26 @@
+"""Versions (spec §10)."""
+
+import pytest
+
+from pulsus.core.storage.semver import next_version, parse
+
+
+@pytest.mark.parametrize(
+    ("previous", "following"),
+    [(None, "1.0.0"), ("1.0.0", "1.0.1"), ("1.0.9", "1.0.10"), ("2.13.99", "2.13.100")],
+)
+def test_the_first_is_1_0_0_and_each_next_one_patch_more(previous, following):
+    assert next_version(previous) == following
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["", "1", "1.0", "1.0.0.0", "v1.0.0", "1.0.0-rc1", "01.0.0", "1.0.-1", "1.0.٣", "1.0.0\n"],
+)
+def test_a_malformed_version_is_an_error_not_a_guess(bad):
+    with pytest.raises(ValueError, match=r"MAJOR\.MINOR\.PATCH"):
+        next_version(bad)
+
+
+def test_versions_compare_as_numbers():
+    assert parse("1.10.0") > parse("1.9.9")
