@@ -1,0 +1,48 @@
+"""What the index keeps comes back unchanged (spec §13)."""
+
+import json
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pulsus.core import types
+from pulsus.routing import index_codec
+from pulsus.routing.manifest import Loaded
+
+PATHS = st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8).map(
+    lambda t: Path("/w") / t
+)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | NUMBERS | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=6,
+)
+MANIFESTS = st.builds(types.Manifest, path=PATHS)
+EXAMPLES = st.builds(
+    types.Example,
+    inputs=st.dictionaries(st.text(max_size=4), JSON, max_size=3),
+    files=st.lists(st.builds(types.InlineFile, age_s=st.none() | NUMBERS), max_size=2).map(tuple),
+    expected=JSON,
+)
+TOOLS = st.builds(
+    types.ToolSpec,
+    path=PATHS,
+    args=st.lists(st.builds(types.ArgSpec), max_size=2).map(tuple),
+    returns=st.lists(st.builds(types.OutputSpec), max_size=2).map(tuple),
+    examples=st.lists(EXAMPLES, max_size=2).map(tuple),
+    manifest=st.none() | MANIFESTS,
+    score=st.just(0.0),
+)
+BROKEN = st.builds(types.BrokenTool, path=PATHS)
+LOADED = st.builds(Loaded, manifest=st.none() | MANIFESTS)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(TOOLS, BROKEN, LOADED))
+def test_decoding_what_was_encoded_gives_the_same_value(value):
+    text = json.dumps(index_codec.encode(value))
+    again = index_codec.decode(json.loads(text))
+    assert again == value
+    assert type(again) is type(value)

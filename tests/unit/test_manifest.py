@@ -1,0 +1,106 @@
+"""Manifests are hints (spec §15): whatever they hold, reading one never fails."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.types import Manifest
+from pulsus.routing import manifest
+
+SPEC_EXAMPLE = """
+name: "summarize_matrix"
+intents: ["summarize", "statistics", "matrix"]
+args:
+  - name: df
+    type: "DataFrame"
+    required: true
+returns: ["summary"]
+hints:
+  domain: "analysis"
+  action: "summarise"
+  anti_intents: ["plot", "visualise"]
+"""
+SAME_AS_TOML = """
+name = "summarize_matrix"
+intents = ["summarize", "statistics", "matrix"]
+returns = ["summary"]
+[[args]]
+name = "df"
+type = "DataFrame"
+required = true
+[hints]
+domain = "analysis"
+action = "summarise"
+anti_intents = ["plot", "visualise"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("tool.yaml", SPEC_EXAMPLE), ("x.tool.toml", SAME_AS_TOML)]
+)
+def test_the_spec_s_example_is_read_from_yaml_and_toml(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert manifest.load(path) == manifest.Loaded(
+        Manifest(
+            path=path,
+            name="summarize_matrix",
+            intents=("summarize", "statistics", "matrix"),
+            anti_intents=("plot", "visualise"),
+            domain="analysis",
+            action="summarise",
+            args=("df",),
+            returns=("summary",),
+        )
+    )
+
+
+def test_unknown_keys_are_named_and_the_rest_is_used():
+    text = b"intents: [a]\nauthor: x\nargs: [{name: a, default: 1}]\nhints: {tau: 1}\n"
+    loaded = manifest.parse(text, Path("/t.yaml"))
+    assert loaded.manifest is not None
+    assert loaded.manifest.intents == ("a",)
+    assert loaded.warnings == (
+        "unknown key 'author'",
+        "unknown key 'hints.tau'",
+        "unknown key 'args[0].default'",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("t.yaml", b"", "not a mapping"),
+        ("t.yaml", b"[1]", "not a mapping"),
+        ("t.yaml", b"intents: word", "intents"),
+        ("t.yaml", b"intents: [1]", "intents.0"),
+        ("t.yaml", b"args: [x]", "args.0"),
+        ("t.yaml", b"hints: 5", "hints"),
+        ("t.yaml", b"name: {", "line"),
+        ("t.yaml", b"name: *x", "aliases"),
+        ("t.yaml", b"name: \xff", "not UTF-8"),
+        ("t.yaml", b"name: \x07", "control characters"),
+        ("t.yaml", b"[" * 50_000, "deeper"),
+        ("t.toml", b"name = ", "Invalid value"),
+        ("t.toml", b"name = 5", "name"),
+        ("t.toml", b"a = " + b"[" * 50_000, ""),
+    ],
+)
+def test_a_broken_manifest_is_one_warning(name, data, said):
+    loaded = manifest.parse(data, Path("/") / name)
+    assert loaded.manifest is None
+    assert len(loaded.warnings) == 1
+    assert said in loaded.warnings[0]
+    assert "\n" not in loaded.warnings[0]
+
+
+@pytest.mark.timeout(10)
+def test_a_manifest_that_is_no_file_of_a_sensible_size_is_a_warning(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "huge.yaml").write_bytes(b"#" * (manifest.MAX_BYTES + 1))
+    for name in ("pipe.yaml", "folder.yaml", "huge.yaml", "missing.yaml"):
+        loaded = manifest.load(tmp_path / name)
+        assert loaded.manifest is None
+        assert len(loaded.warnings) == 1
