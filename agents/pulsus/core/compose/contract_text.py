@@ -6,9 +6,8 @@ import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-import yaml
-
 from pulsus.core.compose import hints
+from pulsus.core.compose.plan_text import dump_yaml
 from pulsus.core.compose.wiring import outputs_of
 from pulsus.core.telemetry.printable import one_line
 from pulsus.core.types import (
@@ -119,7 +118,7 @@ def _examples(example: Example | None) -> str:
         item["files"] = {file.path: _file(file) for file in example.files}
     if example.has_expected:
         item["output"] = example.expected
-    text = yaml.dump([item], Dumper=_Dumper, sort_keys=False, width=10**9, default_flow_style=None)
+    text = dump_yaml([item], compact=True)
     return _section("Examples:", text.rstrip("\n").split("\n"))
 
 
@@ -139,18 +138,3 @@ def _joined(words: Iterable[str]) -> str:
 
 def _section(header: str, lines: Sequence[str]) -> str:
     return "\n".join((header, *(f"    {line}" for line in lines or ("none",))))
-
-
-class _Dumper(yaml.SafeDumper):
-    """One line a text, so that indenting the section changes no value; no anchors."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
-
-def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = None if text.isprintable() and text.isascii() else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _quoted)

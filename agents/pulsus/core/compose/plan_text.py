@@ -42,9 +42,17 @@ def load_json(text: str) -> object:
         invalid(_FILE, text[:40], f"it cannot be read: {error}", "write plain JSON")
 
 
-def dump_yaml(data: object) -> str:
-    """`data` as block YAML in the order given; long text stays on its line."""
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**9)
+def dump_yaml(data: object, *, compact: bool = False) -> str:
+    """`data` as YAML in the order given, each text on one line; `compact` puts leaves in flow."""
+    flow = None if compact else False
+    return yaml.dump(
+        data,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=10**9,
+        default_flow_style=flow,
+    )
 
 
 class _Loader(yaml.SafeLoader):
@@ -63,10 +71,18 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """The safe dumper without anchors: equal lists are written twice."""
+    """The safe dumper without anchors, and with escapes for all that does not print."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
+
+
+def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None if text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent)
 
 
 def _check_size(text: str) -> None:
