@@ -1,0 +1,75 @@
+"""Candidates that were not promoted (spec §16)."""
+
+import logging
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from pulsus.core.storage import candidates
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.errors import StorageUnwritable
+from tests.promotions import NOON
+
+
+def candidate(folder, name="route_1", **changes):
+    module = folder / f"{name}.py"
+    module.touch()
+    found = candidates.Candidate(
+        module=module,
+        request="disk usage",
+        route_id="route-1",
+        run_id="run-1",
+        status="failed",
+        reasons=("mypy: x",),
+        created_at=NOON,
+    )
+    return replace(found, **changes)
+
+
+def test_what_is_known_about_a_candidate_is_read_back(tmp_path):
+    known = candidate(tmp_path)
+    candidates.write(known, Redactor())
+    assert candidates.read(known.module) == known
+
+
+def test_candidates_are_listed_newest_first_and_only_with_their_module(tmp_path):
+    old, new = candidate(tmp_path), candidate(tmp_path, "b", created_at=NOON + timedelta(days=1))
+    gone = candidate(tmp_path, "gone")
+    for one in (old, new, gone):
+        candidates.write(one, Redactor())
+    gone.module.unlink()
+    (tmp_path / "no_note.py").touch()
+    assert candidates.listed(tmp_path) == (new, old)
+    assert candidates.listed(tmp_path / "nowhere") == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"created_at": "2026-03-01"}', "x" * 300_000]
+)
+def test_a_broken_note_is_a_warning_not_a_crash(tmp_path, caplog, text):
+    known = candidate(tmp_path)
+    known.note.write_text(text, encoding="utf-8")
+    with caplog.at_level(logging.WARNING):
+        assert candidates.listed(tmp_path) == ()
+    assert str(known.note) in caplog.text
+
+
+def test_removing_takes_module_and_note_and_may_be_repeated(tmp_path):
+    known = candidate(tmp_path)
+    candidates.write(known, Redactor())
+    candidates.remove(known.module)
+    candidates.remove(known.module)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_secrets_stay_out_of_the_note(tmp_path):
+    known = candidate(tmp_path, request="token=abcdef", reasons=("Bearer abcdef123456",))
+    candidates.write(known, Redactor())
+    assert "abcdef" not in known.note.read_text(encoding="utf-8")
+
+
+def test_a_note_that_cannot_be_written_is_an_error(tmp_path):
+    known = candidate(tmp_path)
+    with pytest.raises(StorageUnwritable):
+        candidates.write(replace(known, module=tmp_path / "nowhere/x.py"), Redactor())
