@@ -111,7 +111,7 @@ def _ask(name: str, family: str, answer: dict[str, Any]) -> None:
         {"address": address, "family": LABELS[kind], "name": name}
         for address, kind in places.items()
     ]
-    answer["canonical_name"] = records[0][3] or None
+    answer["canonical_name"] = next((record[3] for record in records if record[3]), None)
 
 
 def _as_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

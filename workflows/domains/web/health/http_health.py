@@ -64,6 +64,7 @@ import urllib.request
 from typing import Any
 
 MOST = 1 << 20
+MOVED = (301, 302, 303, 307, 308)
 
 
 class Redirects(urllib.request.HTTPRedirectHandler):
@@ -110,6 +111,9 @@ def run(
             response = opener.open(request, timeout=timeout_seconds)
         except urllib.error.HTTPError as error:
             response = error
+            if follow_redirects and error.code in MOVED and error.headers.get("Location"):
+                why = str(error.reason).partition("\n")[0]
+                answer["error"] = f"the redirect was not followed: {why}"
         with response:
             answer["first_byte_ms"] = _since(begun)
             answer |= {"status": response.status, "final_url": response.url}
@@ -118,6 +122,9 @@ def run(
                 body += part
                 if time.monotonic() - begun > timeout_seconds:
                     raise TimeoutError
+            missing_bytes = getattr(response, "length", None) or 0
+            if len(body) < MOST and missing_bytes:
+                answer["error"] = f"the answer broke off {missing_bytes} bytes before its end"
     except TimeoutError:
         answer["error"] = f"no complete answer within {timeout_seconds} seconds"
     except urllib.error.URLError as error:
