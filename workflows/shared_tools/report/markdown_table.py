@@ -59,7 +59,8 @@ def run(
 ) -> dict[str, Any]:
     if limit < 1:
         raise ValueError(f"limit {limit} shows nothing: give at least 1")
-    for position, row in enumerate(rows):
+    given: list[Any] = list(rows)
+    for position, row in enumerate(given):
         if not isinstance(row, dict):
             kind = type(row).__name__
             raise ValueError(f"row {position} is a {kind}, not a mapping: give a list of mappings")

@@ -37,12 +37,14 @@ Examples:
       inputs:
         summary: {columns: [cpu, mem], correlations: [[1.0, -0.5], [-0.5, 1.0]]}
         figure_path: /tmp/heat.png
+        dry_run: false
       output: {figure_path: /tmp/heat.png, bytes: ..., renderer: ..., written: true}
     - title: the built-in writer on raw numbers
       inputs:
         summary: {matrix: [[0, 1], [2, null]]}
         figure_path: /tmp/raw.png
         renderer: builtin
+        dry_run: false
       output: {figure_path: /tmp/raw.png, bytes: ..., renderer: builtin, written: true}
 """
 
