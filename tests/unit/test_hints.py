@@ -79,7 +79,7 @@ def test_accepts(hint, value, expected):
         ("Optional[pathlib.Path]", "Path | None"),
         ("Sequence[Mapping[str, object]]", "list[dict[str, Any]]"),
         ("pd.DataFrame", "Any"),
-        ("Literal['a', 2]", "Literal['a', 2]"),
+        ("Literal['a', 2]", 'Literal["a", 2]'),
         ("lambda: 0", "Any"),
         ("__import__('os').system('id')", "Any"),
     ],

@@ -36,7 +36,7 @@ def example_of(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
         if chosen is None:
             return None
         for arg, name in refs.items():
-            inputs.setdefault(name, chosen.inputs[arg])
+            inputs.setdefault(name, _field(chosen.inputs[arg], step, chosen, plan, tools))
         for file in chosen.files:
             files.setdefault(file.path, file)
         origins.update({chosen.files} if chosen.files else ())
@@ -52,6 +52,45 @@ def _chosen(step: PlanStep, refs: Mapping[str, str], tool: ToolSpec) -> Example 
     able = [e for e in tool.examples if refs.keys() <= e.inputs.keys()]
     whole = [e for e in able if e.inputs.keys() <= step.inputs.keys()]
     return next(iter(whole or able), None)
+
+
+def _field(
+    value: JsonValue, step: PlanStep, chosen: Example, plan: Plan, tools: Mapping[str, ToolSpec]
+) -> JsonValue:
+    """`value`, or, where it names a field of rows that an earlier step gives, one of theirs.
+
+    A sorter's example sorts its own rows by `bytes`; over another tool's rows that field may not
+    exist, and the dry run would prove nothing but that.
+    """
+    for arg, ref in step.inputs.items():
+        own = _first_row(chosen.inputs.get(arg))
+        if not isinstance(ref, OutputRef) or not isinstance(value, str) or value not in own:
+            continue
+        other = _sample(ref, plan, tools)
+        if other and value not in other:
+            alike = [key for key, item in other.items() if _number(item) == _number(own[value])]
+            return (alike or list(other))[0]
+    return value
+
+
+def _sample(ref: OutputRef, plan: Plan, tools: Mapping[str, ToolSpec]) -> dict[str, JsonValue]:
+    """A row as the step's own examples expect it; empty where none says."""
+    step = next(step for step in plan.steps if step.id == ref.step)
+    for example in tools[step.tool].examples:
+        if isinstance(example.expected, dict):
+            row = _first_row(example.expected.get(step.outputs[ref.output]))
+            if row:
+                return row
+    return {}
+
+
+def _first_row(value: JsonValue) -> dict[str, JsonValue]:
+    row = value[0] if isinstance(value, list) and value else None
+    return {k: v for k, v in row.items() if k != "..."} if isinstance(row, dict) else {}
+
+
+def _number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _expected(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from pulsus.core.compose import source
 from pulsus.core.types import JsonValue
 
 _FAMILY = {
@@ -81,15 +82,15 @@ def parse(text: str | None) -> Hint:
         return ANYTHING
 
 
-def fits(source: Hint, target: Hint) -> bool:
-    """Whether a value of `source` may be given where `target` is wanted.
+def fits(given: Hint, wanted: Hint) -> bool:
+    """Whether a value of type `given` may be used where `wanted` is asked for.
 
-    Every alternative of `source` but None must fit one of `target`: a tool that may give None is
+    Every alternative of `given` but None must fit one of `wanted`: a tool that may give None is
     still the right source, and says so itself when it has nothing.
     """
-    if source.anything or target.anything:
+    if given.anything or wanted.anything:
         return True
-    return all(any(_fits(one, other) for other in target.shapes) for one in source.concrete)
+    return all(any(_fits(one, other) for other in wanted.shapes) for one in given.concrete)
 
 
 def accepts(hint: Hint, value: JsonValue) -> bool:
@@ -169,16 +170,16 @@ def _name(node: ast.expr) -> str:
             return "Any"
 
 
-def _fits(source: Shape, target: Shape) -> bool:
-    match source.name, target.name:
+def _fits(given: Shape, wanted: Shape) -> bool:
+    match given.name, wanted.name:
         case ("Literal", "Literal"):
-            return set(source.values) <= set(target.values)
-        case ("Literal", wanted):
-            return all(_accepts(Shape(wanted), value) for value in source.values)
+            return set(given.values) <= set(wanted.values)
+        case ("Literal", name):
+            return all(_accepts(Shape(name), value) for value in given.values)
         case ("int", "float"):
             return True
         case ("list" | "tuple", "list" | "tuple") | ("dict", "dict"):
-            return all(map(fits, source.args, target.args))
+            return all(map(fits, given.args, wanted.args))
         case (one, other):
             return one == other or {one, other} <= _TEXT
 
@@ -226,4 +227,4 @@ def _annotation(shape: Shape) -> str:
 
 
 def _word(value: JsonValue) -> str:
-    return ascii(value)
+    return source.literal(value)
