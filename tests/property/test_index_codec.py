@@ -1,6 +1,7 @@
 """What the index keeps comes back unchanged (spec §13)."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -19,24 +20,32 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
     max_leaves=6,
 )
-MANIFESTS = st.builds(types.Manifest, path=PATHS)
-EXAMPLES = st.builds(
+
+
+def every_field(cls, **given):
+    """Values of `cls` in which no field is left at its default by construction."""
+    return st.builds(cls, **{f.name: ... for f in fields(cls)} | given)
+
+
+MANIFESTS = every_field(types.Manifest, path=PATHS)
+EXAMPLES = every_field(
     types.Example,
     inputs=st.dictionaries(st.text(max_size=4), JSON, max_size=3),
-    files=st.lists(st.builds(types.InlineFile, age_s=st.none() | NUMBERS), max_size=2).map(tuple),
+    files=st.lists(every_field(types.InlineFile, age_s=st.none() | NUMBERS), max_size=2).map(tuple),
     expected=JSON,
 )
-TOOLS = st.builds(
+TOOLS = every_field(
     types.ToolSpec,
     path=PATHS,
-    args=st.lists(st.builds(types.ArgSpec), max_size=2).map(tuple),
-    returns=st.lists(st.builds(types.OutputSpec), max_size=2).map(tuple),
+    args=st.lists(every_field(types.ArgSpec), max_size=2).map(tuple),
+    returns=st.lists(every_field(types.OutputSpec), max_size=2).map(tuple),
+    effects=st.none() | every_field(types.Effects),
     examples=st.lists(EXAMPLES, max_size=2).map(tuple),
     manifest=st.none() | MANIFESTS,
-    score=st.just(0.0),
+    score=NUMBERS,
 )
-BROKEN = st.builds(types.BrokenTool, path=PATHS)
-LOADED = st.builds(Loaded, manifest=st.none() | MANIFESTS)
+BROKEN = every_field(types.BrokenTool, path=PATHS)
+LOADED = every_field(Loaded, manifest=st.none() | MANIFESTS)
 
 
 @settings(max_examples=150, deadline=None)

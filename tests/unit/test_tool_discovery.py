@@ -195,6 +195,17 @@ def test_a_link_cannot_make_an_unapproved_candidate_routable(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_workflows_folder_that_may_not_be_read_is_an_error(tmp_path):
+    write(tmp_path, "workflows/domains/d/a/x.py")
+    (tmp_path / "workflows").chmod(0)
+    try:
+        with pytest.raises(WorkflowsMissing):
+            find(tmp_path / "workflows")
+    finally:
+        (tmp_path / "workflows").chmod(0o700)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_listed(tmp_path):
     write(tmp_path, "domains/d/a/good.py")
     secret = write(tmp_path, "domains/d/a/secret.py")
@@ -375,6 +386,14 @@ def test_a_manifest_belongs_to_one_module(tmp_path, manifests, used, warnings):
     assert len(found.warnings) == warnings
 
 
+def test_a_manifest_that_is_a_link_is_not_followed(tmp_path):
+    write(tmp_path, "domains/d/a/x.py")
+    (tmp_path / "domains/d/a/x.tool.yaml").symlink_to(write(tmp_path, "elsewhere.yaml", "{}"))
+    found = find(tmp_path)
+    assert (found.tools[0].manifest, found.broken) == (None, ())
+    assert found.warnings == (f"{tmp_path.name}/domains/d/a/x.tool.yaml: is a link, not a file",)
+
+
 def test_a_named_manifest_comes_before_a_plain_one(tmp_path):
     write(tmp_path, "domains/d/a/x.py")
     write(tmp_path, "domains/d/a/tool.yaml", "{}")
@@ -400,7 +419,7 @@ def test_further_folders_add_tools_and_never_replace_the_project_s(tmp_path):
         taken: "DUPLICATE_ID",
         half: "DUPLICATE_ID",
     }
-    assert found.warnings == (f"tool source {tmp_path / 'missing'} is no folder",)
+    assert found.warnings == (f"tool source {str(tmp_path / 'missing')!r} is no readable folder",)
 
 
 def test_discovery_never_imports_a_tool(tmp_path):

@@ -6,6 +6,7 @@ blocks, and what was opened is checked, not what was listed.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ def read(path: Path, max_bytes: int) -> tuple[bytes, Stamp]:
         finally:
             os.close(fd)
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Unreadable("NOT_A_FILE", "is a link, not a file") from None
         raise Unreadable("UNREADABLE", why(error)) from None
     if len(data) > max_bytes:
         size = max(status.st_size, len(data))

@@ -123,7 +123,9 @@ class Index:
         return entries
 
     def _warn(self, message: str) -> None:
-        self.warnings = (*self.warnings, " ".join(message.split()))
+        line = " ".join(message.split())
+        if line not in self.warnings:
+            self.warnings = (*self.warnings, line)
 
 
 def _encode(path: str, entry: Entry) -> str:

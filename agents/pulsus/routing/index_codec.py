@@ -83,9 +83,6 @@ def _example(example: Example) -> dict[str, Any]:
 def _read_tool(raw: dict[str, Any]) -> ToolSpec:
     raw["path"] = Path(raw["path"])
     raw["args"] = tuple(ArgSpec(**arg) for arg in raw["args"])
-    for name in ("secrets", "missing_sections", "contract_errors"):
-        if name in raw:
-            raw[name] = tuple(raw[name])
     if "returns" in raw:
         raw["returns"] = tuple(OutputSpec(**output) for output in raw["returns"])
     if "effects" in raw:
@@ -94,7 +91,7 @@ def _read_tool(raw: dict[str, Any]) -> ToolSpec:
         raw["examples"] = tuple(_read_example(example) for example in raw["examples"])
     if "manifest" in raw:
         raw["manifest"] = _read_manifest(raw["manifest"])
-    return ToolSpec(**raw)
+    return ToolSpec(**_tuples(raw))
 
 
 def _read_example(raw: dict[str, Any]) -> Example:
@@ -105,5 +102,8 @@ def _read_example(raw: dict[str, Any]) -> Example:
 
 
 def _read_manifest(raw: dict[str, Any]) -> Manifest:
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()}
-    return Manifest(**{**given, "path": Path(raw["path"])})
+    return Manifest(**{**_tuples(raw), "path": Path(raw["path"])})
+
+
+def _tuples(raw: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(item) if isinstance(item, list) else item for name, item in raw.items()}

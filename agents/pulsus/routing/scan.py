@@ -18,6 +18,8 @@ from pulsus.routing.places import NoPlace, Place, ignored, place
 TOPS = ("domains", "shared_tools")
 MANIFEST_NAMES = ("tool.yaml", "tool.toml")
 
+_FOLDER_LINK = "is a link to a folder; not followed"
+
 
 @dataclass(frozen=True, slots=True)
 class Module:
@@ -56,38 +58,46 @@ class _Scan:
         self._max_depth = max_depth
 
     def run(self) -> Iterator[Found]:
-        todo: list[tuple[str, ...]] = []
-        for top in TOPS:
-            path = self._root / top
-            if path.is_symlink():
-                yield BrokenTool(path, "LINK_TO_FOLDER", "is a link to a folder; not followed")
-            elif path.is_dir():
-                todo.append((top,))
+        todo: list[tuple[str, ...]] = [(top,) for top in TOPS]
         while todo:
             parts = todo.pop()
+            folder = self._root.joinpath(*parts)
             try:
-                with os.scandir(self._root.joinpath(*parts)) as entries:
-                    listed = list(entries)
-            except OSError as error:
-                yield BrokenTool(self._root.joinpath(*parts), "UNREADABLE", why(error))
-                continue
-            for entry in listed:
-                if ignored(entry.name, self._tmp_dirname):
+                if folder.is_symlink():
+                    yield BrokenTool(folder, "LINK_TO_FOLDER", _FOLDER_LINK)
                     continue
-                try:
-                    yield from self._entry(entry, (*parts, entry.name), todo)
-                except OSError as error:
-                    yield BrokenTool(Path(entry.path), "UNREADABLE", why(error))
+                with os.scandir(folder) as entries:
+                    listed = list(entries)
+            except FileNotFoundError:
+                continue  # there may be no shared tools, and folders come and go
+            except OSError as error:
+                yield BrokenTool(folder, "UNREADABLE", why(error))
+                continue
+            yield from self._entries(listed, parts, todo)
+
+    def _entries(
+        self,
+        listed: list[os.DirEntry[str]],
+        parts: tuple[str, ...],
+        todo: list[tuple[str, ...]],
+    ) -> Iterator[Found]:
+        for entry in listed:
+            if ignored(entry.name, self._tmp_dirname):
+                continue
+            try:
+                yield from self._entry(entry, (*parts, entry.name), todo)
+            except OSError as error:
+                yield BrokenTool(Path(entry.path), "UNREADABLE", why(error))
 
     def _entry(
         self, entry: os.DirEntry[str], parts: tuple[str, ...], todo: list[tuple[str, ...]]
     ) -> Iterator[Found]:
-        if entry.is_symlink():
+        if _named_like_manifest(entry.name):
+            yield ManifestFile(Path(entry.path), Stamp.of(entry.stat(follow_symlinks=False)))
+        elif entry.is_symlink():
             yield from self._link(entry, parts)
         elif entry.is_dir(follow_symlinks=False):
             yield from self._folder(entry, parts, todo)
-        elif _named_like_manifest(entry.name):
-            yield ManifestFile(Path(entry.path), Stamp.of(entry.stat(follow_symlinks=False)))
         elif entry.name.endswith(".py"):
             status = entry.stat(follow_symlinks=False)
             if entry.is_file(follow_symlinks=False):
@@ -109,7 +119,7 @@ class _Scan:
 
     def _link(self, entry: os.DirEntry[str], parts: tuple[str, ...]) -> Iterator[Found]:
         path = Path(entry.path)
-        wanted = entry.name.endswith(".py") or _named_like_manifest(entry.name)
+        wanted = entry.name.endswith(".py")
         try:
             real = path.resolve(strict=True)
         except FileNotFoundError:
@@ -126,7 +136,7 @@ class _Scan:
         if not real.is_relative_to(self._real_root):
             yield BrokenTool(path, "LINK_OUTSIDE", "is a link out of the workflows folder")
         elif real.is_dir():
-            yield BrokenTool(path, "LINK_TO_FOLDER", "is a link to a folder; not followed")
+            yield BrokenTool(path, "LINK_TO_FOLDER", _FOLDER_LINK)
         elif not self._is_tool_place(real):
             reason = f"is a link to {real.relative_to(self._real_root)}, which is no tool's place"
             yield BrokenTool(path, "LINK_OUTSIDE", reason)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,7 +41,7 @@ def discover(
     root = _folder(workflows_root)
     if root is None:
         raise WorkflowsMissing(
-            f"there is no workflows folder at {workflows_root}",
+            f"there is no readable workflows folder at {str(workflows_root)!r}",
             hint="run `pulsus init`, or name it with the setting workflows_root",
         )
     reader = Reader(config.max_file_bytes, cache)
@@ -48,7 +49,7 @@ def discover(
     for source in (root, *extra):
         folder = _folder(source)
         if folder is None:
-            finds.warnings.append(f"tool source {source} is no folder")
+            finds.warnings.append(f"tool source {str(source)!r} is no readable folder")
         else:
             _read_root(folder, config, tmp_dirname, reader, finds)
     return _catalogue(root, finds, reader.finish())
@@ -168,10 +169,10 @@ def _digest(tools: Iterable[ToolSpec]) -> str:
 
 
 def _folder(path: Path) -> Path | None:
-    """The real, absolute path of a folder; None where there is none."""
+    """The real, absolute path of a folder; None where there is none this user may list."""
     try:
         real = path.resolve(strict=True)
-        return real if real.is_dir() else None
+        return real if real.is_dir() and os.access(real, os.R_OK | os.X_OK) else None
     except (OSError, RuntimeError, ValueError):
         return None
 

@@ -100,7 +100,7 @@ def _decode(source: bytes, max_bytes: int) -> str:
     if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig"):
         raise _Broken("NOT_UTF8", f"declares the encoding {encoding}; save it as UTF-8")
     try:
-        return source.decode("utf-8-sig")
+        return source.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
         raise _Broken("NOT_UTF8", f"line {line}: not UTF-8 ({error.reason})") from None

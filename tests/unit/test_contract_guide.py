@@ -1,0 +1,19 @@
+"""Every code a module can be refused with is in docs/tool-contract.md, and no other."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+READERS = ("core/contract/*.py", "routing/files.py", "routing/places.py", "routing/scan.py")
+CODE = re.compile(r'"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"')
+
+
+def test_every_reason_code_is_documented():
+    package = ROOT / "agents" / "pulsus"
+    files = [f for pattern in READERS for f in package.glob(pattern)]
+    files.append(package / "routing" / "tool_discovery.py")
+    raised = {c for f in files for c in CODE.findall(f.read_text(encoding="utf-8"))}
+    guide = (ROOT / "docs" / "tool-contract.md").read_text(encoding="utf-8")
+    listed = {c for row in re.findall(r"^\| (`[A-Z].*?) \|", guide, re.M) for c in row.split("`")}
+    assert raised == {c for c in listed if c.strip()}
+    assert len(raised) > 20
