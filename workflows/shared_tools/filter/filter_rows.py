@@ -8,9 +8,9 @@ A row that lacks the field never matches, except for `empty`, and is counted.
 Args:
     rows (list[dict[str, Any]]): The rows to filter, as other tools return them.
     field (str): The field to look at.
-    value (Any): What to compare with; a list for `in`; ignored for `empty` and `not_empty`.
     op (str): One of `==`, `!=`, `>`, `>=`, `<`, `<=`, `contains`, `not_contains`,
         `starts_with`, `matches`, `in`, `not_in`, `empty`, `not_empty`.
+    value (Any): What to compare with; a list for `in`; null for `empty` and `not_empty`.
 
 Returns:
     rows (list[dict[str, Any]]): The rows that match, unchanged and in their old order.
@@ -63,8 +63,8 @@ _MISSING = object()
 def run(
     rows: list[dict[str, Any]],
     field: str,
-    value: Any = None,
-    op: str = "==",
+    op: str,
+    value: Any,
 ) -> dict[str, Any]:
     test = _test(op, value)
     found = [_get(row, field) for row in rows]

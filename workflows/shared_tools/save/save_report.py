@@ -3,7 +3,7 @@
 The file appears whole or not at all: the text goes to a temporary file in the same folder, which
 then takes the name. An existing file is only replaced when `overwrite` is set, and keeps its
 permissions. A value that is no text (rows, a summary) is written as indented JSON.
-By default this is a dry run that says what would be written.
+A dry run says what would be written and leaves the disk alone.
 
 Args:
     markdown (str | list[dict[str, Any]] | dict[str, Any]): The report: text, or a value for JSON.
@@ -40,7 +40,7 @@ Examples:
         existed: false
         written: true
     - title: a dry run only says what would happen
-      inputs: {markdown: "hello", path: /tmp/report.md}
+      inputs: {markdown: "hello", path: /tmp/report.md, dry_run: true}
       output: {path: /tmp/report.md, bytes: 5, sha256: ..., existed: false, written: false}
 """
 
@@ -58,7 +58,7 @@ from typing import Any
 def run(
     markdown: str | list[dict[str, Any]] | dict[str, Any],
     path: str,
-    dry_run: bool = True,
+    dry_run: bool = False,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     if isinstance(markdown, str):
