@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 READERS = ("core/contract/*.py", "routing/files.py", "routing/places.py", "routing/scan.py")
-CODE = re.compile(r'"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"')
+CODE = re.compile(r'["`]([A-Z][A-Z0-9_]{5,})["`]')
 
 
 def test_every_reason_code_is_documented():
@@ -14,6 +14,8 @@ def test_every_reason_code_is_documented():
     files.append(package / "routing" / "tool_discovery.py")
     raised = {c for f in files for c in CODE.findall(f.read_text(encoding="utf-8"))}
     guide = (ROOT / "docs" / "tool-contract.md").read_text(encoding="utf-8")
-    listed = {c for row in re.findall(r"^\| (`[A-Z].*?) \|", guide, re.M) for c in row.split("`")}
-    assert raised == {c for c in listed if c.strip()}
+    listed = {
+        c for row in re.findall(r"^\| (`[A-Z].*?) \|", guide, re.M) for c in CODE.findall(row)
+    }
+    assert raised == listed
     assert len(raised) > 20
