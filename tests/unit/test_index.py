@@ -52,7 +52,7 @@ def parsed(monkeypatch):
         names.append(place["name"])
         return read_tool(data, **place)
 
-    monkeypatch.setattr("pulsus.routing.reader.read_tool", counted)
+    monkeypatch.setattr("pulsus.routing.cached_files.read_tool", counted)
     return names
 
 

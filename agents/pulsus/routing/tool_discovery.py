@@ -18,9 +18,9 @@ from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
 from pulsus.errors import WorkflowsMissing
 from pulsus.routing import index_codec, manifest
+from pulsus.routing.cached_files import Reader
 from pulsus.routing.index import Index
 from pulsus.routing.manifest_choice import choose
-from pulsus.routing.reader import Reader
 from pulsus.routing.scan import ManifestFile, Module, scan
 
 
