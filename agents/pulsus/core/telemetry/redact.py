@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from urllib.parse import quote
 
 from pulsus.core.types import JsonValue
@@ -34,7 +35,8 @@ _SECRET_VARIABLE = re.compile(
 # A value: quoted (the closing quote may be missing), quoted within a quoted text, or one word.
 _QUOTED = r'"(?:[^"\\\r\n]|\\.)*|\'(?:[^\'\\\r\n]|\\.)*'
 _ESCAPED = r"\\+[\"'](?:[^\"'\\\r\n]|\\(?![\"']))*"
-_WORD = r"[^\s\"']+"
+_WORD = r"(?:(?:bearer|basic)[ \t]{1,8})?[^\s\"']+"
+_SIGN = r"(?:\\*[\"'])?\]?[ \t]{0,8}(?::=|=>|[:=]|%3[Dd])"
 
 _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)", re.S)
 _HEADER = re.compile(
@@ -53,11 +55,10 @@ _SCHEME = re.compile(
 _BLOCK = re.compile(
     rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}})[|>][-+]?[ \t]*\r?\n(?:[ \t][^\n]*(?:\n|\Z))+", re.I
 )
-_ASSIGNED = re.compile(
-    rf"({_NAME}(?:\\*[\"'])?\]?[ \t]{{0,8}}(?::=|=>|[:=]|%3[Dd])[ \t]{{0,8}})"
-    rf"({_QUOTED}|{_ESCAPED}|{_WORD})",
-    re.I,
-)
+_ASSIGNED = re.compile(rf"({_NAME}{_SIGN}[ \t]{{0,8}})({_QUOTED}|{_ESCAPED}|{_WORD})", re.I)
+_NAMED = re.compile(rf"(?:{_NAME}|authorization|cookie){_SIGN}", re.I)
+_SIGN_CHARS = 40
+"""No sign is longer; a value is searched for the next name up to here behind its end."""
 _FLAG = re.compile(
     r"(--(?:[a-z0-9]{1,20}-){0,4}(?:password|passphrase|token|secret|api-?key|access-key"
     rf"|secret-key)[ \t]{{1,8}})(?!-)({_QUOTED}|{_WORD})",
@@ -89,27 +90,50 @@ _JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:
 
 
 def _keep_quote(match: re.Match[str]) -> str:
-    value = match[2]
-    opening = re.match(r"\\*[\"']", value)
+    opening = re.match(r"\\*[\"']", match[2])
     return f"{match[1]}{opening[0] if opening else ''}{MARK}"
 
 
-Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+def _assigned(text: str) -> str:
+    """What follows a secret's name and a sign is hidden; a value may end in the next such name."""
+    parts, position = [], 0
+    while match := _ASSIGNED.search(text, position):
+        parts.append(text[position : match.start()])
+        following = _name_at_the_end(text, match.start(2), match.end())
+        if following is None:
+            parts.append(_keep_quote(match))
+            position = match.end()
+        else:
+            parts.append(match[1] + (MARK if following > match.start(2) else ""))
+            position = following
+    return "".join(parts) + text[position:]
 
-_RULES: tuple[Rule, ...] = (
-    (_PEM, MARK),
-    (_HEADER, rf"\1{MARK}"),
-    (_COOKIE, rf"\1{MARK}"),
-    (_URL, rf"\1{MARK}@"),
-    (_TOKEN, MARK),
-    (_JWT, MARK),
-    (_SCHEME, rf"\1{MARK}"),
-    (_BLOCK, rf"\1{MARK}\n"),
-    (_ASSIGNED, _keep_quote),
-    (_FLAG, _keep_quote),
-    (_CURL_USER, rf"\1{MARK}"),
-    (_NETRC, rf"\1{MARK}"),
-    (_QUERY, rf"\1{MARK}"),
+
+def _name_at_the_end(text: str, start: int, end: int) -> int | None:
+    """Where, between start and end, a secret's name begins whose sign reaches the end."""
+    found = (m for m in _NAMED.finditer(text, start, end + _SIGN_CHARS) if m.end() >= end)
+    return next((m.start() for m in found if m.start() < end), None)
+
+
+def _replace(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
+    return partial(pattern.sub, replacement)
+
+
+_RULES: tuple[Callable[[str], str], ...] = (
+    _replace(_PEM, MARK),
+    _replace(_BLOCK, rf"\1{MARK}\n"),
+    # Before all that hide a word, which might be the name of what comes next.
+    _assigned,
+    _replace(_HEADER, rf"\1{MARK}"),
+    _replace(_COOKIE, rf"\1{MARK}"),
+    _replace(_URL, rf"\1{MARK}@"),
+    _replace(_TOKEN, MARK),
+    _replace(_JWT, MARK),
+    _replace(_SCHEME, rf"\1{MARK}"),
+    partial(_FLAG.sub, _keep_quote),
+    _replace(_CURL_USER, rf"\1{MARK}"),
+    _replace(_NETRC, rf"\1{MARK}"),
+    _replace(_QUERY, rf"\1{MARK}"),
 )
 
 
@@ -157,8 +181,8 @@ class Redactor:
     def _once(self, text: str) -> str:
         if self._known is not None:
             text = self._known.sub(MARK, text)
-        for pattern, replacement in _RULES:
-            text = pattern.sub(replacement, text)
+        for rule in _RULES:
+            text = rule(text)
         return text
 
 

@@ -1,0 +1,42 @@
+"""Redacting twice changes nothing more, and never lets a known secret through."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pulsus.core.telemetry.redact import MARK, Redactor, redact, redact_value
+
+PIECES = st.sampled_from(
+    ["password", "token", "Authorization", "=", ": ", ":", '"', "'", "\\", "\\\"", " ", "\n", "|",
+     "Bearer ", "Basic ", "://", "@", "a", "B9_", "-----BEGIN A-----", "-----END A-----",
+     "eyJabcdefghij.abcd", "--", "-u ", "curl ", "login ", "&", "?sig=", "sk-", "ghp_", "Cookie: ",
+     "[", "]", MARK, "[redac", "%3D", "abcdefgh12345678", "=>", "  "]
+)  # fmt: skip
+TEXT = st.lists(PIECES | st.text(max_size=6), max_size=14).map("".join)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(TEXT)
+def test_redacting_twice_is_redacting_once(text):
+    once = redact(text)
+    assert redact(once) == once
+
+
+@given(JSON)
+def test_redacting_json_twice_is_redacting_it_once(value):
+    once = redact_value(value)
+    assert redact_value(once) == once
+
+
+@given(TEXT, TEXT)
+def test_a_known_secret_never_comes_through(before, after):
+    secret = "Zq-known-secret-Zq"
+    assert secret not in Redactor((secret,)).redact(f"{before}{secret}{after}")
+
+
+@given(st.sampled_from(["=", ": ", "='", '="', '": "', "' : '"]), TEXT, TEXT)
+def test_a_word_given_as_a_password_never_comes_through(sign, before, after):
+    assert "hunter2hunter2" not in redact(f"{before} password{sign}hunter2hunter2 {after}")

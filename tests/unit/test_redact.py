@@ -1,0 +1,167 @@
+"""The one redactor."""
+
+import json
+import time
+
+import pytest
+
+from pulsus.core.telemetry.redact import MARK, Redactor, redact, redact_value
+from pulsus.core.types import JsonValue
+
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEdeadbeef\n-----END RSA PRIVATE KEY-----"
+# Built from pieces, so that no scanner takes this file for a leak.
+JWT = ".".join(("eyJ" + "hbGciOiJIUzI1NiJ9", "eyJ" + "zdWIiOiIxIn0", "c2lnbmF0dXJl"))
+AWS = "AKIA" + "IOSFODNN7EXAMPLE"
+GITHUB = "ghp_" + "a1B2" * 9
+
+SECRETS = [
+    ("password=hunter2 user=bob", "password=[redacted] user=bob"),
+    ("PASSWORD: hunter2", "PASSWORD: [redacted]"),
+    ('{"password": "a b\\"c", "x": 1}', '{"password": "[redacted]", "x": 1}'),
+    ("{'api_key': 'zzz'}", "{'api_key': '[redacted]'}"),
+    ('{\\"token\\": \\"a b\\", \\"x\\": 1}', '{\\"token\\": \\"[redacted]\\", \\"x\\": 1}'),
+    ('os.environ["DB_PASSWORD"] = "x y"', 'os.environ["DB_PASSWORD"] = "[redacted]"'),
+    ("AWS_SECRET_ACCESS_KEY=ab/cd+ef", "AWS_SECRET_ACCESS_KEY=[redacted]"),
+    ("apikey=1&access_token=2", "apikey=[redacted]"),
+    ('secret="not closed\nnext', 'secret="[redacted]\nnext'),
+    ("client-secret => abc", "client-secret => [redacted]"),
+    ("x?access_token%3Dabc", "x?access_token%3D[redacted]"),
+    ("password: |\n  hunter2\n  more\nnext: 1", "password: [redacted]\nnext: 1"),
+    ("run --password hunter2 --verbose", "run --password [redacted] --verbose"),
+    ("run --api-key='a b' x", "run --api-key='[redacted]' x"),
+    ("Authorization: Bearer abc.def status=200", "Authorization: [redacted] status=200"),
+    ('"authorization": "Basic dXNlcjpwYXNz"', '"authorization": "[redacted]"'),
+    ('Authorization: Digest username="b", response="0ff"', "Authorization: [redacted]"),
+    ("token: Bearer abc x", "token: [redacted] x"),
+    ("token: password: hunter2", "token: password: [redacted]"),
+    ("got Bearer abc123def456 today", "got Bearer [redacted] today"),
+    ("Set-Cookie: sid=1; Path=/", "Set-Cookie: [redacted]"),
+    ("postgres://bob:p@ss:w@db.local/x", "postgres://bob:[redacted]@db.local/x"),
+    ("redis://:hunter2@cache:6379", "redis://:[redacted]@cache:6379"),
+    ("curl -u bob:hunter2 https://x", "curl -u bob:[redacted] https://x"),
+    ("machine x login bob password hunter2", "machine x login bob password [redacted]"),
+    (f"key: {PEM} after", "key: [redacted] after"),
+    (PEM[:50], MARK),
+    (f"id {AWS}.", "id [redacted]."),
+    (f"https://{GITHUB}@github.com", "https://[redacted]@github.com"),
+    ("github_pat_" + "A" * 30, MARK),
+    ("glpat-" + "x1" * 10, MARK),
+    ("xoxb-" + "1234567890-abc", MARK),
+    ("sk-proj-" + "abcd1234efgh5678", MARK),
+    ("hvs." + "a" * 24, MARK),
+    (f"jwt {JWT}", "jwt [redacted]"),
+]
+
+
+@pytest.mark.parametrize(("text", "clean"), SECRETS, ids=[s[0][:24] for s in SECRETS])
+def test_a_secret_is_hidden_and_what_stands_around_it_is_not(text, clean):
+    assert redact(text) == clean
+    assert redact(clean) == clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "route-1a2b3c4d run-20260301-120000-abcdef rev-20260301-001",
+        "sha256:" + "0123456789abcdef" * 4,
+        "550e8400-e29b-41d4-a716-446655440000",
+        "2026-03-01T12:00:00+00:00 INFO accepted connection from 10.0.0.1:51234",
+        "cat /etc/passwd: Permission denied",
+        "tokens_estimate: 1340, max_tokens=5, tokenizer=bpe",
+        "Secrets: none",
+        "find the biggest files below /var/log and show the top 10",
+        "basic authentication failed for user bob; bearer certificates are not supported",
+        "http://host:8080/path?q=a@b https://example.org/~bob",
+        "git@github.com:o/r.git commit 390ff73b0c0de",
+        "disk-usage-of-something-quite-long-indeed task-runner-with-a-long-name-1",
+        "PWD=/home/bob OLDPWD=/srv keyboard: de monkey=1",
+        "Traceback (most recent call last):\n  File \"x.py\", line 3, in run\nKeyError: 'a'",
+        "docker run -u 1000:1000 image",
+        "domains/secrets/list_secrets.py passes: 12 failed: 0",
+        "τ=0.60 score=0.74 → workflows/domains/analysis",
+    ],
+)
+def test_ordinary_text_is_left_alone(text):
+    assert redact(text) == text
+
+
+def test_json_values_go_under_a_secret_name_and_stay_elsewhere():
+    value: JsonValue = {
+        "password": {"nested": ["x"]},
+        "X-Api-Key": 12345,
+        "accessToken": "abc",
+        "has_token": True,
+        "token": None,
+        "tokens_estimate": 1340,
+        "rows": [{"note": "password=hunter2"}, 1.5, None],
+        GITHUB: 1,
+    }
+    assert redact_value(value) == {
+        "password": MARK,
+        "X-Api-Key": MARK,
+        "accessToken": MARK,
+        "has_token": True,
+        "token": None,
+        "tokens_estimate": 1340,
+        "rows": [{"note": "password=[redacted]"}, 1.5, None],
+        MARK: 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        's3cr3t/va"lue',
+        "s3cr3t%2Fva%22lue",
+        json.dumps({"a": 's3cr3t/va"lue'})[6:-1],
+        'prefix-s3cr3t/va"lue-suffix',
+    ],
+)
+def test_a_value_known_from_the_environment_is_hidden_however_it_is_written(spelt):
+    redactor = Redactor.from_environment({"PULSUS_LLM_API_KEY": 's3cr3t/va"lue'})
+    assert "s3cr3t" not in redactor.redact(f"saw {spelt} there")
+
+
+@pytest.mark.parametrize(
+    "name", ["X_API_KEY", "GITHUB_TOKEN", "MY_SECRET", "DB_PASSWORD", "PGPASSWORD", "token"]
+)
+def test_variables_named_like_secrets_are_known(name):
+    assert Redactor.from_environment({name: "abcdefgh"}).redact("abcdefgh") == MARK
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MY_TOKEN", "short"),
+        ("MY_TOKEN", "redacted"),
+        ("PATH", "/usr/bin:/bin"),
+        ("TOKENS", "abcdefgh"),
+        ("MY_TOKEN", "        "),
+    ],
+)
+def test_other_variables_and_words_too_short_are_not(name, value):
+    text = f"{value} {MARK} here"
+    assert Redactor.from_environment({name: value}).redact(text) == text
+
+
+def test_a_secret_within_a_longer_one_does_not_leave_its_rest():
+    assert Redactor(("abcdefgh", "abcdefgh-and-more")).redact("abcdefgh-and-more") == MARK
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["eyJ", "password", "--token-", "://", "curl ", "-----BEGIN A-----", "a:", "\\", "basic ",
+     'token"', "sk-", "login ", "authorization ", "://a:b",
+     "password: |\n ", "Bearer a.",
+     "[redacted", "token= password: "],
+)  # fmt: skip
+def test_time_grows_with_the_text_not_with_its_square(unit):
+    def seconds(size):
+        text = unit * (size // len(unit))
+        started = time.process_time()
+        redact(text)
+        return time.process_time() - started
+
+    small, large = min(seconds(20_000) for _ in range(2)), seconds(160_000)
+    assert large < 0.05 + small * 8 * 4, f"{small:.3f} s for 20 kB, {large:.3f} s for 160 kB"
