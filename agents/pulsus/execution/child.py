@@ -24,9 +24,10 @@ from typing import IO, Any
 import pulsus
 from pulsus.core.compose.pins import MAX_NESTING
 from pulsus.core.compose.render import plan_of
-from pulsus.core.telemetry.printable import one_line, strip_controls
+from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.types import JsonValue, ToolSpec
-from pulsus.errors import HashMoved, PlanInvalid, PulsusError, ToolFailed, UsageError
+from pulsus.errors import HashMoved, PlanInvalid, PulsusError, UsageError
+from pulsus.execution.failures import outcome
 from pulsus.execution.pump import Bounds, OnOutput, Pump
 
 # A result is read by people and other tools; larger data belongs in a file the tool writes.
@@ -104,7 +105,7 @@ def run_tool(
     took = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
     try:
-        result = _result(tool, pump, status, timeout_s)
+        result = outcome(tool, pump, status, timeout_s)
     except PulsusError as error:
         error.details |= {"stdout_tail": tails[0], "stderr_tail": tails[1], "duration_ms": took}
         raise
@@ -193,72 +194,3 @@ def _start(report: int, cwd: Path | None, env: Mapping[str, str]) -> subprocess.
 def _raw(stream: IO[bytes] | None) -> FileIO:
     assert isinstance(stream, FileIO)
     return stream
-
-
-def _result(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonValue:
-    if pump.oversized:
-        raise ToolFailed(f"{tool.id} sent a report over its limit", hint="return less")
-    if pump.answer is None:
-        raise _silent(tool, pump, status, timeout_s)
-    report = json.loads(pump.answer)
-    if report.get("ok") is not True:
-        raise _failure(tool, report)
-    if pump.ended and status != 0:
-        raise ToolFailed(
-            f"{tool.id} gave a result and then ended with {_ending(status)}",
-            hint="see its output above",
-            tool=tool.id,
-            status=status,
-        )
-    result: JsonValue = report["result"]
-    return result
-
-
-def _silent(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> ToolFailed:
-    if not pump.ended:
-        return ToolFailed(
-            f"{tool.id} was still running after {timeout_s:g} s and was ended, "
-            f"with every process it started",
-            hint="give it less to do, or raise `run.max_seconds`",
-            tool=tool.id,
-            timed_out=True,
-        )
-    return ToolFailed(
-        f"{tool.id} ended with {_ending(status)} and no result",
-        hint="see its output above",
-        tool=tool.id,
-        status=status,
-    )
-
-
-def _failure(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
-    kind, message = str(report.get("type")), one_line(str(report.get("message")), 1000)
-    where = _where(report)
-    step = report.get("tool")
-    via = f" in its step {step}" if step not in (None, tool.id) else ""
-    details = {key: value for key, value in report.items() if key not in ("ok", "own")}
-    details["tool"] = tool.id
-    if report.get("stage") == "result":
-        hint = "a tool returns JSON values only (docs/tool-contract.md)"
-        return ToolFailed(f"{tool.id} returned no usable result: {message}", hint=hint, **details)
-    if kind == "ValueError" and report.get("own"):
-        hint = f"`pulsus tools show {tool.id}` says what it takes"
-        return UsageError(f"{tool.id} rejects its inputs: {message}", hint=hint, **details)
-    hint = "see its output above; the tool's own file is to blame" if where else "see its output"
-    return ToolFailed(f"{tool.id} failed{via}: {kind}: {message}{where}", hint=hint, **details)
-
-
-def _where(report: Mapping[str, Any]) -> str:
-    if not report.get("file"):
-        return ""
-    inside = f" in {report['function']}" if report.get("function") else ""
-    return f" ({report['file']}:{report.get('line')}{inside})"
-
-
-def _ending(status: int) -> str:
-    if status >= 0:
-        return f"status {status}"
-    try:
-        return f"signal {signal.Signals(-status).name}"
-    except ValueError:
-        return f"signal {-status}"

@@ -157,17 +157,17 @@ def _read(name: str, file: str) -> str:
     try:
         with Path(file).open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
-        text = data.decode("utf-8")
     except OSError as error:
         reason = error.strerror or "it cannot be read"
         fix = 'name a readable file, or write NAME:="@…" for text'
         raise _wrong(name, f"@{file}", reason, fix) from None
-    except ValueError:
-        raise _wrong(name, f"@{file}", "it is not UTF-8 text", "give its path instead") from None
     if len(data) > MAX_FILE_BYTES:
         reason = f"the file is larger than {MAX_FILE_BYTES} bytes"
         raise _wrong(name, f"@{file}", reason, "give its path instead")
-    return text
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _wrong(name, f"@{file}", "it is not UTF-8 text", "give its path instead") from None
 
 
 def _checked(name: str, value: JsonValue, hint: Hint) -> JsonValue:

@@ -27,6 +27,10 @@ class StepRefused(RuntimeError):
     """A composed module called what its plan does not hold."""
 
 
+class BadResult(RuntimeError):
+    """A step gave what cannot travel as JSON."""
+
+
 class Moved(RuntimeError):
     """The bytes that arrived are not those that were hashed."""
 
@@ -57,7 +61,10 @@ class Steps:
             result = run_entry(self._loaded[tool_id], unit["entry"], inputs)
         finally:
             self._allowed.pop()
-        check_json(result)
+        try:
+            check_json(result)
+        except ValueError as error:
+            raise BadResult(f"step {tool_id} returned no usable result: {error}") from None
         travelled: object = json.loads(json.dumps(result))
         return travelled
 

@@ -84,8 +84,9 @@ def _gather(
         digest = hashlib.sha256(code).hexdigest()
         if step.sha256 != digest:
             raise _moved(step, digest)
-        found[tool.id] = (replace(tool, sha256=digest), code)
-        _gather(code, find, read, found, depth + 1)
+        if tool.id not in found:
+            found[tool.id] = (replace(tool, sha256=digest), code)
+            _gather(code, find, read, found, depth + 1)
 
 
 def _moved(step: PlanStep, digest: str) -> HashMoved:

@@ -1,0 +1,91 @@
+"""What a child's report, or its silence, means in words (contracts, `pulsus run`). Pure."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+from pulsus.core.telemetry.printable import one_line
+from pulsus.core.types import JsonValue, ToolSpec
+from pulsus.errors import PulsusError, ToolFailed, UsageError
+from pulsus.execution.pump import Pump
+
+_SEE = "see what it printed, and the line named here"
+
+
+def outcome(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonValue:
+    """The result in the child's report. An exit status alone is never a success.
+
+    Raises UsageError where the tool itself raised ValueError, else ToolFailed.
+    """
+    if pump.oversized:
+        raise ToolFailed(
+            f"{tool.id} sent a report over its limit", hint="return less", tool=tool.id
+        )
+    if pump.answer is None:
+        raise _silence(tool, pump, status, timeout_s)
+    report = json.loads(pump.answer)
+    if report.get("ok") is not True:
+        raise _failure(tool, report)
+    if pump.ended and status != 0:
+        raise ToolFailed(
+            f"{tool.id} gave a result and then ended with {_ending(status)}",
+            hint="see what it printed; its exit handlers failed",
+            tool=tool.id,
+            status=status,
+        )
+    result: JsonValue = report["result"]
+    return result
+
+
+def _silence(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> ToolFailed:
+    if not pump.ended:
+        return ToolFailed(
+            f"{tool.id} was still running after {timeout_s:g} s and was ended, "
+            f"with every process it started",
+            hint="give it less to do, or raise `run.max_seconds`",
+            tool=tool.id,
+            timed_out=True,
+        )
+    return ToolFailed(
+        f"{tool.id} ended with {_ending(status)} and no result",
+        hint="see what it printed; a tool returns instead of exiting",
+        tool=tool.id,
+        status=status,
+    )
+
+
+def _failure(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
+    kind, message = str(report.get("type")), one_line(str(report.get("message")), 1000)
+    step = report.get("tool", tool.id)
+    kept = ("stage", "type", "file", "line", "function")
+    details = {key: report[key] for key in kept if key in report}
+    details |= {"tool": tool.id, "step": None if step == tool.id else step}
+    if report.get("stage") == "result":
+        hint = "a tool returns JSON values only (docs/tool-contract.md)"
+        return ToolFailed(f"{tool.id} returned no usable result: {message}", hint=hint, **details)
+    if kind == "ValueError" and report.get("own"):
+        hint = f"`pulsus tools show {tool.id}` says what it takes"
+        return UsageError(f"{tool.id} rejects its inputs: {message}", hint=hint, **details)
+    via = "" if step == tool.id else f" in its step {step}"
+    return ToolFailed(
+        f"{tool.id} failed{via}: {kind}: {message}{_where(report)}", hint=_SEE, **details
+    )
+
+
+def _where(report: Mapping[str, Any]) -> str:
+    if not report.get("file"):
+        return ""
+    inside = f" in {report['function']}" if report.get("function") else ""
+    return f" ({report['file']}:{report.get('line')}{inside})"
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"status {status}"
+    try:
+        return f"signal {signal.Signals(-status).name}"
+    except ValueError:
+        return f"signal {-status}"

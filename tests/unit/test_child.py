@@ -1,0 +1,473 @@
+"""Running a promoted tool in a process of its own (contracts, `pulsus run`)."""
+
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.compose import pins, planner, render
+from pulsus.errors import HashMoved, PlanInvalid, ToolFailed, UsageError
+from pulsus.execution.child import environment, run_tool, verify
+from tests.compositions import finder, module
+
+
+def run(text, steps=None, timeout_s=20.0, tool_id="a/b/tool", **inputs):
+    options = {key: inputs.pop(key) for key in tuple(inputs) if key.startswith("opt_")}
+    tool, source = module(tool_id, text)
+    options = {key.removeprefix("opt_"): value for key, value in options.items()}
+    return run_tool(tool, source, inputs, steps=steps or {}, timeout_s=timeout_s, **options)
+
+
+def failure(text, error=ToolFailed, **inputs):
+    with pytest.raises(error) as caught:
+        run(text, **inputs)
+    assert caught.value.hint
+    return caught.value
+
+
+def test_a_tool_gives_its_result_from_another_process():
+    done = run(
+        '''
+        """Say who runs."""
+
+        import os
+        import sys
+
+
+        def run(name: str) -> dict[str, object]:
+            print("to stdout")
+            print("to stderr", file=sys.stderr)
+            return {"name": name, "pid": os.getpid(), "argv": sys.argv}
+        ''',
+        name="é",
+    )
+    assert isinstance(done.result, dict)
+    assert done.result["name"] == "é"
+    assert done.result["pid"] != os.getpid()
+    assert done.result["argv"] == ["/workflows/tool.py"]
+    assert (done.stdout_tail, done.stderr_tail) == ("to stdout\n", "to stderr\n")
+    assert done.duration_ms > 0
+
+
+def test_arguments_arrive_as_the_signature_wants_them():
+    done = run(
+        '''
+        """Take arguments of every kind."""
+
+        from __future__ import annotations
+
+        from pathlib import Path
+
+
+        def run(first: int, /, file: Path, *, files: list[Path] | None = None) -> list[str]:
+            return [repr(first), type(file).__name__[-4:], str(files and files[0].name)]
+        ''',
+        first=1,
+        file="/x",
+        files=["/y/z"],
+    )
+    assert done.result == ["1", "Path", "z"]
+
+
+def test_main_gets_every_input_by_name():
+    text = '"""Take anything."""\n\n\ndef main(**kwargs):\n    return kwargs\n'
+    assert run(text, a=1, b=[None]).result == {"a": 1, "b": [None]}
+
+
+def test_output_is_passed_on_while_the_tool_runs(tmp_path):
+    seen: list[bytes] = []
+    first = threading.Event()
+
+    def listen(data):
+        seen.append(data)
+        first.set()
+
+    text = '''
+    """Talk until told to stop."""
+
+    import time
+    from pathlib import Path
+
+
+    def run(stop: Path):
+        print("now")
+        while not stop.exists():
+            time.sleep(0.02)
+        return 1
+    '''
+    stop = tmp_path / "stop"
+    options = {"opt_on_output": listen, "stop": str(stop)}
+    talker = threading.Thread(target=run, args=(text,), kwargs=options)
+    talker.start()
+    assert first.wait(10)
+    assert b"".join(seen) == b"now\n"
+    assert talker.is_alive()
+    stop.touch()
+    talker.join(10)
+
+
+def test_only_the_end_of_long_output_is_kept_without_control_characters():
+    text = '"""Shout."""\n\n\ndef run():\n    print("x" * 300_000 + "\\x1b[31mend")\n    return 1\n'
+    tail = run(text).stdout_tail
+    assert len(tail) < 9000
+    assert tail.endswith("x[31mend\n")
+
+
+def test_changed_bytes_never_run(tmp_path):
+    mark = tmp_path / "ran"
+    tool, source = module(
+        "a/b/c", f'"""Mark."""\nopen({str(mark)!r}, "w")\n\n\ndef run():\n    return 1\n'
+    )
+    with pytest.raises(HashMoved):
+        run_tool(tool, source + b"#", {}, steps={}, timeout_s=5)
+    with pytest.raises(HashMoved):
+        run_tool(tool, source, {}, steps={"a/b/c": (tool, b"other")}, timeout_s=5)
+    assert not mark.exists()
+    verify(tool, source, tool.sha256)
+
+
+def test_the_file_on_disk_is_not_read_again(tmp_path):
+    tool, source = module("a/b/c", '"""One."""\n\n\ndef run():\n    return 1\n', tmp_path)
+    tool.path.write_text('"""Two."""\n\n\ndef run():\n    return 2\n', encoding="utf-8")
+    assert run_tool(tool, source, {}, steps={}, timeout_s=10).result == 1
+
+
+def test_pulsus_settings_do_not_reach_the_tool(monkeypatch):
+    monkeypatch.setenv("PULSUS_LLM_API_KEY", "secret")
+    monkeypatch.setenv("HARMLESS", "yes")
+    text = '"""Read the environment."""\nimport os\n\n\ndef run():\n    return dict(os.environ)\n'
+    given = run(text).result
+    assert isinstance(given, dict)
+    assert given["HARMLESS"] == "yes"
+    assert "PULSUS_LLM_API_KEY" not in given
+    assert environment({"pulsus_x": "1", "A": "2"}) == {"A": "2"}
+
+
+def test_the_working_directory_cannot_replace_a_library(tmp_path):
+    (tmp_path / "json.py").write_text("raise SystemExit(9)", encoding="utf-8")
+    text = '"""Where."""\nimport os\n\n\ndef run():\n    return os.getcwd()\n'
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    assert run(text, opt_cwd=tmp_path, opt_env=env).result == str(tmp_path)
+
+
+def test_a_missing_working_directory_is_a_usage_error(tmp_path):
+    text = '"""One."""\n\n\ndef run():\n    return 1\n'
+    assert "cannot run in" in str(failure(text, UsageError, opt_cwd=tmp_path / "no"))
+
+
+def test_stdin_is_empty():
+    text = '"""Read."""\nimport sys\n\n\ndef run():\n    return sys.stdin.read()\n'
+    assert run(text).result == ""
+
+
+CRASH = '''
+"""Fail."""
+
+from pathlib import Path
+
+
+def run(how: str):
+    if how == "reject":
+        raise ValueError(f"how {how!r} is refused: use another")
+    if how == "parse":
+        int("x")
+    if how == "file":
+        return Path("/no/such/file").read_text(encoding="utf-8")
+    if how == "exit":
+        raise SystemExit(0)
+    if how == "hard":
+        __import__("os")._exit(0)
+    if how == "kill":
+        __import__("os").kill(__import__("os").getpid(), 9)
+    if how == "late":
+        __import__("atexit").register(lambda: __import__("os")._exit(3))
+    return 1
+'''
+
+
+def test_a_failure_names_the_tools_own_line_and_nothing_of_pulsus():
+    error = failure(CRASH, how="file")
+    assert "FileNotFoundError" in str(error)
+    assert "(/workflows/tool.py:12 in run)" in str(error)
+    assert error.details["type"] == "FileNotFoundError"
+    assert error.details["line"] == 12
+    assert "pulsus/" not in str(error)
+
+
+def test_a_value_error_of_the_tool_is_about_its_inputs():
+    error = failure(CRASH, UsageError, how="reject")
+    assert "rejects its inputs: how 'reject' is refused" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("exit", "SystemExit"),
+        ("hard", "status 0 and no result"),
+        ("kill", "signal SIGKILL and no result"),
+        ("late", "gave a result and then ended with status 3"),
+    ],
+)
+def test_an_exit_status_alone_never_means_success(how, words):
+    assert words in str(failure(CRASH, how=how))
+
+
+@pytest.mark.parametrize(
+    ("value", "where"),
+    [
+        ("float('nan')", "result is nan"),
+        ("{'a': [float('inf')]}", "result['a'][0]"),
+        ("{1: 2}", "key of type int"),
+        ("{'a': object()}", "result['a'] is a object"),
+        ("{1, 2}", "a set"),
+        ("b'x'", "a bytes"),
+    ],
+)
+def test_a_result_that_is_not_json_is_a_failure_saying_where(value, where):
+    assert where in str(failure(f'"""Give."""\n\n\ndef run():\n    return {value}\n'))
+
+
+def test_a_result_without_end_is_a_failure():
+    text = '"""Give."""\n\n\ndef run():\n    a = []\n    a.append(a)\n    return a\n'
+    assert "nested" in str(failure(text))
+
+
+def test_a_result_that_is_too_large_is_a_failure():
+    text = '"""Give."""\n\n\ndef run():\n    return "x" * 2000\n'
+    assert "at most 1000" in str(failure(text, opt_max_result_bytes=1000))
+
+
+def test_inputs_and_results_may_be_large():
+    text = '"""Give back."""\n\n\ndef run(x: str):\n    return x\n'
+    big = "é" * 1_000_000
+    assert run(text, x=big).result == big
+
+
+def test_a_module_that_does_not_load_is_a_failure_with_its_line():
+    tool, source = module(
+        "a/b/c", '"""Load."""\n\nimport nothing_like_it\n\n\ndef run():\n    return 1\n'
+    )
+    with pytest.raises(ToolFailed, match=r"ModuleNotFoundError.*c\.py:3"):
+        run_tool(tool, source, {}, steps={}, timeout_s=10)
+
+
+def gone(pid):
+    """Whether the process ended; one that nobody has reaped yet counts as ended."""
+    try:
+        return (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")")[1].split()[0] == "Z"
+        )
+    except FileNotFoundError:
+        return True
+
+
+def wait_until_gone(file):
+    pid = int(file.read_text(encoding="utf-8"))
+    for _ in range(100):
+        if gone(pid):
+            return
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    raise AssertionError(f"process {pid} outlived its tool")
+
+
+CHILDREN = '''
+"""Start a process and {then}."""
+
+import subprocess
+import time
+from pathlib import Path
+
+
+def run(file: str):
+    child = subprocess.Popen(["sleep", "300"])
+    Path(file).write_text(str(child.pid), encoding="utf-8")
+    {then}
+    return 1
+'''
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
+def test_a_tool_that_hangs_is_ended_with_its_children(tmp_path):
+    started = time.monotonic()
+    text = CHILDREN.format(then="time.sleep(300)")
+    error = failure(text, file=str(tmp_path / "pid"), timeout_s=1.5)
+    assert "still running after 1.5 s" in str(error)
+    assert error.details["timed_out"] is True
+    assert time.monotonic() - started < 10
+    wait_until_gone(tmp_path / "pid")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
+def test_a_process_left_behind_holds_nothing_up_and_is_ended(tmp_path):
+    started = time.monotonic()
+    assert run(CHILDREN.format(then="pass"), file=str(tmp_path / "pid")).result == 1
+    assert time.monotonic() - started < 10
+    wait_until_gone(tmp_path / "pid")
+
+
+def test_a_tool_that_ignores_signals_and_floods_its_output_is_ended():
+    text = '''
+    """Flood."""
+
+    import signal
+
+
+    def run():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            print("x" * 10_000)
+    '''
+    assert "still running" in str(failure(text, timeout_s=1.0))
+
+
+def test_a_forked_copy_of_the_tool_sends_no_report():
+    text = '''
+    """Fork."""
+
+    import os
+
+
+    def run():
+        if os.fork() == 0:
+            return "child"
+        os.wait()
+        return "parent"
+    '''
+    assert run(text).result == "parent"
+
+
+ROWS = '''
+"""Give rows.
+
+Returns:
+    rows (list[dict[str, Any]]): The rows.
+"""
+
+from pathlib import Path
+from typing import Any
+
+
+def run(start: Path) -> dict[str, Any]:
+    return {"rows": [{"n": len(start.parts), "t": (1, 2)}]}
+'''
+COUNT = '''
+"""Count rows.
+
+Returns:
+    count (int): How many.
+"""
+
+from typing import Any
+
+
+def run(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    if rows[0]["n"] > 3:
+        raise ValueError("too deep")
+    return {"count": len(rows), "t": rows[0]["t"]}
+'''
+FIRST, SECOND = module("a/b/rows", ROWS), module("a/b/count", COUNT)
+
+
+def compose(*pairs, tool_id="c/d/both"):
+    tools = [tool for tool, _ in pairs]
+    tool, source = module(tool_id, render.render_module(planner.compose("", tools), tools))
+    known = dict(pairs)
+    read = {tool.path: source for tool, source in pairs}
+    return tool, source, pins.gather(source, finder(*known), lambda path: read[path])
+
+
+def test_a_composed_tool_runs_its_steps_from_the_pinned_bytes():
+    tool, source, steps = compose(FIRST, SECOND)
+    assert run_tool(tool, source, {"start": "/a"}, steps=steps, timeout_s=10).result == {"count": 1}
+
+
+def test_a_failing_step_is_named_and_its_value_error_is_not_the_users():
+    tool, source, steps = compose(FIRST, SECOND)
+    with pytest.raises(ToolFailed) as caught:
+        run_tool(tool, source, {"start": "/a/b/c"}, steps=steps, timeout_s=10)
+    assert "in its step a/b/count: ValueError: too deep" in str(caught.value)
+    assert caught.value.details["tool"] == "c/d/both"
+
+
+def test_compositions_of_compositions_run():
+    tool, source, steps = compose(FIRST, SECOND)
+    outer, text = module("c/d/outer", render.render_module(planner.compose("", [tool]), [tool]))
+    every = {**steps, tool.id: (tool, source)}
+    assert run_tool(outer, text, {"start": "/a"}, steps=every, timeout_s=10).result == {"count": 1}
+
+
+def test_a_step_outside_the_plan_is_refused():
+    _, source, steps = compose(FIRST)
+    text = source.replace(b'call("a/b/rows"', b'call("a/b/count"')
+    assert text != source
+    changed, _ = module("c/d/both", text.decode())
+    with pytest.raises(ToolFailed, match="'a/b/count' is not part of this plan"):
+        run_tool(changed, text, {"start": "/"}, steps={**steps, "a/b/count": SECOND}, timeout_s=10)
+
+
+def test_a_step_may_not_call_what_only_its_caller_may():
+    sneaky = module(
+        "a/b/sneaky",
+        """
+        '''Call what is not mine.'''
+
+        import pulsus.steps
+
+
+        def run():
+            return pulsus.steps.call("a/b/rows", start="/")
+        """,
+    )
+    tool, source, steps = compose(FIRST, sneaky)
+    with pytest.raises(ToolFailed, match="'a/b/rows' is not part of this plan"):
+        run_tool(tool, source, {"start": "/"}, steps=steps, timeout_s=10)
+
+
+def test_a_step_that_was_not_handed_over_or_moved_stops_the_run_before_it_starts():
+    tool, source, steps = compose(FIRST, SECOND)
+    with pytest.raises(PlanInvalid, match="not handed over"):
+        run_tool(tool, source, {"start": "/"}, steps={}, timeout_s=10)
+    other, text = module("a/b/rows", ROWS.replace("The rows", "Rows"))
+    with pytest.raises(HashMoved):
+        run_tool(
+            tool, source, {"start": "/"}, steps={**steps, other.id: (other, text)}, timeout_s=10
+        )
+
+
+def test_a_step_without_the_output_that_is_needed_says_what_it_gave():
+    odd = module("a/b/rows", ROWS.replace('"rows": [', '"row": ['))
+    tool, source, steps = compose(odd, SECOND)
+    with pytest.raises(ToolFailed, match="step s1 gave no 'rows'; it gave: row"):
+        run_tool(tool, source, {"start": "/"}, steps=steps, timeout_s=10)
+
+
+def test_a_step_whose_result_is_not_json_is_the_steps_failure():
+    odd = module("a/b/rows", ROWS.replace("len(start.parts)", "start"))
+    tool, source, steps = compose(odd, SECOND)
+    with pytest.raises(ToolFailed, match=r"result\['rows'\]\[0\]\['n'\] is a PosixPath"):
+        run_tool(tool, source, {"start": "/"}, steps=steps, timeout_s=10)
+
+
+def test_a_tool_cannot_bind_another_runner():
+    text = '''
+    """Bind."""
+
+    import pulsus.steps
+
+
+    def run():
+        pulsus.steps.bind(lambda tool_id, inputs: "mine")
+        return 1
+    '''
+    assert "a step runner is bound already" in str(failure(text))
+
+
+def test_a_tools_hash_is_that_of_its_bytes():
+    tool, source = FIRST
+    with pytest.raises(HashMoved):
+        run_tool(replace(tool, sha256="0" * 64), source, {}, steps={}, timeout_s=5)

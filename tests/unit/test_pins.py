@@ -1,0 +1,68 @@
+"""Which bytes a plan's steps are (contracts, "Plans")."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.compose import pins, planner, render
+from pulsus.core.types import Plan, PlanStep
+from pulsus.errors import HashMoved, PlanInvalid, ToolAmbiguous, ToolNotFound
+from tests.compositions import finder, module
+
+ONE = module("a/b/one", '"""One."""\n\n\ndef run() -> dict[str, int]:\n    return {"x": 1}\n')
+TWO = module("a/b/two", '"""Two."""\n\n\ndef run(result: int) -> int:\n    return 2\n')
+INNER = module("c/d/inner", render.render_module(planner.compose("", [ONE[0]]), [ONE[0]]))
+OUTER = module("c/d/outer", render.render_module(planner.compose("", [INNER[0]]), [INNER[0]]))
+
+
+def reader(*pairs):
+    files = {tool.path: source for tool, source in pairs}
+    return lambda path: files[Path(path)]
+
+
+def one_step(tool, sha256=None):
+    return Plan("", (PlanStep("s1", tool, {}, {}, sha256),))
+
+
+@pytest.mark.parametrize("ref", ["a/b/one", "one", "one.py", "one.py::run"])
+def test_a_reference_becomes_an_id_with_its_hash(ref):
+    pinned = pins.pin(one_step(ref), finder(ONE[0], TWO[0]))
+    assert pinned == one_step("a/b/one", ONE[0].sha256)
+
+
+def test_a_step_pinned_to_other_bytes_is_refused():
+    with pytest.raises(HashMoved, match="a/b/one"):
+        pins.pin(one_step("a/b/one", "0" * 64), finder(ONE[0]))
+
+
+def test_a_reference_to_nothing_or_to_several_is_refused():
+    with pytest.raises(ToolNotFound, match="nothing"):
+        pins.pin(one_step("nothing"), finder(ONE[0]))
+    other = replace(ONE[0], id="z/y/one")
+    with pytest.raises(ToolAmbiguous, match="a/b/one or z/y/one"):
+        pins.pin(one_step("one"), finder(ONE[0], other))
+
+
+def test_all_steps_of_nested_compositions_are_gathered():
+    find = finder(ONE[0], INNER[0])
+    assert pins.gather(OUTER[1], find, reader(ONE, INNER)) == {"a/b/one": ONE, "c/d/inner": INNER}
+    assert pins.gather(ONE[1], find, reader()) == {}
+
+
+def test_a_step_that_changed_since_the_plan_is_not_gathered():
+    moved = (ONE[0], ONE[1] + b"# changed\n")
+    with pytest.raises(HashMoved):
+        pins.gather(OUTER[1], finder(ONE[0], INNER[0]), reader(moved, INNER))
+
+
+def test_compositions_do_not_nest_without_end():
+    pairs = [ONE]
+    for number in range(pins.MAX_NESTING + 1):
+        below = pairs[-1][0]
+        text = render.render_module(planner.compose("", [below]), [below])
+        pairs.append(module(f"c/d/level{number}", text))
+    tools = [tool for tool, _ in pairs]
+    with pytest.raises(PlanInvalid, match="nest deeper"):
+        pins.gather(pairs[-1][1], finder(*tools), reader(*pairs))
+    assert len(pins.gather(pairs[-2][1], finder(*tools), reader(*pairs))) == pins.MAX_NESTING
