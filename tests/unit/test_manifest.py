@@ -100,7 +100,7 @@ def test_a_manifest_that_is_no_file_of_a_sensible_size_is_a_warning(tmp_path):
     os.mkfifo(tmp_path / "pipe.yaml")
     (tmp_path / "folder.yaml").mkdir()
     (tmp_path / "huge.yaml").write_bytes(b"#" * (manifest.MAX_BYTES + 1))
-    for name in ("pipe.yaml", "folder.yaml", "huge.yaml", "missing.yaml"):
+    for name in ("pipe.yaml", "folder.yaml", "huge.yaml", "missing.yaml", "nul\0.yaml"):
         loaded = manifest.load(tmp_path / name)
         assert loaded.manifest is None
         assert len(loaded.warnings) == 1

@@ -57,6 +57,8 @@ def read(path: Path, max_bytes: int) -> tuple[bytes, Stamp]:
         if error.errno == errno.ELOOP:
             raise Unreadable("NOT_A_FILE", "is a link, not a file") from None
         raise Unreadable("UNREADABLE", why(error)) from None
+    except ValueError as error:  # a NUL in the path
+        raise Unreadable("UNREADABLE", f"cannot be read: {error}") from None
     if len(data) > max_bytes:
         size = max(status.st_size, len(data))
         raise Unreadable("TOO_LARGE", f"{size} bytes; the limit is {max_bytes}")
