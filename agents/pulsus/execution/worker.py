@@ -120,7 +120,8 @@ def _text(error: BaseException) -> str:
         return f"(its text cannot be read: {type(second).__name__})"
 
 
-def _encode(report: dict[str, Any], limit: int) -> bytes:
+def encode(report: dict[str, Any], limit: int) -> bytes:
+    """The report as JSON; a short refusal where that is over `limit` bytes."""
     data = json.dumps(report, allow_nan=False).encode("ascii")
     if len(data) <= limit:
         return data
@@ -146,7 +147,7 @@ def main(result_fd: int) -> None:
     report = perform(job)
     if os.getpid() != parent:  # a child that the tool forked came back here
         os._exit(1)
-    data = _encode(report, job["max_result_bytes"])
+    data = encode(report, job["max_result_bytes"])
     data = HEADER.pack(len(data)) + data
     while data:
         data = data[os.write(result_fd, data) :]

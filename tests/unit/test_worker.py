@@ -1,0 +1,125 @@
+"""The child's side of a run. `perform` binds a whole process: test_child.py starts real ones."""
+
+import base64
+import hashlib
+import json
+import sys
+
+import pytest
+
+from pulsus.core.sandbox.harness import run_entry
+from pulsus.execution import worker
+from pulsus.execution.worker import BadResult, Moved, StepRefused, Steps
+
+
+def unit(tool_id, text, calls=()):
+    source = text.encode()
+    return {
+        "id": tool_id,
+        "entry": "run",
+        "filename": f"/workflows/{tool_id}.py",
+        "sha256": hashlib.sha256(source).hexdigest(),
+        "source": base64.b64encode(source).decode(),
+        "calls": list(calls),
+    }
+
+
+def units(*items):
+    return {item["id"]: item for item in items}
+
+
+ONE = unit("a/b/one", "def run(x=0):\n    return {'x': (x, 1)}\n")
+
+
+@pytest.fixture(autouse=True)
+def no_modules_left_behind():
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def test_a_step_gives_what_would_travel_as_json():
+    assert Steps(units(ONE), ["a/b/one"], 4).run("a/b/one", {"x": 5}) == {"x": [5, 1]}
+
+
+def test_a_step_is_loaded_once():
+    count = unit("a/b/count", "n = []\n\n\ndef run():\n    n.append(1)\n    return len(n)\n")
+    steps = Steps(units(count), ["a/b/count"], 4)
+    assert [steps.run("a/b/count", {}), steps.run("a/b/count", {})] == [1, 2]
+
+
+@pytest.mark.parametrize("calls", [[], ["a/b/two"]])
+def test_only_steps_of_the_plan_are_run(calls):
+    with pytest.raises(StepRefused, match="'a/b/one' is not part of this plan"):
+        Steps(units(ONE), calls, 4).run("a/b/one", {})
+
+
+def test_a_step_that_was_not_handed_over_is_refused():
+    with pytest.raises(StepRefused):
+        Steps({}, ["a/b/one"], 4).run("a/b/one", {})
+
+
+def test_compositions_nest_no_deeper_than_told():
+    with pytest.raises(StepRefused, match="nest deeper than 0"):
+        Steps(units(ONE), ["a/b/one"], 0).run("a/b/one", {})
+
+
+def test_a_failing_step_leaves_the_callers_plan_in_force():
+    bad = unit("a/b/bad", "def run():\n    raise KeyError('x')\n", calls=["a/b/other"])
+    steps = Steps(units(ONE, bad), ["a/b/one", "a/b/bad"], 4)
+    with pytest.raises(KeyError):
+        steps.run("a/b/bad", {})
+    assert steps.run("a/b/one", {})
+
+
+def test_bytes_that_changed_on_the_way_are_not_loaded():
+    with pytest.raises(Moved, match="a/b/one"):
+        worker.load({**ONE, "source": base64.b64encode(b"other").decode()})
+
+
+def test_a_step_result_that_is_no_json_is_named():
+    odd = unit("a/b/odd", "def run():\n    return {'x': {1}}\n")
+    with pytest.raises(BadResult, match=r"step a/b/odd .*result\['x'\] is a set"):
+        Steps(units(odd), ["a/b/odd"], 4).run("a/b/odd", {})
+
+
+def describe(tool, *others, **inputs):
+    with pytest.raises(BaseException) as caught:  # noqa: PT011 - whatever the tool raises
+        run_entry(worker.load(tool), tool["entry"], inputs)
+    return worker.describe(caught.value, (tool, *others))
+
+
+def test_a_failure_is_placed_in_the_tools_own_innermost_line():
+    tool = unit(
+        "a/b/c",
+        "import json\n\n\ndef run():\n    return inner()\n\n\ndef inner():\n    json.loads('{')\n",
+    )
+    told = describe(tool)
+    assert (told["type"], told["line"], told["function"]) == ("JSONDecodeError", 9, "inner")
+    assert told["own"] is False
+
+
+def test_what_the_tool_raises_itself_is_its_own():
+    assert describe(unit("a/b/c", "def run():\n    raise ValueError('no')\n"))["own"] is True
+
+
+def test_a_syntax_error_is_placed_too():
+    with pytest.raises(SyntaxError) as caught:
+        worker.load(unit("a/b/c", "def run(:\n"))
+    told = worker.describe(caught.value, (unit("a/b/c", "def run(:\n"),))
+    assert (told["tool"], told["line"]) == ("a/b/c", 1)
+
+
+def test_an_error_that_cannot_be_shown_is_still_told():
+    text = "class E(Exception):\n    def __str__(self):\n        raise KeyError\n\n\n"
+    text += "def run():\n    raise E\n"
+    told = describe(unit("a/b/c", text))
+    assert told["type"] == "E"
+    assert "cannot be read: KeyError" in told["message"]
+
+
+def test_a_report_over_its_limit_becomes_a_short_refusal():
+    report = json.loads(worker.encode({"ok": True, "result": "x" * 100}, 50))
+    assert report["ok"] is False
+    assert "at most 50" in report["message"]
