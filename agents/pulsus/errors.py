@@ -144,6 +144,18 @@ class ApprovalNeeded(PulsusError):
     exit_status = 4
 
 
+class LowConfidence(ApprovalNeeded):
+    """The request was not understood well enough to act on it unattended."""
+
+    code = "LOW_CONFIDENCE"
+
+
+class InputNeeded(ApprovalNeeded):
+    """A required argument has no value; somebody would have been asked for it."""
+
+    code = "INPUT_NEEDED"
+
+
 class Denied(PulsusError):
     """Policy refuses it, whoever asks."""
 

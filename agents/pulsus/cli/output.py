@@ -22,6 +22,11 @@ def document(body: Mapping[str, Any]) -> None:
     click.echo(json.dumps(whole, ensure_ascii=False, indent=2, default=str))
 
 
+def pretty(value: Any) -> str:
+    """A JSON value as indented text."""
+    return strip_controls(json.dumps(value, ensure_ascii=False, indent=2))
+
+
 def error_body(error: PulsusError) -> dict[str, Any]:
     """The `ok: false` part of a failed command's JSON."""
     return {

@@ -25,7 +25,9 @@ Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing
 @click.option("--dry-run", is_flag=True, help="Route and validate; stop before promotion.")
 @click.option("--run", is_flag=True, help="Run the selected tool once it is proven and promoted.")
 @click.option("--input", "inputs", multiple=True, metavar="K=V", help="An argument for --run.")
-@click.option("--cache/--no-cache", default=None, help="Use the warm discovery index. [default: on]")
+@click.option(
+    "--cache/--no-cache", default=None, help="Use the warm discovery index. [default: on]"
+)
 @click.option("--rag/--no-rag", default=None, help="Take hints from docs. [default: off]")
 @common()
 def command(
@@ -44,7 +46,7 @@ def command(
     The tools under workflows/ are ranked; one is selected, or several are composed into a plan. The
     result is validated in a sandbox and, once approved, promoted.
     """
-    from pulsus.cli import approve, jsonout, render
+    from pulsus.cli import approve, jsonout, render, warnings
     from pulsus.routing.router import RouteOptions
 
     if cache is not None:
@@ -54,7 +56,7 @@ def command(
     options = RouteOptions(plan=plan, explain=explain, dry_run=dry_run, run=run, inputs=inputs)
     person = approve.Terminal() if session.interactive else None
     outcome = session.app.router(person).route(" ".join(request), options)
-    _warnings(session)
+    warnings.show(session)
     if session.json:
         body = jsonout.outcome(outcome, session.project)
         if outcome.failure:

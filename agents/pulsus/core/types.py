@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from pulsus.errors import PulsusError
+
 Kind = Literal["resolve", "read", "write"]
 Policy = Literal["select", "compose", "generate"]
 Proof = Literal["behaviour", "shape"]
@@ -362,7 +364,11 @@ class Promotion:
 
 @dataclass(frozen=True, slots=True)
 class RouteOutcome:
-    """Everything a route produced; summary, JSON, explain and exit code are read from it."""
+    """Everything a route produced; summary, JSON, explain and exit code are read from it.
+
+    `failure` is why it ended early although there is an outcome to show (nothing fits, approval
+    needed); its exit status is `exit_code`.
+    """
 
     run_id: str
     intent: ParsedIntent
@@ -379,6 +385,7 @@ class RouteOutcome:
     shadowed: tuple[Shadowed, ...] = ()
     result: JsonValue = None
     ran: bool = False
+    failure: PulsusError | None = None
     notes: tuple[str, ...] = ()
 
 

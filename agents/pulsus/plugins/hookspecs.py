@@ -12,7 +12,7 @@ from pathlib import Path
 import pluggy
 
 from pulsus.core.rankers.base import Feature
-from pulsus.core.validators.pipeline import Validator
+from pulsus.core.validators.finding import Validator
 
 hookspec = pluggy.HookspecMarker("pulsus")
 hookimpl = pluggy.HookimplMarker("pulsus")

@@ -1,0 +1,262 @@
+"""Settings → a wired application. The only place that picks implementations.
+
+Heavy parts are imported by the method that needs them, so that a command pays for what it uses.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from pulsus.config import layers
+from pulsus.config.settings import Settings
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import BrokenTool, Catalogue, ToolHistory, ToolSpec
+from pulsus.errors import ToolAmbiguous, ToolNotFound
+
+if TYPE_CHECKING:
+    from pulsus.core.rankers.scorer import RankIndex
+    from pulsus.core.storage.accepted import PastRoute
+    from pulsus.core.storage.retention import GcReport
+    from pulsus.core.telemetry.logging import AppLog
+    from pulsus.core.validators.pipeline import Pipeline
+    from pulsus.plugins.contributions import Contributions
+    from pulsus.plugins.load import Plugins
+    from pulsus.routing.approval import Person
+    from pulsus.routing.promoter import CataloguePromoter
+    from pulsus.routing.prompt_parser import PromptParser
+    from pulsus.routing.router import Router
+    from pulsus.routing.search import Searcher
+
+
+@dataclass(frozen=True)
+class App:
+    """One project with its settings. Paths are absolute."""
+
+    project: Path
+    settings: Settings
+    origins: Mapping[str, str]
+
+    @property
+    def workflows_root(self) -> Path:
+        """The catalogue."""
+        return self.project / self.settings.workflows_root
+
+    @property
+    def log_dir(self) -> Path:
+        """Where traces and validation logs go."""
+        return self.project / self.settings.log_dir
+
+    @property
+    def state_dir(self) -> Path:
+        """Caches, locks and past routes."""
+        return self.project / self.settings.state_dir
+
+    @property
+    def tmp_dir(self) -> Path:
+        """Candidates that are not promoted."""
+        return self.workflows_root / self.settings.tmp.dirname
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """The one redactor, knowing the secrets of this environment."""
+        return Redactor.from_environment(os.environ)
+
+    @cached_property
+    def plugins(self) -> Plugins:
+        """The plugins of this environment, loaded."""
+        from pulsus.plugins.load import load
+
+        return load(self.settings.plugins.disabled)
+
+    @cached_property
+    def contributions(self) -> Contributions:
+        """What the plugins add."""
+        from pulsus.plugins.contributions import gather
+
+        return gather(self.plugins)
+
+    @cached_property
+    def synonyms(self) -> Mapping[str, tuple[str, ...]]:
+        """The plugins' vocabulary and the project's own, `config/synonyms.toml`."""
+        from pulsus.routing.synonyms import load_synonyms, merge_synonyms
+
+        own = load_synonyms(self.project / "config" / "synonyms.toml")
+        return merge_synonyms([self.contributions.synonyms, own])
+
+    def origin(self, key: str) -> str:
+        """The layer that set a dotted setting."""
+        return self.origins.get(key, "default")
+
+    def checked_plugins(self) -> Plugins:
+        """The plugins after each was asked for what it adds, so that failures show."""
+        _ = self.contributions
+        return self.plugins
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """Everything discovery finds. Raises WorkflowsMissing, StateCorrupt."""
+        from pulsus.core.storage.state import open_state
+        from pulsus.routing.index import Index
+        from pulsus.routing.tool_discovery import discover
+
+        open_state(self.state_dir, create=False)
+        limit = self.settings.discovery.max_file_bytes
+        index = Index(self.state_dir, max_file_bytes=limit) if self._caching else None
+        return discover(
+            self.workflows_root,
+            self.settings.discovery,
+            tmp_dirname=self.settings.tmp.dirname,
+            cache=index,
+            extra=self.contributions.tool_sources,
+        )
+
+    def tool(self, ref: str) -> ToolSpec:
+        """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
+        found = self.catalogue.find(ref)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            listed = ", ".join(t.id for t in found)
+            raise ToolAmbiguous(f"{ref!r} may be {listed}", hint="give the whole id")
+        from rapidfuzz import process  # only on this error path
+
+        near = process.extractOne(ref, [t.id for t in self.catalogue.tools], score_cutoff=60)
+        raise ToolNotFound(
+            f"no tool is called {ref!r}",
+            hint=f"did you mean {near[0]}?" if near else "`pulsus tools list` shows every id",
+        )
+
+    @cached_property
+    def rank_index(self) -> RankIndex:
+        """The catalogue made ready for ranking."""
+        from pulsus.routing.warm import rank_index
+
+        return rank_index(
+            self.catalogue.tools,
+            self.settings.ranker,
+            features=self.contributions.features,
+            synonyms=self.synonyms,
+            state_dir=self.state_dir if self._caching else None,
+        )
+
+    @cached_property
+    def history(self) -> Mapping[str, ToolHistory]:
+        """How every tool fared. Raises MetadataCorrupt, StateCorrupt."""
+        from pulsus.core.storage import accepted
+
+        return accepted.history(self.workflows_root, accepted.load(self.state_dir))
+
+    def parser(self) -> PromptParser:
+        """The parser that knows this catalogue's words."""
+        from pulsus.routing.prompt_parser import PromptParser
+
+        return PromptParser.learn(self.catalogue.tools, self.synonyms)
+
+    def searcher(self) -> Searcher:
+        """Ranking and choice over this catalogue."""
+        from pulsus.routing.search import Searcher
+
+        return Searcher(
+            self.catalogue,
+            self.rank_index,
+            self.history,
+            ids.utc_now(),
+            self.settings.compose.max_steps,
+        )
+
+    def pipeline(self) -> Pipeline:
+        """The validation pipeline with this project's rules."""
+        from pulsus.core.validators.pipeline import Pipeline
+
+        return Pipeline(
+            validation=self.settings.validation,
+            sandbox=self.settings.sandbox,
+            log_dir=self.log_dir,
+            clock=ids.utc_now,
+            redact=self.redactor.redact,
+            extra_validators=self.contributions.validators,
+            mypy_cache=self.state_dir / "cache" / "mypy",
+        )
+
+    def promoter(self, run_id: str | None = None, route_id: str | None = None) -> CataloguePromoter:
+        """Promotion on behalf of one run."""
+        from pulsus.routing.promoter import CataloguePromoter
+
+        return CataloguePromoter(
+            workflows_root=self.workflows_root,
+            state_dir=self.state_dir,
+            lock_seconds=self.settings.storage.lock_seconds,
+            clock=ids.utc_now,
+            redactor=self.redactor,
+            run_id=run_id,
+            route_id=route_id,
+        )
+
+    def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:
+        """The tool these bytes are when they lie at `path`."""
+        from pulsus.routing.reading import define
+
+        limit = self.settings.validation.max_module_bytes
+        return define(source, path, self.workflows_root, max_bytes=limit)
+
+    def router(self, person: Person | None) -> Router:
+        """The routing pipeline; `person` is None where nobody can be asked."""
+        from pulsus.routing.router import Router
+
+        return Router(self, person)
+
+    def app_log(self) -> AppLog:
+        """The log of the application's life."""
+        from pulsus.core.telemetry.logging import AppLog
+
+        return AppLog(self.log_dir, ids.utc_now, self.redactor)
+
+    def new_run_id(self) -> str:
+        """An id for a run that starts now."""
+        return ids.run_id(ids.utc_now(), secrets.token_bytes)
+
+    def remember(self, route: PastRoute) -> None:
+        """Keep how a route ended, for the history feature."""
+        from pulsus.core.storage import accepted
+        from pulsus.core.storage.state import open_state
+
+        open_state(self.state_dir)
+        accepted.record(self.state_dir, route, self.redactor)
+
+    def gc(self, *, dry_run: bool) -> GcReport:
+        """Remove old candidates and logs (spec §16)."""
+        from pulsus.core.storage.retention import gc
+
+        return gc(
+            workflows_root=self.workflows_root,
+            tmp_dirname=self.settings.tmp.dirname,
+            log_dir=self.log_dir,
+            state_dir=self.state_dir,
+            tmp_days=self.settings.tmp.retention_days,
+            log_days=self.settings.log.retention_days,
+            clock=ids.utc_now,
+            dry_run=dry_run,
+        )
+
+    @property
+    def _caching(self) -> bool:
+        return self.settings.cache_enabled
+
+
+def build(project: Path, flags: dict[str, Any]) -> App:
+    """The application for the folder `project`. Raises ConfigError."""
+    found = layers.read(Settings, project, flags)
+    try:
+        settings = Settings(**found.values)
+    except ValidationError as failure:
+        raise layers.invalid(failure, found.origins) from None
+    return App(project, settings, found.origins)

@@ -1,0 +1,93 @@
+"""The person at the terminal: one question, one decision at a time. Reads stdin, writes stderr."""
+
+from __future__ import annotations
+
+import click
+
+from pulsus.cli import output
+from pulsus.core.storage.target import Target
+from pulsus.core.telemetry.printable import one_line
+from pulsus.core.types import ArgSpec, Clarification, ToolSpec
+from pulsus.errors import TargetRefused
+from pulsus.routing.approval import Answer, Approve, Discard, Edit, Proposal, Relocate
+
+CHOICES = ("approve", "edit", "relocate", "discard")
+
+
+class Terminal:
+    """Asks on stderr and reads answers from stdin. End of input means no."""
+
+    def clarify(self, question: Clarification) -> str | None:
+        """The answer to the one question."""
+        output.note(question.question)
+        for number, option in enumerate(question.options, start=1):
+            output.note(f"  {number}. {option}")
+        return _ask("number or name (Enter: best guess)")
+
+    def decide(self, proposal: Proposal) -> Answer:
+        """Approve, edit, relocate or discard."""
+        tool = proposal.tool
+        output.note(f"{tool.id}: {one_line(tool.summary)}")
+        output.note(
+            f"  kind {tool.kind}, proof {proposal.report.proof}, to {proposal.target.tool_id}"
+        )
+        for warning in proposal.report.warnings:
+            output.note(f"  warning: {one_line(warning)}")
+        while True:
+            said = (_ask("approve, edit, relocate or discard [a/e/r/d]") or "discard").lower()
+            choice = next((c for c in CHOICES if c.startswith(said)), None)
+            answer = self._answer(choice, proposal) if choice else None
+            if answer:
+                return answer
+
+    def reuse(self, module: str, status: str, reasons: tuple[str, ...]) -> bool:
+        """Whether to debug the candidate an earlier run left instead of making it again."""
+        output.note(f"{module} was {status}: {one_line('; '.join(reasons)) or 'no reason noted'}")
+        said = (_ask("regenerate it, or debug the module as it is [r/d]") or "r").lower()
+        return said.startswith("d")
+
+    def value(self, arg: ArgSpec) -> str | None:
+        """Text for a required argument."""
+        return _ask(f"{arg.name} ({arg.type_hint or 'any'}) {one_line(arg.description, 80)}")
+
+    def confirm_run(self, tool: ToolSpec) -> bool:
+        """Whether to run a tool that may write."""
+        effects = one_line(tool.side_effects or "it does not say what it changes")
+        return (_ask(f"{tool.id} may change things ({effects}). Run it? [y/N]") or "").lower() in (
+            "y",
+            "yes",
+        )
+
+    def _answer(self, choice: str, proposal: Proposal) -> Answer | None:
+        match choice:
+            case "approve":
+                return Approve()
+            case "edit":
+                text = click.edit(proposal.source.decode("utf-8"), extension=".py")
+                return Edit(text.encode("utf-8")) if text is not None else None
+            case "relocate":
+                return self._relocated(proposal.target)
+            case _:
+                return Discard(_ask("why (kept with the candidate)") or "rejected")
+
+    def _relocated(self, target: Target) -> Relocate | None:
+        said = _ask(f"domain/action/name [{target.tool_id}]") or target.tool_id
+        match said.split("/"):
+            case [domain, action, name]:
+                try:
+                    return Relocate(Target(None if domain == "shared" else domain, action, name))
+                except TargetRefused as refused:
+                    output.note(f"{refused.message}; {refused.hint}")
+            case _:
+                output.note("write it as domain/action/name, or shared/action/name")
+        return None
+
+
+def _ask(prompt: str) -> str | None:
+    """One line from the person; None at the end of input."""
+    try:
+        said: str = click.prompt(prompt, default="", show_default=False, err=True)
+    except click.Abort:
+        output.note("")
+        return None
+    return said.strip()

@@ -1,0 +1,32 @@
+"""`pulsus init`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pulsus.cli import output
+from pulsus.cli.common import Session, common
+from pulsus.cli.render import relative
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--empty", is_flag=True, help="Only the folders, without the starter tools.")
+@common()
+def command(session: Session, folder: Path, empty: bool) -> None:
+    """Set up a catalogue in FOLDER: starter tools, settings and ignore rules.
+
+    What is there already is kept; nothing is overwritten.
+    """
+    from pulsus.routing import starter
+
+    root = folder if folder.is_absolute() else session.project / folder
+    made, kept = starter.install(root, empty=empty)
+    if session.json:
+        paths = [relative(path, root) for path in made]
+        output.document({"folder": str(folder), "created": paths, "kept": kept})
+        return
+    click.echo(f"{len(made)} files created, {kept} kept")
+    click.echo('next: pulsus "how full are my disks" --explain')

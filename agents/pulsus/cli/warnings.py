@@ -1,0 +1,23 @@
+"""What a command noticed on the way, on stderr; nothing with -q."""
+
+from __future__ import annotations
+
+from pulsus.cli import output
+from pulsus.cli.common import Session
+from pulsus.cli.render import relative
+
+
+def show(session: Session) -> None:
+    """Failed plugins, shadowed tools and manifests or indexes not used; broken files with -v."""
+    if session.verbosity < 0:
+        return
+    app = session.app
+    for line in (*app.checked_plugins().failures, *app.catalogue.warnings):
+        output.warn(line)
+    for shadowed in app.catalogue.shadowed:
+        output.warn(shadowed.warning(app.workflows_root))
+    broken = app.catalogue.broken
+    if broken and session.verbosity == 0:
+        output.warn(f"{len(broken)} files are no tools: `pulsus tools check` says why")
+    for found in broken if session.verbosity > 0 else ():
+        output.warn(f"{relative(found.path, session.project)} [{found.code}]: {found.reason}")

@@ -1,0 +1,156 @@
+"""From a chosen module to a promoted revision: prove, ask, promote (spec §8, §10, §12, §16).
+
+Bytes are read once: those that were checked are those that run and are promoted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, assert_never
+
+from pulsus.core.storage import candidates
+from pulsus.core.storage.target import Target
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import (
+    BrokenTool,
+    Promotion,
+    ToolSpec,
+    ValidatedModule,
+    ValidationReport,
+)
+from pulsus.errors import ApprovalNeeded, PulsusError, ValidationFailed
+from pulsus.routing.approval import Answer, Approve, Discard, Edit, Person, Proposal, Relocate
+
+Steps = Mapping[str, tuple[ToolSpec, bytes]]
+Reading = Callable[[bytes, Path], ToolSpec | BrokenTool]
+"""Source bytes and the path they stand for → the tool they define."""
+
+MAX_EDITS = 20
+"""An editor that never yields an acceptable module ends here."""
+
+
+class Prover(Protocol):
+    """The validation pipeline."""
+
+    def validate(
+        self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps
+    ) -> tuple[ValidationReport, ValidatedModule | None]:
+        """The report, and the proven module where it accepts."""
+        ...
+
+
+class Promoter(Protocol):
+    """Puts a proven module into the catalogue."""
+
+    def promote(
+        self, validated: ValidatedModule, target: Target, *, remove: Path | None
+    ) -> Promotion:
+        """The revision under which it is now there."""
+        ...
+
+    def current(self, target: Target, sha256: str) -> Promotion | None:
+        """The revision, if exactly these bytes are what is promoted there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A chosen module: the selected tool's file, or a composed candidate in `_tmp/`."""
+
+    path: Path
+    source: bytes
+    tool: ToolSpec | BrokenTool
+    target: Target
+    steps: Steps
+    candidate: candidates.Candidate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How it ended. `failure` is None where it was promoted, was already, or was not to be."""
+
+    report: ValidationReport
+    promotion: Promotion | None = None
+    failure: PulsusError | None = None
+    discarded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverer:
+    """Proves, asks and promotes. `person` is None where nobody can be asked."""
+
+    prover: Prover
+    promoter: Promoter
+    read: Reading
+    person: Person | None
+    redactor: Redactor
+
+    def deliver(self, module: Module, *, dry_run: bool, unattended: PulsusError | None) -> Delivery:
+        """Prove `module` and, unless `dry_run`, promote it.
+
+        `unattended` is why nobody may be spared the question: without a person it becomes the
+        failure; None means that all conditions for an automatic approval hold.
+        """
+        for _ in range(MAX_EDITS):
+            report, validated = self.prover.validate(
+                module.source, module.path, module.tool, module.steps
+            )
+            if validated is None:
+                self._keep(module, "failed", (report.summary,))
+                return Delivery(report, failure=_refused(report))
+            known = self.promoter.current(module.target, report.sha256)
+            if known or dry_run:
+                return Delivery(report, promotion=known)
+            if self.person is None and unattended:
+                self._keep(module, "pending", (unattended.message,))
+                return Delivery(report, failure=unattended)
+            answer = self._answer(module, validated)
+            match answer:
+                case Approve():
+                    return Delivery(report, self._promote(module, validated, module.target))
+                case Relocate(target):
+                    return Delivery(report, self._promote(module, validated, target))
+                case Discard(reason):
+                    self._keep(module, "rejected", (reason,))
+                    return Delivery(report, discarded=True)
+                case Edit(source):
+                    module = self._edited(module, source)
+                case _:
+                    assert_never(answer)
+        raise ApprovalNeeded(f"no decision after {MAX_EDITS} edits", hint="route the request again")
+
+    def _answer(self, module: Module, validated: ValidatedModule) -> Answer:
+        if self.person is None:
+            return Approve()
+        proposal = Proposal(validated.tool, validated.source, module.target, validated.report)
+        return self.person.decide(proposal)
+
+    def _promote(self, module: Module, validated: ValidatedModule, target: Target) -> Promotion:
+        remove = module.candidate.module if module.candidate else None
+        return self.promoter.promote(validated, target, remove=remove)
+
+    def _edited(self, module: Module, source: bytes) -> Module:
+        tool = self.read(source, module.path)
+        return replace(module, source=source, tool=tool)
+
+    def _keep(self, module: Module, status: candidates.Status, reasons: tuple[str, ...]) -> None:
+        """Note on a candidate why it was not promoted, so that the next run offers it again."""
+        if module.candidate:
+            kept = replace(module.candidate, status=status, reasons=reasons)
+            candidates.write(kept, self.redactor)
+
+
+def _refused(report: ValidationReport) -> ValidationFailed:
+    return ValidationFailed(
+        f"{report.path.name} is {report.verdict}: {report.summary}",
+        hint="`pulsus validate` shows each step; the logs are named in the report",
+        sha256=report.sha256,
+    )
+
+
+def digest(source: bytes) -> str:
+    """Hex SHA-256 of a module's bytes."""
+    return hashlib.sha256(source).hexdigest()

@@ -1,0 +1,159 @@
+"""The module a decision is about: a tool's file, or a plan rendered to `_tmp/` (spec §6, §16).
+
+Effect: reads tools, writes candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pulsus.core.compose import pins, planner, render
+from pulsus.core.storage import atomic, candidates
+from pulsus.core.storage.accepted import Outcome, PastRoute
+from pulsus.core.storage.target import MAX_NAME_CHARS, Target
+from pulsus.core.telemetry import ids
+from pulsus.core.types import Plan, RouteOutcome, ToolSpec
+from pulsus.errors import PulsusError, UsageError, storage_error
+from pulsus.routing import files
+from pulsus.routing.approval import Person
+from pulsus.routing.delivery import Delivery, Module, digest
+from pulsus.routing.project import Project
+
+MAX_READ_BYTES = 64 * 1024 * 1024
+"""Beyond this a file is not read at all; the static gate's own limit is far lower."""
+
+
+def compose(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Plan:
+    """The plan that runs `tools` in order. Raises PlanUnwirable."""
+    return planner.compose(description, tools, max_steps=max_steps)
+
+
+def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
+    """The outcome with a plan to show: a selected tool is a plan of one step."""
+    decision = outcome.decision
+    if decision.plan or not decision.selected:
+        return outcome
+    plan = compose(outcome.intent.intent, decision.selected, max_steps)
+    return replace(outcome, decision=replace(decision, plan=plan))
+
+
+def module(project: Project, outcome: RouteOutcome, run_id: str, person: Person | None) -> Module:
+    """What is to be proven: bytes read once, and the pinned bytes of every step they call."""
+    if outcome.decision.plan:
+        return _composed(project, outcome, run_id, person)
+    tool = outcome.decision.selected[0]
+    source = read_bytes(tool.path)
+    return Module(
+        path=tool.path,
+        source=source,
+        tool=tool if digest(source) == tool.sha256 else project.define(source, tool.path),
+        target=Target(tool.domain, tool.action, tool.name),
+        steps=steps_of(project, source),
+    )
+
+
+def file_module(project: Project, path: Path, target: Target) -> Module:
+    """The module file at `path`, to be proven and promoted to `target`.
+
+    A candidate of an earlier route brings its note. Raises UsageError where it cannot be read.
+    """
+    source = read_bytes(path)
+    return Module(
+        path=path,
+        source=source,
+        tool=project.define(source, path),
+        target=target,
+        steps=steps_of(project, source),
+        candidate=candidates.read(path) if path.parent == project.tmp_dir else None,
+    )
+
+
+def steps_of(project: Project, source: bytes) -> pins.Pinned:
+    """Tool and pinned bytes of every step a module calls; the catalogue is read only for one."""
+    return pins.gather(source, lambda ref: project.catalogue.find(ref), read_bytes)
+
+
+def read_bytes(path: Path) -> bytes:
+    """A module's bytes. Raises UsageError naming the path."""
+    try:
+        return files.read(path.resolve(), MAX_READ_BYTES)[0]
+    except files.Unreadable as failure:
+        raise UsageError(f"cannot read {path}: {failure.reason}") from failure
+
+
+def remember(project: Project, outcome: RouteOutcome, delivery: Delivery, request: str) -> None:
+    """Keep how the route ended: the history feature learns from it."""
+    ended: Outcome = "accepted"
+    if delivery.discarded:
+        ended = "rejected"
+    elif delivery.report.verdict == "refused":
+        ended = "failed"
+    elif delivery.promotion is None:
+        return
+    route = PastRoute(
+        ts=ids.utc_now(),
+        run_id=outcome.run_id,
+        route_id=outcome.decision.route_id,
+        request=request,
+        tools=tuple(tool.id for tool in outcome.decision.selected),
+        outcome=ended,
+    )
+    project.remember(route)
+
+
+def _composed(
+    project: Project, outcome: RouteOutcome, run_id: str, person: Person | None
+) -> Module:
+    decision = outcome.decision
+    assert decision.plan is not None
+    path = project.tmp_dir / render.module_name(decision.route_id)
+    left = candidates.read(path) if path.is_file() else None
+    if left and person and left.status != "pending" and _reuse(person, left):
+        source = read_bytes(path)
+    else:
+        source = render.render_module(decision.plan, decision.selected).encode("utf-8")
+        _write(path, source)
+    candidate = candidates.Candidate(
+        module=path,
+        request=outcome.intent.intent,
+        route_id=decision.route_id,
+        run_id=run_id,
+        status="pending",
+        reasons=(),
+        created_at=ids.utc_now(),
+    )
+    candidates.write(candidate, project.redactor)
+    return Module(
+        path=path,
+        source=source,
+        tool=project.define(source, path),
+        target=_target(outcome),
+        steps=steps_of(project, source),
+        candidate=candidate,
+    )
+
+
+def _reuse(person: Person, left: candidates.Candidate) -> bool:
+    return person.reuse(left.module.name, left.status, left.reasons)
+
+
+def _write(path: Path, source: bytes) -> None:
+    try:
+        path.parent.mkdir(exist_ok=True)
+    except OSError as failure:
+        raise storage_error(failure, path.parent) from failure
+    atomic.write_bytes(path, source)
+
+
+def _target(outcome: RouteOutcome) -> Target:
+    """Where a composition goes: the parsed folder where it is known, else that of its last tool."""
+    tools = outcome.decision.selected
+    owner = next((t for t in reversed(tools) if t.domain), tools[-1])
+    domain = outcome.intent.domain or owner.domain
+    action = outcome.intent.action or owner.action
+    name = "_then_".join(tool.name for tool in tools)[:MAX_NAME_CHARS].strip("_")
+    try:
+        return Target(domain, action, name)
+    except PulsusError:
+        return Target(owner.domain, owner.action, name)

@@ -1,0 +1,63 @@
+"""Promotion wired to one project: who approved, which run, where (spec §10). Effect: writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pulsus.core.storage import metadata
+from pulsus.core.storage.promote import PromotionContext, os_user, promote
+from pulsus.core.storage.target import Target
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import Promotion, ValidatedModule
+
+
+@dataclass(frozen=True, slots=True)
+class CataloguePromoter:
+    """Promotes into `workflows_root` on behalf of one run."""
+
+    workflows_root: Path
+    state_dir: Path
+    lock_seconds: float
+    clock: Clock
+    redactor: Redactor
+    run_id: str | None = None
+    route_id: str | None = None
+
+    def promote(
+        self, validated: ValidatedModule, target: Target, *, remove: Path | None = None
+    ) -> Promotion:
+        """The revision under which the module is now in the catalogue. Raises as `promote`."""
+        in_place = validated.tool.path == target.path(self.workflows_root)
+        return promote(
+            validated,
+            target=target,
+            workflows_root=self.workflows_root,
+            state_dir=self.state_dir,
+            context=PromotionContext(
+                run_id=self.run_id,
+                route_id=self.route_id,
+                approved_by=os_user(),
+                description=validated.tool.summary,
+                redactor=self.redactor,
+            ),
+            clock=self.clock,
+            lock_seconds=self.lock_seconds,
+            remove=remove,
+            replace_unrecorded=in_place,
+        )
+
+    def current(self, target: Target, sha256: str) -> Promotion | None:
+        """The latest revision at `target`, if it is of exactly these bytes."""
+        path = self.workflows_root.joinpath(*target.folders, "metadata.jsonl")
+        record = metadata.latest(metadata.read(path), f"{target.name}.py")
+        if record is None or record.tool_hash != f"sha256:{sha256}":
+            return None
+        return Promotion(
+            record.id,
+            record.version,
+            target.path(self.workflows_root),
+            target.tool_id,
+            created=False,
+        )

@@ -1,0 +1,216 @@
+"""One request, from words to a promoted file (spec §1): the stages in order, no logic of its own.
+
+After each stage one event goes to the trace. `--plan` and `--dry-run` end here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.logging import Trace, open_trace
+from pulsus.core.types import Clarification, ParsedIntent, RouteDecision, RouteOutcome
+from pulsus.errors import LlmNotConfigured, PulsusError
+from pulsus.routing import clarify, modules, unattended
+from pulsus.routing.approval import Person
+from pulsus.routing.delivery import Deliverer, Delivery, Module
+from pulsus.routing.project import Project
+from pulsus.routing.requests import checked
+from pulsus.routing.running import inputs_for, run_outcome
+from pulsus.routing.search import Search
+
+
+@dataclass(frozen=True, slots=True)
+class RouteOptions:
+    """The flags of spec §12. `inputs` are `k=v` texts for `run`."""
+
+    plan: bool = False
+    explain: bool = False
+    dry_run: bool = False
+    run: bool = False
+    inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """Routes requests of one project. `person` is None where nobody can be asked."""
+
+    project: Project
+    person: Person | None
+
+    def route(self, request: str, options: RouteOptions) -> RouteOutcome:
+        """What came of the request. Raises PulsusError where there is no outcome to show."""
+        project = self.project
+        text = checked(request, project.settings.parser.max_request_chars)
+        catalogue = project.catalogue
+        route_id = ids.route_id(text, catalogue.digest)
+        trace = open_trace(
+            project.log_dir,
+            project.new_run_id(),
+            clock=ids.utc_now,
+            redactor=project.redactor,
+            route_id=route_id,
+        )
+        try:
+            outcome = self._stages(text, route_id, trace, options)
+        except PulsusError as failure:
+            trace.event("failed", decision=failure.code, error=failure.message)
+            raise
+        trace.event(
+            "end",
+            policy=outcome.decision.policy,
+            decision=outcome.failure.code if outcome.failure else "done",
+            exit_code=outcome.exit_code,
+        )
+        return outcome
+
+    def _stages(
+        self, text: str, route_id: str, trace: Trace, options: RouteOptions
+    ) -> RouteOutcome:
+        intent, asked = self._parse(text, trace)
+        catalogue = self.project.catalogue
+        trace.event("discover", candidates=len(catalogue.tools), broken=len(catalogue.broken))
+        found = self.project.searcher().search(intent)
+        _trace_search(trace, found)
+        outcome = self._decided(route_id, intent, asked, found, trace)
+        if outcome.failure:
+            return outcome
+        if options.plan:
+            return modules.with_plan(outcome, self.project.settings.compose.max_steps)
+        return self._deliver(outcome, text, trace, options)
+
+    def _parse(self, text: str, trace: Trace) -> tuple[ParsedIntent, Clarification | None]:
+        config = self.project.settings.parser
+        reading = self.project.parser().read(text)
+        intent = reading.intent
+        trace.event(
+            "parse", domain=intent.domain, action=intent.action, top_score=intent.confidence
+        )
+        question = clarify.question(
+            reading, threshold=config.confidence_threshold, max_options=config.max_options
+        )
+        if question is None or self.person is None:
+            return intent, question
+        asked = replace(question, answer=self.person.clarify(question))
+        intent = clarify.resolve(reading, asked, asked.answer)
+        trace.event("clarify", decision=asked.answer, question=asked.question)
+        return intent, asked
+
+    def _decided(
+        self,
+        route_id: str,
+        intent: ParsedIntent,
+        asked: Clarification | None,
+        found: Search,
+        trace: Trace,
+    ) -> RouteOutcome:
+        choice = found.choice
+        tools = tuple(ranked.tool for ranked in choice.chosen)
+        plan = None
+        if choice.policy == "compose":
+            plan = modules.compose(intent.intent, tools, self.project.settings.compose.max_steps)
+        failure = None if tools else _not_generated(self.project, choice.reason)
+        trace.event("decide", policy=choice.policy, decision=choice.reason)
+        return RouteOutcome(
+            run_id=trace.run_id,
+            intent=intent,
+            decision=RouteDecision(route_id, choice.policy, tools, plan, choice.reason),
+            candidates=found.candidates,
+            tau=self.project.settings.ranker.threshold,
+            widened=found.widened,
+            exit_code=failure.exit_status if failure else 0,
+            clarification=asked,
+            subintents=found.subintents,
+            shadowed=self.project.catalogue.shadowed,
+            failure=failure,
+        )
+
+    def _deliver(
+        self, outcome: RouteOutcome, text: str, trace: Trace, options: RouteOptions
+    ) -> RouteOutcome:
+        project, settings = self.project, self.project.settings
+        inputs = inputs_for(project, outcome, options.inputs, self.person) if options.run else {}
+        module = modules.module(project, outcome, trace.run_id, self.person)
+        deliverer = Deliverer(
+            prover=project.pipeline(),
+            promoter=project.promoter(trace.run_id, outcome.decision.route_id),
+            read=project.define,
+            person=self.person,
+            redactor=project.redactor,
+        )
+        least = settings.parser.confidence_threshold
+        refusal = unattended.refusal(outcome, allowed=settings.non_interactive, least=least)
+        delivery = deliverer.deliver(module, dry_run=options.dry_run, unattended=refusal)
+        _trace_delivery(trace, delivery, project.project)
+        outcome = _delivered(outcome, module, delivery)
+        if options.dry_run:
+            return outcome
+        modules.remember(project, outcome, delivery, text)
+        unsure = unattended.low_confidence(outcome, least)
+        if self.person is None and unsure and not outcome.failure:
+            return replace(outcome, failure=unsure, exit_code=unsure.exit_status)
+        if options.run and outcome.promotion and not outcome.failure:
+            return run_outcome(project, outcome, inputs, self.person, trace)
+        return outcome
+
+
+def _delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> RouteOutcome:
+    notes = outcome.notes
+    if delivery.discarded and module.candidate:
+        notes = (*notes, f"kept as {module.path.name}; the next run offers it again")
+    return replace(
+        outcome,
+        module=module.path,
+        validation=delivery.report,
+        promotion=delivery.promotion,
+        failure=delivery.failure,
+        exit_code=delivery.failure.exit_status if delivery.failure else 0,
+        notes=notes,
+    )
+
+
+def _not_generated(project: Project, reason: str) -> LlmNotConfigured:
+    model = project.settings.model
+    if model.base_url:
+        return LlmNotConfigured(
+            f"{reason}; this version of Pulsus does not write tools yet, so model.base_url = "
+            f"{model.base_url!r} is not used",
+            hint="write the tool by hand (docs/tool-contract.md) and `pulsus promote` it",
+        )
+    return LlmNotConfigured(
+        f"{reason}; a new tool would have to be written, and no language model is configured",
+        hint="set model.base_url in config/pulsus.toml (or PULSUS_MODEL__BASE_URL), and the key in "
+        f"{model.api_key_env}; or write the tool by hand and `pulsus promote` it",
+    )
+
+
+def _trace_search(trace: Trace, found: Search) -> None:
+    best = found.candidates[0] if found.candidates else None
+    trace.event(
+        "rank",
+        candidates=len(found.candidates),
+        features=list(best.features) if best else [],
+        weights=dict(best.weights) if best else {},
+        top_score=best.score if best else None,
+        top_p=best.p if best else None,
+        widened=found.widened,
+        ranked=[[r.tool.id, r.score, r.p] for r in found.candidates],
+        subintents=[s.text for s in found.subintents],
+    )
+
+
+def _trace_delivery(trace: Trace, delivery: Delivery, root: Path) -> None:
+    report = delivery.report
+    trace.event(
+        "validate",
+        decision=report.verdict,
+        artifacts=[
+            str(a.relative_to(root) if a.is_relative_to(root) else a) for a in report.artifacts
+        ],
+        sha256=report.sha256,
+        proof=report.proof,
+    )
+    if delivery.promotion and delivery.promotion.created:
+        made = delivery.promotion
+        trace.event("promote", decision=made.tool_id, revision=made.revision, version=made.version)

@@ -1,0 +1,111 @@
+"""Running what was promoted, in a child process (spec §12, `--run`). Effect: starts a process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pulsus.core.compose.planner import params_of
+from pulsus.core.storage.target import Target
+from pulsus.core.telemetry.logging import Trace
+from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
+from pulsus.errors import ApprovalNeeded, HashMoved, InputNeeded, ToolNotFound
+from pulsus.execution.child import RunResult, run_tool
+from pulsus.execution.inputs import parse_inputs
+from pulsus.execution.pump import OnOutput
+from pulsus.routing.approval import Person
+from pulsus.routing.delivery import digest
+from pulsus.routing.modules import read_bytes, steps_of
+from pulsus.routing.project import Project
+
+
+def inputs_for(
+    project: Project, outcome: RouteOutcome, pairs: Sequence[str], person: Person | None
+) -> Mapping[str, JsonValue]:
+    """The values a run needs, checked before anything is proven.
+
+    A required one that is missing is asked for. Raises InputNeeded where nobody can be asked,
+    UsageError for a value that does not fit.
+    """
+    decision = outcome.decision
+    args = (
+        params_of(decision.plan, decision.selected) if decision.plan else decision.selected[0].args
+    )
+    given = {pair.partition("=")[0].rstrip(":") for pair in pairs}
+    asked = [_asked(arg, person) for arg in args if _needs(arg) and arg.name not in given]
+    return parse_inputs([*pairs, *asked], args)
+
+
+def run_outcome(
+    project: Project,
+    outcome: RouteOutcome,
+    inputs: Mapping[str, JsonValue],
+    person: Person | None,
+    trace: Trace,
+) -> RouteOutcome:
+    """The outcome with the result of running what it promoted. Raises ToolFailed, UsageError."""
+    assert outcome.promotion is not None
+    source = read_bytes(outcome.promotion.path)
+    tool = project.define(source, outcome.promotion.path)
+    if isinstance(tool, BrokenTool):
+        raise ToolNotFound(f"{outcome.promotion.path} is no tool: {tool.reason}")
+    if tool.kind == "write" and not (person and person.confirm_run(tool)):
+        refusal = ApprovalNeeded(
+            f"{tool.id} may change things, so it is not run without a confirmation",
+            hint=f"run it yourself: pulsus run {tool.id}",
+        )
+        return replace(outcome, failure=refusal, exit_code=refusal.exit_status)
+    done = run_promoted(project, tool, source, inputs)
+    trace.event("run", decision=tool.id, duration_ms=done.duration_ms, sha256=tool.sha256)
+    return replace(outcome, result=done.result, ran=True)
+
+
+def run_promoted(
+    project: Project,
+    tool: ToolSpec,
+    source: bytes,
+    inputs: Mapping[str, JsonValue],
+    on_output: OnOutput | None = None,
+) -> RunResult:
+    """What the tool returns, run from exactly these bytes; they and its steps' must be promoted.
+
+    Raises HashMoved for bytes that are not on record, ToolFailed, UsageError.
+    """
+    steps = steps_of(project, source)
+    require_promoted(project, tool, source)
+    for step, code in steps.values():
+        require_promoted(project, step, code)
+    return run_tool(
+        tool,
+        source,
+        inputs,
+        steps=steps,
+        timeout_s=project.settings.run.max_seconds,
+        on_output=on_output,
+    )
+
+
+def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> None:
+    """Raise HashMoved unless exactly these bytes are the tool's latest revision."""
+    target = Target(tool.domain, tool.action, tool.name)
+    if project.promoter().current(target, digest(source)) is None:
+        shared = "" if tool.domain is None else f"--domain {tool.domain} "
+        raise HashMoved(
+            f"{tool.id} is not promoted in its present form, and only promoted tools are run",
+            hint=f"prove and promote it: pulsus promote {tool.path.name} "
+            f"{shared}--action {tool.action}",
+            tool=tool.id,
+        )
+
+
+def _needs(arg: ArgSpec) -> bool:
+    return arg.required and not arg.kind.startswith("var_")
+
+
+def _asked(arg: ArgSpec, person: Person | None) -> str:
+    text = person.value(arg) if person else None
+    if not text:
+        raise InputNeeded(
+            f"{arg.name} ({arg.type_hint or 'any'}) has no value", hint=f"--input {arg.name}=..."
+        )
+    return f"{arg.name}={text}"

@@ -1,0 +1,74 @@
+"""From an intent to a choice: rank, widen, split, decide (spec §4 to §6). Pure.
+
+`pulsus route` and `pulsus eval` both decide here, so that what is measured is what happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pulsus.core.compose import clauses, selector
+from pulsus.core.compose.selector import Choice
+from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
+from pulsus.routing.tool_discovery import select_pool
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The candidates looked at, the clauses found and what they lead to."""
+
+    candidates: tuple[Ranked, ...]
+    subintents: tuple[SubIntent, ...]
+    choice: Choice
+    widened: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Searcher:
+    """Search over one ranked catalogue. `max_steps` bounds a plan."""
+
+    catalogue: Catalogue
+    index: RankIndex
+    history: Mapping[str, ToolHistory]
+    now: datetime
+    max_steps: int
+
+    def search(self, intent: ParsedIntent, *, include: Collection[str] = ()) -> Search:
+        """What the request leads to; `include` adds tools to explain beyond the usual number."""
+        config = self.index.config
+
+        def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
+            return self._rank(intent, tools, include)
+
+        looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
+        found = clauses.split(
+            intent.intent, self._clause, floor=config.threshold - config.compose_slack
+        )
+        choice = selector.decide(
+            looked.candidates,
+            found,
+            tau=config.threshold,
+            slack=config.compose_slack,
+            max_steps=self.max_steps,
+        )
+        return Search(looked.candidates, found, choice, looked.widened)
+
+    def _pool(self, intent: ParsedIntent) -> frozenset[str]:
+        """Ids of the parsed folder's tools; none where nothing was parsed."""
+        if intent.domain is None and intent.action is None:
+            return frozenset()
+        pool = select_pool(self.catalogue, intent.domain, intent.action)
+        return frozenset(tool.id for tool in pool)
+
+    def _rank(
+        self, intent: ParsedIntent | str, tools: Collection[str] | None, include: Collection[str]
+    ) -> tuple[Ranked, ...]:
+        return self.index.rank(
+            intent, tools=tools, history=self.history, now=self.now, include=include
+        )
+
+    def _clause(self, text: str) -> Sequence[Ranked]:
+        return self._rank(text, None, ())

@@ -1,0 +1,75 @@
+"""The starter catalogue, copied into a project. Effect: writes files, overwrites none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pulsus
+from pulsus.errors import PulsusError, storage_error
+
+IGNORED = (".pulsus/", "logs/", "workflows/_tmp/")
+SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
+
+
+class StarterMissing(PulsusError):
+    """This installation carries no starter catalogue."""
+
+    code = "STARTER_MISSING"
+    exit_status = 2
+
+
+def install(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
+    """The files created in `folder`, and how many were there already.
+
+    With `empty` no tools. Raises StarterMissing, StorageUnwritable, DiskFull.
+    """
+    made: list[Path] = []
+    kept = 0
+    try:
+        for source, relative in _files(starter(), empty=empty):
+            target = folder / relative
+            if target.exists():
+                kept += 1
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+            made.append(target)
+        for part in ("domains", "shared_tools"):
+            (folder / "workflows" / part).mkdir(parents=True, exist_ok=True)
+        made += _ignore(folder)
+    except OSError as failure:
+        raise storage_error(failure, folder) from failure
+    return tuple(made), kept
+
+
+def starter() -> Path:
+    """Where the starter catalogue lies: in the package, or in the checkout it runs from."""
+    package = Path(pulsus.__file__).parent
+    for place in (package / "starter", package.parents[1]):
+        if (place / "workflows" / "domains").is_dir():
+            return place
+    raise StarterMissing(
+        "this installation carries no starter catalogue", hint="reinstall pulsus-workbench"
+    )
+
+
+def _files(root: Path, *, empty: bool) -> Iterator[tuple[Path, Path]]:
+    yield root / "config" / "pulsus.toml", Path("config/pulsus.toml")
+    for part in () if empty else ("domains", "shared_tools"):
+        for source in sorted((root / "workflows" / part).rglob("*")):
+            if source.is_file() and source.suffix in SUFFIXES:
+                yield source, source.relative_to(root)
+
+
+def _ignore(folder: Path) -> list[Path]:
+    """Add our entries to `.gitignore`, keeping what is there."""
+    path = folder / ".gitignore"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    missing = [entry for entry in IGNORED if entry not in text.splitlines()]
+    if not missing:
+        return []
+    if text and not text.endswith("\n"):
+        text += "\n"
+    path.write_text(text + "\n".join(missing) + "\n", encoding="utf-8")
+    return [path]

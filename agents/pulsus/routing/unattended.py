@@ -1,0 +1,49 @@
+"""What may be approved with nobody watching (spec §12, ADR 9). Pure."""
+
+from __future__ import annotations
+
+from pulsus.core.types import Ranked, RouteOutcome
+from pulsus.errors import ApprovalNeeded, LowConfidence, PulsusError
+
+
+def refusal(outcome: RouteOutcome, *, allowed: bool, least: float) -> PulsusError | None:
+    """Why this route may not be promoted automatically; None where all conditions hold.
+
+    `allowed` is whether automatic approval was asked for, `least` the least confidence.
+    """
+    if not allowed:
+        return ApprovalNeeded(
+            "the module is proven and waits for approval, and nobody can be asked here",
+            hint="run it on a terminal, or with --non-interactive to approve by the rules",
+        )
+    unsure = low_confidence(outcome, least)
+    if unsure:
+        return unsure
+    weak = [r for r in _chosen(outcome) if r.p < outcome.tau]
+    if weak:
+        listed = ", ".join(f"{r.tool.id} (p {r.p:.2f})" for r in weak)
+        return ApprovalNeeded(
+            f"below τ {outcome.tau:.2f}: {listed}", hint="approve it on a terminal"
+        )
+    return None
+
+
+def low_confidence(outcome: RouteOutcome, least: float) -> LowConfidence | None:
+    """The error of acting unattended on a request that was not understood well enough."""
+    intent = outcome.intent
+    if intent.confidence >= least:
+        return None
+    asked = outcome.clarification.question if outcome.clarification else ""
+    return LowConfidence(
+        f"confidence {intent.confidence:.2f} is below {least:.2f}"
+        + (f"; the question would have been: {asked}" if asked else ""),
+        hint="say more precisely what you need, or answer the question on a terminal",
+        question=asked,
+    )
+
+
+def _chosen(outcome: RouteOutcome) -> list[Ranked]:
+    if outcome.decision.policy == "compose":
+        return [s.candidates[0] for s in outcome.subintents if s.candidates]
+    ids = {tool.id for tool in outcome.decision.selected}
+    return [r for r in outcome.candidates if r.tool.id in ids]
