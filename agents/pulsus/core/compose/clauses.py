@@ -41,8 +41,9 @@ _WEAK = re.compile(
     ,\s*(?:and|or)\b
     | ,(?=\s)
     | \s(?:and|&)\s
-    | \s(?=(?:as|into|in|to)\s+an?\s)
-    | \s(?=(?:as|into|in|to)\s+(?:markdown|csv|json|yaml|html|png|pdf)\b)
+    | \s(?=(?:as|into)\s+(?:an?\s|markdown|html|json|yaml|csv))
+    | \s(?=in\s+(?:a\s+)?(?:markdown|html)\b)
+    | \s(?=in\s+\w+\s+format\b)
     | \s(?=sorted\s+by\b)
     """,
     re.IGNORECASE | re.VERBOSE,

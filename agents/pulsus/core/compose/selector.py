@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from pulsus.core.types import ParsedIntent, Policy, Ranked, SubIntent, ToolSpec
+from pulsus.core.types import Policy, Ranked, SubIntent
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,33 +29,13 @@ Narrowed = Callable[[Collection[str] | None], Sequence[Ranked]]
 """Candidates among these tool ids (None = all), best first, with p over the whole catalogue."""
 
 
-def select_pool(intent: ParsedIntent, tools: Sequence[ToolSpec]) -> frozenset[str]:
-    """Ids of the folders spec §4 searches: the domain's action, then the shared action.
-
-    Without an action the whole domain; without a domain every tool of the action. Empty where
-    neither part is known.
-    """
-    if intent.action is None and intent.domain is None:
-        return frozenset()
-    return frozenset(
-        t.id
-        for t in tools
-        if intent.action in (None, t.action)
-        and (t.domain == intent.domain or t.shared or intent.domain is None)
-        and not (t.shared and intent.action is None)
-    )
-
-
-def narrow_then_widen(
-    intent: ParsedIntent, tools: Sequence[ToolSpec], rank: Narrowed, *, tau: float
-) -> Looked:
-    """The candidates of the parsed folder if the best of them reaches τ, else of the catalogue.
+def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> Looked:
+    """The candidates of `pool` (the parsed folder's ids) if its best reaches τ, else of all.
 
     p is taken over the whole catalogue, so a tool that is only the best of its folder does not
-    reach τ while a clearly better one lies elsewhere. `widened` is False where no folder was
-    parsed: there was nothing to leave.
+    reach τ while a clearly better one lies elsewhere. `widened` is False for an empty pool: there
+    was nothing to leave.
     """
-    pool = select_pool(intent, tools)
     if not pool:
         return Looked(tuple(rank(None)), widened=False)
     inside = tuple(rank(pool))

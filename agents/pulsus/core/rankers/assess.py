@@ -10,7 +10,7 @@ from pulsus.core.rankers.base import Feature
 from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.evidence import Evidence
 from pulsus.core.rankers.history import history_success
-from pulsus.core.rankers.name import name_similarity
+from pulsus.core.rankers.name import NameShares
 from pulsus.core.rankers.order import Candidate
 from pulsus.core.rankers.purpose import caution
 from pulsus.core.rankers.signals import Standing
@@ -38,9 +38,11 @@ class Assessor:
     """Everything of one request that its candidates share."""
 
     intent: ParsedIntent
-    text: str
     asked: tuple[str, ...]
+    said: frozenset[str]
     found: Evidence
+    best: float
+    shares: NameShares
     documents: DocIndex
     weights: Mapping[str, float]
     extra: tuple[Feature, ...]
@@ -50,7 +52,7 @@ class Assessor:
 
     def assess(self, number: int, tool: ToolSpec, *, named: bool) -> Assessed:
         """Features in [0, 1], their weighted sum over the total weight, and the standing."""
-        odds = caution(self.text, self.asked, tool)
+        odds = caution(self.asked, self.said, tool)
         features = {
             "name": self._name(number),
             "doc": self._doc(number, tool, odds),
@@ -63,13 +65,11 @@ class Assessor:
         return Assessed(number, candidate, self._standing(number, candidate, odds), odds)
 
     def _name(self, number: int) -> float:
-        index = self.documents
-        return name_similarity(self.found.asked, index.names[number], index.idf, index.unseen)
+        return self.shares.similarity(self.documents.names[number])
 
     def _doc(self, number: int, tool: ToolSpec, odds: str | None) -> float:
         """Overlap relative to the request's best, less anti-intents, halved where at odds."""
-        best = max(self.found.overlap.values(), default=0.0)
-        share = self.found.overlap.get(number, 0.0) / best if best else 0.0
+        share = self.found.overlap.get(number, 0.0) / self.best if self.best else 0.0
         refused = tool.manifest.anti_intents if tool.manifest else ()
         share -= _ANTI * max((self._said(hint) for hint in refused), default=0.0)
         return _clamp(share * (_CAUTIOUS if odds else 1.0))
@@ -86,16 +86,13 @@ class Assessor:
         return history_success(self.history.get(tool.id), self.now, self.half_life_days)
 
     def _standing(self, number: int, candidate: Candidate, odds: str | None) -> Standing:
-        name = self.documents.names[number]
-        own = sum(self.documents.weight(key) for key in name)
-        said = sum(self.found.asked.get(key, 0.0) * self.documents.weight(key) for key in name)
         return Standing(
             score=candidate.score,
             coverage=self.found.coverage(number),
             covered=self.found.covered.get(number, 0.0),
             overlap=self.found.relative_overlap(number),
             name=candidate.features["name"],
-            name_cover=said / own if own else 0.0,
+            name_cover=self.shares.cover(self.documents.names[number]),
             missed=len(self.found.terms) - self.found.hits.get(number, 0),
             named=candidate.named,
             cautious=odds is not None,

@@ -18,8 +18,8 @@ from typing import Any
 NAMED = 0.97
 """p of a tool the request says by id or name. By definition, not fitted."""
 
-CAUTION = 2.5
-"""Taken from the log-odds where request and tool are at odds (purpose.py): p .9 becomes .42."""
+CAUTION = 4.5
+"""Taken from the log-odds where request and tool are at odds (purpose.py): p .97 becomes .26."""
 
 
 @dataclass(frozen=True, slots=True)

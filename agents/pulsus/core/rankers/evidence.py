@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pulsus.core.rankers.doc import DocIndex
-from pulsus.core.rankers.fields import place_names
+from pulsus.core.rankers.fields import FOCUS, place_names
 from pulsus.core.rankers.query import Term
+
+MENTION = 0.6
+"""What covering a word counts where the tool only mentions it (its body, arguments, history)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +50,10 @@ def gather(terms: tuple[Term, ...], index: DocIndex) -> Evidence:
     for term in terms:
         best: dict[int, tuple[float, float]] = {}
         for key, weight in term.stems.items():
-            asked[key] = max(asked.get(key, 0.0), weight)
-            gain = weight * index.weight(key)
-            for number, value, _ in index.postings.get(key, ()):
-                found = (gain * value, weight)
+            asked[key] = max(asked.get(key, 0.0), weight * term.factor)
+            gain = term.factor * weight * index.weight(key)
+            for number, value, bits in index.postings.get(key, ()):
+                found = (gain * value, weight if bits & FOCUS else weight * MENTION)
                 if number not in best or best[number] < found:
                     best[number] = found
         own = importance(term, index)
@@ -64,9 +67,9 @@ def gather(terms: tuple[Term, ...], index: DocIndex) -> Evidence:
 
 
 def importance(term: Term, index: DocIndex) -> float:
-    """The idf of the word itself, or of what it most probably means where it is unknown."""
+    """The idf of the word, or of what it most probably means where it is unknown, by factor."""
     known = [(weight, index.idf[key]) for key, weight in term.stems.items() if key in index.idf]
-    return max(known)[1] if known else index.unseen
+    return term.factor * (max(known)[1] if known else index.unseen)
 
 
 def matched(terms: Sequence[Term], index: DocIndex, number: int) -> dict[str, tuple[str, ...]]:

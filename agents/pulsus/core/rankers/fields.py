@@ -8,8 +8,13 @@ from collections.abc import Iterable, Mapping
 from pulsus.core.rankers.text import STOP_WORDS, stem, words
 from pulsus.core.types import ToolSpec
 
-PLACES = ("name", "doc", "args", "manifest", "path", "history")
-"""In the order `matched` reports them; a posting holds them as bits."""
+PLACES = ("name", "summary", "manifest", "path", "body", "args", "history")
+"""A posting holds them as bits."""
+
+FOCUS = 0b1111
+"""The first four: what the tool is for. The others say what else it mentions."""
+
+_SHOWN = {"summary": "doc", "body": "doc"}
 
 _COUNTS: Mapping[str, int] = {"name": 2}
 """How often a word counts; 1 unless given. Twice for the name measured best on tool routing."""
@@ -26,7 +31,8 @@ def field_words(tool: ToolSpec, remembered: Iterable[str] = ()) -> dict[str, lis
     hints = tool.manifest
     texts: dict[str, Iterable[str]] = {
         "name": (tool.name,),
-        "doc": (tool.summary, tool.body),
+        "summary": (tool.summary,),
+        "body": (tool.body,),
         "args": dict.fromkeys(w for t in (*args, *told) for w in words(t)),
         "manifest": (*hints.intents, hints.name or "") if hints else (),
         "path": (tool.domain or "", tool.action),
@@ -58,5 +64,6 @@ def places(fields: Mapping[str, list[str]]) -> dict[str, int]:
 
 
 def place_names(bits: int) -> tuple[str, ...]:
-    """The places of a bit set, in order."""
-    return tuple(place for bit, place in enumerate(PLACES) if bits >> bit & 1)
+    """The places of a bit set as `matched` calls them; summary and body are both `doc`."""
+    found = (place for bit, place in enumerate(PLACES) if bits >> bit & 1)
+    return tuple(dict.fromkeys(_SHOWN.get(place, place) for place in found))

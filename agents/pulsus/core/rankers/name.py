@@ -4,41 +4,66 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 
+from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.text import words
 from pulsus.core.types import ToolSpec
 
 _CLOSE = 85.0
 """rapidfuzz ratio (0 to 100) from which two stems count as one misspelt."""
 
+_SHORTEST = 4
+
 _IDENTIFIER = re.compile(r"[\w./:-]+")
 """A word as written: `disk/usage/largest_files`, `ping.py::run`."""
 
 
-def name_similarity(
-    request: Mapping[str, float], name: Sequence[str], idf: Mapping[str, float], unseen: float
-) -> float:
-    """Token-set similarity in [0, 1] where a rare word counts more than a common one.
+@dataclass(frozen=True, slots=True)
+class NameShares:
+    """What one request says of names. `asked` maps each stem looked for to a weight in (0, 1]."""
 
-    `request` maps each stem asked for to a weight, `name` holds the name's stems. Twice the
-    shared mass over the sum of both masses (Dice); a misspelt stem shares in proportion to its
-    rapidfuzz ratio. 0.0 when either side is empty.
-    """
-    asked = sum(weight * idf.get(key, unseen) for key, weight in request.items())
-    own = sum(idf.get(key, unseen) for key in name)
-    if not asked or not own:
-        return 0.0
-    shared = sum(_share(key, request) * idf.get(key, unseen) for key in name)
-    return min(1.0, 2 * shared / (asked + own))
+    asked: Mapping[str, float]
+    index: DocIndex
+    mass: float
+    known: dict[str, float]
 
+    @classmethod
+    def of(cls, asked: Mapping[str, float], index: DocIndex) -> NameShares:
+        """The shares of a request, each name's stem looked at once."""
+        return cls(asked, index, sum(w * index.weight(key) for key, w in asked.items()), {})
 
-def _share(key: str, request: Mapping[str, float]) -> float:
-    if key in request:
-        return request[key]
-    close = (fuzz.ratio(key, other, score_cutoff=_CLOSE) / 100 * w for other, w in request.items())
-    return max(close, default=0.0) if len(key) > 3 else 0.0
+    def similarity(self, name: Sequence[str]) -> float:
+        """Token-set similarity in [0, 1] where a rare word counts more than a common one.
+
+        Twice the shared idf mass over the sum of both masses (Dice); a misspelt stem shares in
+        proportion to its rapidfuzz ratio. 0.0 when either side is empty.
+        """
+        own = sum(self.index.weight(key) for key in name)
+        if not own or not self.mass:
+            return 0.0
+        return min(1.0, 2 * self._shared(name) / (self.mass + own))
+
+    def cover(self, name: Sequence[str]) -> float:
+        """Share of the name's idf mass the request says, in [0, 1]."""
+        own = sum(self.index.weight(key) for key in name)
+        return min(1.0, self._shared(name) / own) if own else 0.0
+
+    def _shared(self, name: Sequence[str]) -> float:
+        return sum(self._share(key) * self.index.weight(key) for key in name)
+
+    def _share(self, key: str) -> float:
+        if key not in self.known:
+            self.known[key] = self.asked[key] if key in self.asked else self._misspelt(key)
+        return self.known[key]
+
+    def _misspelt(self, key: str) -> float:
+        if len(key) < _SHORTEST:
+            return 0.0
+        close = process.extract(key, self.asked.keys(), scorer=fuzz.ratio, score_cutoff=_CLOSE)
+        return max((ratio / 100 * self.asked[said] for said, ratio, _ in close), default=0.0)
 
 
 def spellings(tool: ToolSpec) -> frozenset[str]:

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from pulsus.core.rankers.text import clean, stem, words
@@ -65,40 +65,40 @@ def _command(clause: str) -> str | None:
     return None if verb in known.output_verbs and about_output else verb
 
 
-def changes(tool: ToolSpec) -> frozenset[str]:
-    """The groups of change a write tool names in its name, action, summary or hints."""
-    if tool.kind != "write":
-        return frozenset()
-    said = [*words(tool.name), *words(tool.action)]
-    return _groups([*said, *_leading(tool)])
-
-
-def caution(request: str, asked: tuple[str, ...], tool: ToolSpec) -> str | None:
+def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str | None:
     """Why request and tool are at odds, in one line; None where they are not.
 
-    `asked` are the request's `commands`. A declared write tool that names its change must be asked
-    for that change; an asked change needs a tool that makes one. A tool that only reads may still
-    do what is asked to the rows it is given: then its name or summary begins with that verb.
+    `asked` are the request's `commands`, `said` the groups of all its words (`groups_of`). A
+    declared write tool that names its change must be asked for that change; an asked change needs
+    a tool that makes one. A tool that only reads may still do what is asked to the rows it is
+    given: then its name or summary begins with that verb.
     """
-    makes = changes(tool)
-    if asked:
-        wanted = _groups(asked)
-        if tool.kind != "write":
-            fits = bool(wanted & _groups(_leading(tool)))
-            return None if fits else f"the request asks to {asked[0]}, the tool only reads"
-        at_odds = bool(makes) and not makes & wanted
-        return f"the request asks to {asked[0]}, the tool does not" if at_odds else None
-    if not (tool.kind_declared and makes) or makes & _groups(words(clean(request))):
+    if not asked and not (tool.kind_declared and tool.kind == "write"):
         return None
-    return "the tool changes things, the request does not ask for that"
+    leading, named = _groups_in(tool.name, tool.action, tool.summary)
+    makes = leading | named if tool.kind == "write" else frozenset()
+    if not asked:
+        odd = bool(makes) and not makes & said
+        return "the tool changes things, the request does not ask for that" if odd else None
+    wanted = _groups(asked)
+    if tool.kind != "write":
+        return None if wanted & leading else f"the request asks to {asked[0]}, the tool only reads"
+    odd = bool(makes) and not makes & wanted
+    return f"the request asks to {asked[0]}, the tool does not" if odd else None
+
+
+def groups_of(request: str) -> frozenset[str]:
+    """The groups of change any word of the request belongs to, as a command or not."""
+    return _groups(words(clean(request)))
+
+
+@lru_cache(maxsize=16384)
+def _groups_in(name: str, action: str, summary: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Groups of the words where a tool's verb stands, and of its name and action anywhere."""
+    leading = [w for text in (name, summary) for w in words(text)[:1]]
+    return _groups(leading), _groups([*words(name), *words(action)])
 
 
 def _groups(said: Iterable[str]) -> frozenset[str]:
     known = lexicon().groups
     return frozenset(known[s] for s in map(stem, said) if s in known)
-
-
-def _leading(tool: ToolSpec) -> list[str]:
-    """The first word of the tool's name, summary and hints: where its verb stands."""
-    hints = tool.manifest.intents if tool.manifest else ()
-    return [w for text in (tool.name, tool.summary, *hints) for w in words(text)[:1]]

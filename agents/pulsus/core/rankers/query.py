@@ -10,6 +10,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from pulsus.core.rankers.doc import DocIndex
+from pulsus.core.rankers.literals import KIND, OWN, Value, take_values
 from pulsus.core.rankers.text import STOP_WORDS, stem, words
 
 Synonyms = Mapping[str, tuple[str, ...]]
@@ -17,17 +18,21 @@ Synonyms = Mapping[str, tuple[str, ...]]
 
 SYNONYM = 0.5
 """Weight of a synonym beside the word itself."""
-_TYPO = 0.6
+_TYPO = 0.7
 _COMPOUND = 0.9
 _PHRASE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word of the request and the stems it may match, each with a weight in (0, 1]."""
+    """One word of the request and the stems it may match, each with a weight in (0, 1].
+
+    `factor` in (0, 1] is how much the word counts at all: less inside a value (literals.py).
+    """
 
     word: str
     stems: Mapping[str, float]
+    factor: float = 1.0
 
 
 def synonym_table(synonyms: Synonyms) -> dict[tuple[str, ...], tuple[str, ...]]:
@@ -45,7 +50,8 @@ def terms(
     text: str, index: DocIndex, table: Mapping[tuple[str, ...], tuple[str, ...]]
 ) -> tuple[Term, ...]:
     """The request's content words, each once, with everything in the catalogue they may mean."""
-    said = words(text)
+    rest, values = take_values(text)
+    said = words(rest)
     content = [w for w in said if w not in STOP_WORDS]
     found: dict[str, dict[str, float]] = {}
     for word in content:
@@ -61,14 +67,25 @@ def terms(
         if joined:
             for word in (first, second):
                 _raise(found[word], {joined: _COMPOUND})
-    return _distinct(found)
+    outside = [Term(word, keys) for word, keys in found.items() if not word.isdecimal()]
+    return _distinct([*outside, *_in_values(values, index)])
 
 
-def _distinct(found: Mapping[str, Mapping[str, float]]) -> tuple[Term, ...]:
-    """One term a stem: `log` and `logs` in one request are one word."""
+def _in_values(values: Sequence[Value], index: DocIndex) -> Iterator[Term]:
+    """Terms of the values' words and kinds the catalogue knows; an unknown one asks nothing."""
+    for value in values:
+        for said, factor in ((value.own, OWN), (value.kind, KIND)):
+            for word in said:
+                key = stem(word)
+                if key in index.idf:
+                    yield Term(word, {key: 1.0}, factor)
+
+
+def _distinct(found: Sequence[Term]) -> tuple[Term, ...]:
+    """One term a stem, the first: `log` and `logs` in one request are one word."""
     seen: dict[str, Term] = {}
-    for word, keys in found.items():
-        seen.setdefault(stem(word), Term(word, keys))
+    for term in found:
+        seen.setdefault(stem(term.word), term)
     return tuple(seen.values())
 
 

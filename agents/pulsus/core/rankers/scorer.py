@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 
 from pulsus.config.settings import RankerConfig
@@ -18,15 +19,15 @@ from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.evidence import gather, matched
 from pulsus.core.rankers.fields import field_words
-from pulsus.core.rankers.name import mentions, spellings
+from pulsus.core.rankers.name import NameShares, mentions, spellings
 from pulsus.core.rankers.order import order_key, tie_break, why_not
-from pulsus.core.rankers.purpose import commands
+from pulsus.core.rankers.purpose import commands, groups_of
 from pulsus.core.rankers.query import Term
-from pulsus.core.rankers.signals import Field
+from pulsus.core.rankers.signals import signals
 from pulsus.core.rankers.text import clean
 from pulsus.core.types import ParsedIntent, Ranked, ToolHistory, ToolSpec
 
-POOL = 200
+POOL = 100
 """Candidates whose features are computed; the rest share too few words to matter."""
 
 BUILT_IN = ("name", "doc", "history")
@@ -140,9 +141,11 @@ class RankIndex:
         named = {n for said in mentions(text) for n in self.spelt.get(said, ())}
         assessor = Assessor(
             intent=intent,
-            text=text,
             asked=commands(text),
+            said=groups_of(text),
             found=found,
+            best=max(found.overlap.values(), default=0.0),
+            shares=NameShares.of(found.asked, self.documents),
             documents=self.documents,
             weights=self.weights(),
             extra=self.extra,
@@ -164,14 +167,9 @@ class RankIndex:
 
     def _chances(self, assessed: Sequence[Assessed]) -> list[tuple[float, dict[str, float]]]:
         """p and its signals by position; p never rises down the order."""
-        compared = Field([a.standing for a in assessed], len(self.tools))
-        chances: list[tuple[float, dict[str, float]]] = []
-        ceiling = 1.0
-        for at in range(len(assessed)):
-            signals = compared.signals(at)
-            ceiling = min(ceiling, self.calibration.p(signals))
-            chances.append((ceiling, signals))
-        return chances
+        numbers = signals([a.standing for a in assessed], len(self.tools))
+        ceilings = accumulate((self.calibration.p(s) for s in numbers), min)
+        return list(zip(ceilings, numbers, strict=True))
 
     def _ranked(
         self,
@@ -179,7 +177,7 @@ class RankIndex:
         at: int,
         terms: tuple[Term, ...],
     ) -> Ranked:
-        assessed, (p, signals) = kept[at]
+        assessed, (p, numbers) = kept[at]
         own, winner = assessed.candidate, kept[0][0].candidate
         following = kept[at + 1][0].candidate if at + 1 < len(kept) else None
         weights = self.weights()
@@ -193,7 +191,7 @@ class RankIndex:
             tie_break=tie_break(own, following) if following else None,
             why_not=why_not(winner, own, weights) if at else None,
             matched=matched(terms, self.documents, assessed.number),
-            signals=signals,
+            signals=numbers,
             caution=assessed.caution,
         )
 

@@ -7,6 +7,7 @@ much.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ NAMES = (
 """Fitted signals. `named` and `caution` have fixed effects (calibration.py)."""
 
 _RIVAL = 0.9
+"""Share of a candidate's score from which another rivals it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,50 +49,37 @@ class Standing:
     cautious: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """All candidates' standings, best score first, in a catalogue of `size` tools."""
-
-    standings: Sequence[Standing]
-    size: int
-
-    def signals(self, at: int) -> dict[str, float]:
-        """The signals of the candidate at that position."""
-        own = self.standings[at]
-        return {
+def signals(standings: Sequence[Standing], size: int) -> list[dict[str, float]]:
+    """The signals of each candidate among all of a request's, in a catalogue of `size` tools."""
+    scores = _two_best([s.score for s in standings])
+    coverages = _two_best([s.coverage for s in standings])
+    bars = sorted(s.score for s in standings)
+    named = sum(s.named for s in standings)
+    return [
+        {
             "score": own.score,
-            "margin": own.score - self._best_other(at),
+            "margin": own.score - _best_other(own.score, scores),
             "coverage": own.coverage,
-            "coverage_margin": own.coverage - self._widest_other(at),
+            "coverage_margin": own.coverage - _best_other(own.coverage, coverages),
             "overlap": own.overlap,
             "name": own.name,
             "name_cover": own.name_cover,
             "mass": math.log1p(own.covered),
             "missed": math.log1p(own.missed),
-            "rivals": math.log1p(self._rivals(at)),
-            "size": math.log1p(self.size),
-            "named": self._named(at),
+            "rivals": math.log(len(bars) - bisect_left(bars, _RIVAL * own.score)),
+            "size": math.log1p(size),
+            "named": 1 / named if own.named else 0.0,
             "caution": float(own.cautious),
         }
-
-    def _others(self, at: int) -> list[Standing]:
-        return [s for n, s in enumerate(self.standings[:_NEAR]) if n != at]
-
-    def _best_other(self, at: int) -> float:
-        return max((s.score for s in self._others(at)), default=0.0)
-
-    def _widest_other(self, at: int) -> float:
-        return max((s.coverage for s in self._others(at)), default=0.0)
-
-    def _rivals(self, at: int) -> int:
-        bar = _RIVAL * self.standings[at].score
-        return sum(s.score >= bar for s in self._others(at))
-
-    def _named(self, at: int) -> float:
-        """1 where the request names this tool alone, a share where it names several."""
-        named = sum(s.named for s in self.standings)
-        return 1 / named if self.standings[at].named else 0.0
+        for own in standings
+    ]
 
 
-_NEAR = 50
-"""How many of the best are compared with; further down nothing is near."""
+def _two_best(values: Sequence[float]) -> tuple[float, float]:
+    """The highest and the next value; 0 where there is none."""
+    first, second, *_ = [*sorted(values, reverse=True), 0.0, 0.0]
+    return first, second
+
+
+def _best_other(own: float, best: tuple[float, float]) -> float:
+    return best[1] if own == best[0] else best[0]

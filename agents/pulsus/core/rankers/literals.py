@@ -1,0 +1,84 @@
+"""Values in a request: addresses, paths, file names, quoted text, numbers (spec §4).
+
+A value says what kind of thing a request is about (`10.0.0.0/22`: a subnet), hardly which tool it
+wants: its own words weigh less than the words around it, and plain numbers nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pulsus.core.rankers.text import STOP_WORDS, words
+
+OWN = 0.5
+"""What a word inside a value weighs beside one outside."""
+
+KIND = 0.4
+"""What the kind of a value weighs beside a word that says it."""
+
+_ENDINGS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("tar", "tgz", "gz", "zip", "bz2", "xz", "zst", "7z"), ("archive",)),
+    **dict.fromkeys(("pem", "crt", "cer"), ("certificate",)),
+    **dict.fromkeys(("conf", "cfg", "ini", "cnf"), ("config",)),
+    **dict.fromkeys(("yaml", "yml"), ("yaml",)),
+    **dict.fromkeys(("log", "json", "csv", "toml", "xml", "html", "sql", "png", "pdf", "env"), ()),
+    **dict.fromkeys(("txt", "md", "py", "sh", "js", "jsonl", "tsv", "iso", "img", "prom"), ()),
+}
+_ENDING = "|".join(sorted(_ENDINGS, key=len, reverse=True))
+
+# In this order: the first that fits takes the text.
+_KINDS: tuple[tuple[str, str], ...] = (
+    ("quoted", r"\"[^\"]{1,400}\"|`[^`]{1,400}`|(?<!\w)'[^']{1,400}'(?!\w)"),
+    ("url", r"\bhttps?://\S+"),
+    ("email", r"\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}"),
+    ("cron", r"(?<!\S)(?:[\d*/,\-]{1,20}\s+){4}[\w*/,\-]{1,20}(?!\S)"),
+    ("subnet", r"\b\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}\b"),
+    ("ip", r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"),
+    ("path", r"(?<!\S)(?:~|\.{1,2})?/[^\s,;]*"),
+    ("file", rf"(?<![\w/])[\w-]*(?:\.[\w-]+)*\.(?:{_ENDING})(?!\w)"),
+    ("host", r"\b(?:[a-z0-9-]{1,63}\.)+(?:com|net|org|io|dev|local|internal|lan|example|test)\b"),
+    ("number", r"(?<![\w.])[-+]?\d+(?:[.,:/-]\d+)*%?(?!\w)"),
+)
+_VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
+
+_SAYS: dict[str, tuple[str, ...]] = {
+    "url": ("url", "http"),
+    "email": ("email",),
+    "cron": ("cron", "schedule"),
+    "subnet": ("subnet", "network"),
+    "ip": ("address", "host"),
+    "path": ("path",),
+    "file": ("file",),
+    "host": ("host", "name"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value as written, the words in it, and the words for the kind of thing it is."""
+
+    text: str
+    own: tuple[str, ...]
+    kind: tuple[str, ...]
+
+
+def take_values(text: str) -> tuple[str, tuple[Value, ...]]:
+    """The text with each value cut out (a space stays), and the values in order."""
+    values: list[Value] = []
+
+    def cut(match: re.Match[str]) -> str:
+        values.append(_value(match))
+        return " "
+
+    return _VALUE.sub(cut, text), tuple(values)
+
+
+def _value(match: re.Match[str]) -> Value:
+    kind, written = match.lastgroup or "", match.group()
+    inside = [w for w in words(written) if w not in STOP_WORDS and not w.isdecimal()]
+    endings = [w for w in inside if w in _ENDINGS] if kind in ("file", "path", "quoted") else []
+    says = [*endings, *(word for e in endings for word in _ENDINGS[e]), *_SAYS.get(kind, ())]
+    plain = () if kind in ("number", "cron", "ip", "subnet") else inside
+    own = tuple(w for w in dict.fromkeys(plain) if w not in says)
+    return Value(written, own, tuple(dict.fromkeys(says)))
