@@ -63,7 +63,8 @@ def _past_routes(disk):
     trace = outcome(lambda: _trace(disk))
     (disk / "ballast").unlink()
     whole = len(accepted.load(state)) == 3 + codes.count("ok")
-    return [["routes", 0, codes[-1], whole], ["trace", 0, trace, True]]
+    clean = not (disk / "logs/runs/run-1").exists()
+    return [["routes", 0, codes[-1], whole], ["trace", 0, trace, clean]]
 
 
 def _trace(disk):

@@ -1,5 +1,6 @@
 """Files replaced whole or not at all."""
 
+import errno
 import os
 
 import pytest
@@ -26,7 +27,15 @@ def test_a_link_is_replaced_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize("call", ["fsync", "rename"])
-@pytest.mark.parametrize(("number", "error"), [(28, DiskFull), (30, StorageUnwritable)])
+@pytest.mark.parametrize(
+    ("number", "error"),
+    [
+        (errno.ENOSPC, DiskFull),
+        (errno.EDQUOT, DiskFull),
+        (errno.EROFS, StorageUnwritable),
+        (errno.EIO, StorageUnwritable),
+    ],
+)
 def test_a_failed_write_leaves_the_old_content_and_no_temporary_file(
     tmp_path, monkeypatch, call, number, error
 ):

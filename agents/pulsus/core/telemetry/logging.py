@@ -5,6 +5,7 @@ Only `app`, `runs`, `validation` and `metrics` exist there. Everything passes th
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from pulsus.core.telemetry import jsonl
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import JsonValue
-from pulsus.errors import storage_error
+from pulsus.errors import PulsusError, storage_error
 
 Room = Literal["app", "runs", "validation", "metrics"]
 
@@ -84,11 +85,15 @@ def open_trace(
     """A trace whose first event, phase `start`, is already written.
 
     So a read-only folder or a full disk ends the run before any work, as StorageUnwritable or
-    DiskFull.
+    DiskFull, and leaves no empty trace.
     """
     folder = room(log_dir, "runs", run_id)
     trace = Trace(folder / "steps.log", run_id, clock, redactor, route_id)
-    trace.event("start")
+    try:
+        trace.event("start")
+    except PulsusError:
+        _drop_empty(trace.path)
+        raise
     return trace
 
 
@@ -111,6 +116,13 @@ def write_event(path: Path, record: dict[str, object], redactor: Redactor) -> No
     """Append one record as a redacted JSON line of at most 64 KiB."""
     clean = redactor.redact_value(jsonl.plain(record))
     jsonl.append(path, jsonl.encode(_mapping(clean)))
+
+
+def _drop_empty(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        if path.stat().st_size == 0:
+            path.unlink()
+        path.parent.rmdir()
 
 
 def _mapping(value: JsonValue) -> dict[str, JsonValue]:
