@@ -19,7 +19,6 @@ from pulsus.errors import PulsusError, UsageError
 
 COMMANDS = {
     "route": ("pulsus.cli.route", "Find, compose or generate what a request asks for."),
-    "explain": ("pulsus.cli.explain", "Show why tools were ranked as they were."),
     "tools": ("pulsus.cli.tools", "List, show and check the catalogue."),
     "run": ("pulsus.cli.run", "Run a promoted tool on this machine."),
     "validate": ("pulsus.cli.validate", "Prove modules: lint, types, import, sandboxed dry run."),
