@@ -14,6 +14,16 @@ HEALTH = "web/health/http_health"
 EXPIRY = "web/tls/certificate_expiry"
 
 
+MOVED = {
+    "/moved": "/",
+    "/loop": "/loop",
+    "/ftp": "ftp://127.0.0.1/etc/passwd",
+    "/file": "file:///etc/passwd",
+    "/port": "http://127.0.0.1:99999/",
+    "/bracket": "http://[1/",
+}
+
+
 class Site(BaseHTTPRequestHandler):
     """A few pages that behave well or badly."""
 
@@ -21,14 +31,8 @@ class Site(BaseHTTPRequestHandler):
 
     def do_GET(self):
         match self.path:
-            case "/moved":
-                self.answer(302, {"Location": "/"})
-            case "/loop":
-                self.answer(302, {"Location": "/loop"})
-            case "/ftp":
-                self.answer(302, {"Location": "ftp://127.0.0.1/etc/passwd"})
-            case "/file":
-                self.answer(302, {"Location": "file:///etc/passwd"})
+            case page if page in MOVED:
+                self.answer(302, {"Location": MOVED[page]})
             case "/downgrade":
                 self.answer(
                     302, {"Location": f"http://127.0.0.1:{self.connection.getsockname()[1]}/"}
@@ -147,6 +151,13 @@ def test_a_redirect_never_leaves_http(load, site, page):
     assert load(HEALTH).run(site + page, expect_status=302)["ok"] is False
 
 
+@pytest.mark.parametrize("page", ["/port", "/bracket"])
+def test_a_redirect_to_an_impossible_address_is_a_result(load, site, page):
+    result = load(HEALTH).run(site + page)
+    assert result["ok"] is False
+    assert result["error"]
+
+
 def test_a_redirect_loop_ends(load, site):
     result = load(HEALTH).run(site + "/loop")
     assert (result["ok"], result["status"]) == (False, 302)
@@ -192,6 +203,8 @@ def test_a_redirect_from_https_to_http_is_refused(load, secure):
         {"url": "ftp://127.0.0.1/"},
         {"url": "example.org"},
         {"url": "http://"},
+        {"url": "http://127.0.0.1:99999/"},
+        {"url": "http://[::1/"},
         {"url": "http://127.0.0.1/a b"},
         {"url": "http://bücher.example/"},
         {"url": "http://127.0.0.1/", "method": "POST"},

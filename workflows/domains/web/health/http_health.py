@@ -129,7 +129,8 @@ def run(
         answer["error"] = f"no complete answer within {timeout_seconds} seconds"
     except urllib.error.URLError as error:
         answer["error"] = _reason(error.reason, timeout_seconds)
-    except (OSError, http.client.HTTPException, UnicodeError) as error:
+    except (OSError, http.client.HTTPException, ValueError, OverflowError) as error:
+        # The last two: a redirect to an address that is none.
         answer["error"] = f"{type(error).__name__}: {error}"
     spent = _since(begun)
     answer |= {"milliseconds": spent, "bytes": len(body), "redirects": redirects.visited}
@@ -141,10 +142,14 @@ def run(
 
 
 def _check(url: str, method: str, timeout_seconds: float) -> None:
-    parts = urllib.parse.urlsplit(url)
+    try:
+        parts = urllib.parse.urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError(f"the url cannot be read ({error}): give host and port plainly") from None
     if "@" in parts.netloc:
         raise ValueError(f"the url of {parts.hostname} holds a user name: give it without one")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise ValueError(f"url {url!r} is no web address: give one that starts with https://")
     if not url.isascii() or not url.isprintable() or " " in url:
         raise ValueError(f"url {url!r} holds spaces or non-ASCII letters: percent-encode them")
