@@ -76,6 +76,7 @@ Examples:
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -83,6 +84,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 _NAMES = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
+_FIELD = re.compile(rb"[A-Z_][A-Z0-9_]*")
 _TIMEOUT_S = 20
 _LONGEST = 1 << 24
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -168,6 +170,8 @@ def _entries(stream: BinaryIO) -> Iterator[dict[str, Any] | None]:
         elif b"=" in line:
             name, value = line.split(b"=", 1)
             entry[name.decode("ascii", "replace")] = value.decode("utf-8", "replace")
+        elif not _FIELD.fullmatch(line):
+            yield None
         else:
             # Binary field of the export format: name, 64-bit little-endian size, data, newline.
             size = int.from_bytes(stream.read(8), "little")
