@@ -12,7 +12,6 @@ import click
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
 from pulsus.core.telemetry.printable import one_line
-
 from pulsus.errors import EvalBelowFloor
 
 if TYPE_CHECKING:
@@ -156,12 +155,14 @@ def _lines(report: EvalReport) -> Iterator[str]:
         value = getattr(report, name)
         if value is not None:
             yield f"  {name:<28} {value:.3f}"
-    yield f"  {'query_ms_p50 / p99':<28} {report.query_ms_p50 or 0:.1f} / {report.query_ms_p99 or 0:.1f}"
+    typical, worst = report.query_ms_p50 or 0, report.query_ms_p99 or 0
+    yield f"  {'query_ms_p50 / p99':<28} {typical:.1f} / {worst:.1f}"
     if report.failures:
         yield f"{len(report.failures)} failures:"
     for failure in report.failures[:SHOWN]:
         expected = " + ".join(failure.expected) or "nothing"
         got = " + ".join(failure.got[:3]) or "nothing"
-        yield f"  {one_line(failure.query, 90)!r}: expected {expected}, got {got} (p {failure.p:.2f})"
+        query = one_line(failure.query, 80)
+        yield f"  {query!r}: expected {expected}, got {got} (p {failure.p:.2f})"
     if len(report.failures) > SHOWN:
         yield f"  and {len(report.failures) - SHOWN} more: --output json lists all"
