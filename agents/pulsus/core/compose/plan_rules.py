@@ -14,8 +14,8 @@ from pulsus.errors import PlanInvalid
 
 # Far above `compose.max_steps`: a bound on what is read, not on what is planned.
 MAX_STEPS = 50
-# A value nested deeper is no configuration; Python's own JSON reader gives up near 1000.
-MAX_DEPTH = 64
+# A value nested deeper is no configuration; the YAML reader allows 64 levels in all.
+MAX_DEPTH = 32
 # A parameter becomes an argument of the composed module, which imports `pulsus.steps`.
 RESERVED = frozenset({*keyword.kwlist, "pulsus"})
 _SHOWN = 80

@@ -1,33 +1,31 @@
 """Plan files as text: YAML and JSON read strictly, within bounds (routing spec §6).
 
-Anchors and aliases are refused: a plan needs none, and a small file of them can grow without end.
+The YAML reader is that of the tool contract: it refuses anchors, tags and repeated keys.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
 from typing import Any, NoReturn
 
 import yaml
 
-from pulsus.core.compose.plan_rules import MAX_DEPTH, invalid
+from pulsus.core.compose.plan_rules import invalid
+from pulsus.core.contract import yaml_text
 
 # A plan of 50 steps with long constants stays below a tenth of this.
 MAX_CHARS = 1_000_000
 _FILE = "the plan file"
+_NUMERIC = frozenset("0123456789+-.")
 
 
 def load_yaml(text: str) -> object:
-    """The value that YAML text writes. Raises PlanInvalid with line and column."""
+    """The value that YAML 1.2 text writes. Raises PlanInvalid naming the line."""
     _check_size(text)
     try:
-        _check_events(text)
-        return yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
-        invalid(_FILE, _where(error), "it is not YAML", _problem(error))
-    except (ValueError, RecursionError) as error:
-        invalid(_FILE, text[:40], f"it cannot be read: {error}", "write plain YAML")
+        return yaml_text.load(text)
+    except yaml_text.YamlError as error:
+        invalid(_FILE, text[:40], f"it is not plain YAML: {error}", "correct that line")
 
 
 def load_json(text: str) -> object:
@@ -55,21 +53,6 @@ def dump_yaml(data: object, *, compact: bool = False) -> str:
     )
 
 
-class _Loader(yaml.SafeLoader):
-    """The safe loader, refusing a key that is written twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[object] = set()
-        for key_node, _ in node.value:
-            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else id(key_node)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is written twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
 class _Dumper(yaml.SafeDumper):
     """The safe dumper without anchors, and with escapes for all that does not print."""
 
@@ -78,8 +61,9 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = None if text.isprintable() else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    # PyYAML knows what YAML 1.1 takes for a number; 1.2, which is read, takes more.
+    quoted = not text.isprintable() or text[:1] in _NUMERIC
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if quoted else None)
 
 
 _Dumper.add_representer(str, _represent)
@@ -88,18 +72,6 @@ _Dumper.add_representer(str, _represent)
 def _check_size(text: str) -> None:
     if len(text) > MAX_CHARS:
         invalid(_FILE, len(text), f"longer than {MAX_CHARS} characters", "split the plan")
-
-
-def _check_events(text: str) -> None:
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            line = event.start_mark.line + 1 if event.start_mark else "?"
-            invalid(_FILE, f"line {line}", "anchors and aliases are refused", "write it out")
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH + 8:
-            invalid(_FILE, depth, f"nested deeper than {MAX_DEPTH}", "flatten it")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -113,12 +85,3 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(text: str) -> NoReturn:
     invalid(_FILE, text, "JSON has no such number", "use a finite number or null")
-
-
-def _where(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    return f"line {mark.line + 1} column {mark.column + 1}" if mark else "somewhere"
-
-
-def _problem(error: yaml.YAMLError) -> str:
-    return str(getattr(error, "problem", None) or error).splitlines()[0]
