@@ -30,7 +30,8 @@ def command(
         hidden.append(bwrap)
     source_of = _staged(hidden)
     argv = [source_of(bwrap), *policy.bwrap_arguments(layout, limits, fds, source_of)]
-    order = {"stage": [[str(path), n] for n, path in enumerate(hidden)], "argv": argv}
+    stage = [[str(path), number] for number, path in enumerate(hidden)]
+    order = {"parent": os.getpid(), "stage": stage, "argv": argv}
     return [sys.executable, "-I", "-S", "-B", str(_OURS), json.dumps(order)]
 
 

@@ -169,26 +169,37 @@ def bind_steps(steps: dict[str, dict[str, str]]) -> None:
     module.__dict__["bind"](run_step)
 
 
-def check_json(value: object) -> None:
+def check_json(value: object, levels: int = 100) -> None:
     """Raise ValueError saying where a result is not plain JSON with finite numbers."""
     todo: list[tuple[str, object, int]] = [("result", value, 0)]
     while todo:
         where, item, depth = todo.pop()
-        if depth > 100:
-            raise ValueError(f"{where[:60]} is nested more than 100 levels deep")
+        if depth > levels:
+            raise ValueError(f"{where[:60]} is nested more than {levels} levels deep")
         if type(item) is dict:
             for key, inner in item.items():
                 if type(key) is not str:
                     raise ValueError(f"{where} has a key of type {type(key).__name__}: use str")
+                _check_leaf(where, key)
                 todo.append((f"{where}[{key[:40]!r}]", inner, depth + 1))
         elif type(item) in (list, tuple):
             items = typing.cast("list[object]", item)
             todo.extend((f"{where}[{i}]", inner, depth + 1) for i, inner in enumerate(items))
-        elif type(item) is float:
-            if item != item or item in (float("inf"), float("-inf")):
-                raise ValueError(f"{where} is {item}: results hold finite numbers only")
-        elif item is not None and type(item) not in (str, int, bool):
-            raise ValueError(f"{where} is a {type(item).__name__}: results hold JSON values only")
+        else:
+            _check_leaf(where, item)
+
+
+def _check_leaf(where: str, item: object) -> None:
+    if type(item) is float and (item != item or item in (float("inf"), float("-inf"))):
+        raise ValueError(f"{where} is {item}: results hold finite numbers only")
+    if type(item) is str and not item.isascii():
+        try:
+            item.encode("utf-8")
+        except UnicodeEncodeError:
+            text = f"{where} holds half a character: decode bytes with errors='replace'"
+            raise ValueError(text) from None
+    if item is not None and type(item) not in (str, int, bool, float):
+        raise ValueError(f"{where} is a {type(item).__name__}: results hold JSON values only")
 
 
 def channel(fd: int, nonce: str) -> Send:
@@ -210,11 +221,12 @@ def describe(error: BaseException) -> dict[str, object]:
     """A failure in words, short, from the candidate's frames on."""
     kind = type(error).__name__
     try:
-        message = str(error)[:500]
+        message = str(error)[:500].encode("utf-8", "backslashreplace").decode("utf-8")
     except BaseException as second:  # noqa: BLE001 - the candidate wrote __str__
         message = f"(its text cannot be read: {type(second).__name__})"
     try:
-        trace = "".join(traceback.format_exception(error, limit=-8))[-4000:]
+        lines = "".join(traceback.format_exception(error, limit=-8))[-4000:]
+        trace = lines.encode("utf-8", "backslashreplace").decode("utf-8")
     except BaseException:  # noqa: BLE001 - as above
         trace = ""
     return {"kind": str(kind)[:100], "message": message, "trace": trace}

@@ -4,7 +4,7 @@ Real root inside a user namespace still owns host files such as core_pattern, an
 not bind it, so bubblewrap never starts as root. The interpreter may lie where nobody else can look
 (/root is 0700): what cannot be reached is first bound read-only below a small private tmpfs. The
 mount namespace dies with this process, so no mount is ever left on the host.
-Standard library only; argv[1] is JSON: {"stage": [[source, number]], "argv": [...]}.
+Standard library only; argv[1] is JSON: {"parent": pid, "stage": [[source, number]], "argv": [..]}.
 """
 
 from __future__ import annotations
@@ -64,12 +64,11 @@ def main(order: str) -> None:
     """Stage, drop, execute. Ends the process with status 125 and one line where it cannot."""
     libc = ctypes.CDLL(None, use_errno=True)
     job = json.loads(order)
-    parent = os.getppid()
     try:
         if job["stage"]:
             stage(libc, job["stage"])
         drop(libc)
-        if os.getppid() != parent:
+        if os.getppid() != job["parent"]:
             raise ProcessLookupError("the parent is gone")
         os.execve(job["argv"][0], job["argv"], {"PATH": "/usr/bin:/bin"})
     except OSError as error:

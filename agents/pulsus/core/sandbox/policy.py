@@ -124,6 +124,7 @@ def _environment() -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         # One core: a linear-algebra library that starts a thread a core would only map memory.
         "OPENBLAS_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "2",
         "OMP_NUM_THREADS": "1",
         "MPLCONFIGDIR": "/tmp",
         "MPLBACKEND": "Agg",

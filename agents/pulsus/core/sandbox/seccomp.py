@@ -1,8 +1,9 @@
 """The system-call filter of the sandbox, assembled as classic BPF (spec §17).
 
 It narrows what the namespaces already confine: no tracing, no mounting, no new namespaces, no
-kernel keyrings, BPF, perf, io_uring, modules or clock setting, no widening of the one core, and no
-socket family that a network namespace does not cover (AF_VSOCK reaches the hypervisor).
+kernel keyrings, BPF, perf, io_uring, modules or clock setting, no widening of the one core, no
+memory outside processes and the two sized tmpfs (memfd, SysV IPC, message queues), and no socket
+family that a network namespace does not cover (AF_VSOCK reaches the hypervisor).
 Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`; layout: `linux/seccomp.h`.
 """
 
@@ -39,7 +40,8 @@ _DENIED: dict[str, tuple[int, int]] = {  # name: x86_64, aarch64; -1 = not there
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
     "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
-    "fanotify_init": (300, 262), "memfd_secret": (447, 447),
+    "fanotify_init": (300, 262), "memfd_secret": (447, 447), "memfd_create": (319, 279),
+    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
     "kexec_load": (246, 104), "kexec_file_load": (320, 294), "reboot": (169, 142),
     "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106),
     "personality": (135, 92), "sched_setaffinity": (203, 122), "migrate_pages": (256, 238),

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from pulsus.core.sandbox import policy
+from pulsus.core.sandbox.harness import check_json
 from pulsus.core.sandbox.job import Outcome, Stage, Status
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.watch import Watch
@@ -125,6 +126,8 @@ class Session:
             return None
         try:
             found = json.loads(line[len(self._nonce) :], parse_constant=_refuse)
+            # Here again: the candidate may have taken over the sending side.
+            check_json(found, levels=102)
         except (ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None

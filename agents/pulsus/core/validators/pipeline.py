@@ -15,9 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.sandbox import probe as probing
-from pulsus.core.sandbox import runner
-from pulsus.core.sandbox.job import Job, Outcome
+from pulsus.core.sandbox.anywhere import run_sandboxed
 from pulsus.core.sandbox.policy import Limits
 from pulsus.core.telemetry.printable import one_line
 from pulsus.core.types import (
@@ -39,14 +37,6 @@ from pulsus.core.validators.static_gate import static_gate
 Check = tuple[str, Callable[[], Finding]]
 
 
-def in_sandbox(job: Job, limits: Limits) -> Outcome:
-    """What came of the job on this machine; `unverified` where no sandbox works."""
-    status = probing.probe()
-    if status.bwrap is None:
-        return Outcome("unverified", "start", f"no sandbox: {status.reason}: {status.hint}")
-    return runner.run(status.bwrap, limits, job)
-
-
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """Validates modules. There is no way to leave out a step or the sandbox.
@@ -62,7 +52,7 @@ class Pipeline:
     redact: Callable[[str], str]
     extra_validators: Sequence[tuple[str, Validator]] = ()
     mypy_cache: Path | None = None
-    run: Run = in_sandbox
+    run: Run = run_sandboxed
 
     def validate(
         self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps | None = None
@@ -85,7 +75,7 @@ class Pipeline:
         for step, check in self._checks(source, tool, subject, dry, steps or {}):
             result, finding = self._timed(step, check)
             results.append(replace(result, artifact=artifacts.write(result, digest)))
-            warnings += [self.redact(one_line(w)) for w in finding.warnings]
+            warnings += [self.redact(one_line(_encodable(w))) for w in finding.warnings]
             if not result.ok:
                 break
         report = _report(path, digest, results, warnings, dry.proof if dry else None, started)
@@ -137,11 +127,16 @@ class Pipeline:
             step=step,
             ok=finding.ok,
             duration_ms=took,
-            message=self.redact(one_line(finding.message, 400)),
-            output=self.redact(finding.output),
+            message=self.redact(one_line(_encodable(finding.message), 400)),
+            output=self.redact(_encodable(finding.output)),
             unverified=finding.unverified,
         )
         return result, finding
+
+
+def _encodable(text: str) -> str:
+    """Half characters, which a candidate can smuggle into any text, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _plugin(validator: Validator, subject: Subject) -> Finding:

@@ -29,7 +29,7 @@ def ruff(
     args = [
         *("check", "--isolated", "--no-cache", "--no-fix", "--quiet", "--output-format=concise"),
         *(f"--select={','.join(rules)}", "--target-version=py311"),
-        *("--stdin-filename", f"{name}.py", "-"),
+        *(f"--stdin-filename={name}.py", "-"),
     ]
     with tempfile.TemporaryDirectory(prefix="pulsus-ruff-") as folder:
         done = run_module(module, args, stdin=source, seconds=seconds, cwd=Path(folder))

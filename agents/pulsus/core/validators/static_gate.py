@@ -23,9 +23,8 @@ _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # PEP 263
 _UTF8 = {b"utf-8", b"utf8", b"utf_8", b"utf-8-sig"}
 _BLANKET = (
-    (re.compile(r"#\s*(ruff|flake8)\s*:\s*noqa\s*(?!\s*:)(\Z|[^:\s])", re.I), "a file-wide noqa"),
-    (re.compile(r"#\s*(ruff|flake8)\s*:\s*noqa\s*\Z", re.I), "a file-wide noqa"),
-    (re.compile(r"#\s*type:\s*ignore\s*(?!\[)(#|\Z)", re.I), "a `type: ignore` without a code"),
+    (re.compile(r"#\s*(ruff|flake8)\s*:\s*noqa\b(?!\s*:\s*\w)", re.I), "a file-wide noqa"),
+    (re.compile(r"#\s*type\s*:\s*ignore\b(?!\s*\[)", re.I), "a `type: ignore` without a code"),
     (re.compile(r"#\s*mypy\s*:", re.I), "an inline mypy setting"),
 )
 _RUNS_TEXT = ("eval", "exec")
@@ -103,7 +102,13 @@ def _nodes(tree: ast.AST) -> str:
             return f"more than {MAX_NODES} syntax nodes: split the module"
         if isinstance(node, ast.Call) and _name(node.func) in _RUNS_TEXT:
             return f"line {node.lineno}: {_name(node.func)}() runs text as code: call a function"
+        if isinstance(node, (ast.Name, ast.Attribute)) and _last(node) == "no_type_check":
+            return f"line {node.lineno}: no_type_check switches a checker off: remove it"
     return ""
+
+
+def _last(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
 
 
 def _name(function: ast.expr) -> str:

@@ -1,0 +1,31 @@
+"""Runs a job in whichever sandbox works on this machine (spec §17). Effect: starts one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pulsus.core.sandbox import bubblewrap, probe, runner, seccomp
+from pulsus.core.sandbox.job import Job, Outcome
+from pulsus.core.sandbox.policy import Limits
+
+
+def run_sandboxed(job: Job, limits: Limits) -> Outcome:
+    """What came of the job; `unverified`, with the reason and the fix, where nothing confines.
+
+    No separate probe is needed first: the harness checks its confinement in every run.
+    """
+    return run_with(bubblewrap.candidates(), job, limits)
+
+
+def run_with(programs: tuple[Path, ...], job: Job, limits: Limits) -> Outcome:
+    """The same, trying only those bubblewrap programs, in that order."""
+    if seccomp.supported():
+        for program in programs:
+            if bubblewrap.objection(program):
+                continue
+            outcome = runner.run(program, limits, job)
+            if outcome.status != "unverified":
+                return outcome
+    status = probe.examine(programs)
+    why = f"{status.reason}: {status.hint}" if status.reason else "the sandbox did not start; retry"
+    return Outcome("unverified", "start", f"not verified, because {why}")
