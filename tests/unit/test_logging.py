@@ -1,13 +1,16 @@
 """Decision traces and the app's log (spec §11)."""
 
+import errno
 import json
+import os
 from datetime import timedelta, timezone
 
 import pytest
 
-from pulsus.core.telemetry.logging import REQUIRED, AppLog, open_trace
+from pulsus.core.telemetry.logging import REQUIRED, AppLog, day_folder, open_trace
+from pulsus.core.telemetry.metrics import Metrics
 from pulsus.core.telemetry.redact import Redactor
-from pulsus.errors import StorageUnwritable
+from pulsus.errors import DiskFull, StorageUnwritable
 from tests.promotions import NOON, noon
 
 
@@ -75,3 +78,23 @@ def test_a_log_folder_that_cannot_be_made_ends_the_run_before_any_work(tmp_path,
     with pytest.raises(StorageUnwritable) as caught:
         opened(tmp_path)
     assert caught.value.exit_status == 2
+
+
+def test_only_the_four_folders_of_the_spec_exist_under_logs(tmp_path):
+    trace = opened(tmp_path)
+    logs = tmp_path / "logs"
+    AppLog(logs, noon, trace.redactor).event("boot")
+    Metrics(logs, noon, trace.redactor).count("x")
+    day_folder(logs, "validation", NOON)
+    assert sorted(p.name for p in logs.iterdir()) == ["app", "metrics", "runs", "validation"]
+
+
+def test_a_trace_that_could_not_start_leaves_nothing(tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(DiskFull):
+        opened(tmp_path)
+    monkeypatch.undo()
+    assert [*(tmp_path / "logs/runs").iterdir()] == []
