@@ -103,8 +103,17 @@ def _load(path: str) -> Any:
             case _:
                 return yaml.safe_load(text)
     except (ValueError, yaml.YAMLError, csv.Error, RecursionError) as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{path} cannot be read: {reason}: check it with lint_config") from None
+        raise ValueError(
+            f"{path} cannot be read: {_why(error)}: check it with lint_config"
+        ) from None
+
+
+def _why(error: Exception) -> str:
+    """The reason in one line, without the piece of the file that YAML quotes."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        return f"{error.problem or error.context} in line {mark.line + 1 if mark else 0}"
+    return " ".join(str(error).split()) or "nested too deeply"
 
 
 def _diff(path: str, old: Any, new: Any, key: str, depth: int) -> Iterator[Difference]:

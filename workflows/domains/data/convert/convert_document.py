@@ -94,10 +94,18 @@ def run(path: str, to: str, source: str = "") -> dict[str, Any]:
     try:
         document = _READERS[source](text)
     except (ValueError, yaml.YAMLError, csv.Error, RecursionError) as error:
-        raise ValueError(f"{path} is no {source}: {' '.join(str(error).split())}") from None
+        raise ValueError(f"{path} is no {source}: {_why(error)}") from None
     notes: list[str] = []
     plain = _plain(document, "$", to, notes, 0)
     return {"text": _WRITERS[to](plain), "source": source, "to": to, "notes": notes}
+
+
+def _why(error: Exception) -> str:
+    """The reason in one line, without the piece of the file that YAML quotes."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        return f"{error.problem or error.context} in line {mark.line + 1 if mark else 0}"
+    return " ".join(str(error).split()) or "nested too deeply"
 
 
 def _plain(value: Any, place: str, to: str, notes: list[str], depth: int) -> Any:

@@ -154,9 +154,16 @@ def _yaml(path: str, text: str) -> Any:
     try:
         documents = list(yaml.safe_load_all(text))
     except (yaml.YAMLError, RecursionError) as error:
-        reason = " ".join(str(error).split()) or "nested too deeply"
-        raise ValueError(f"{path} is neither JSON nor YAML: {reason}") from None
+        raise ValueError(f"{path} is neither JSON nor YAML: {_why(error)}") from None
     return documents[0] if len(documents) == 1 else documents
+
+
+def _why(error: Exception) -> str:
+    """The reason in one line, without the piece of the file that YAML quotes."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        return f"{error.problem or error.context} in line {mark.line + 1 if mark else 0}"
+    return " ".join(str(error).split()) or "nested too deeply"
 
 
 def _key(key: Any) -> str:
