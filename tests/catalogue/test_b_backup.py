@@ -8,6 +8,7 @@ import os
 import tarfile
 import time
 import zipfile
+from collections.abc import Callable
 
 import pytest
 
@@ -68,7 +69,12 @@ def tar(*members):
     return stream.getvalue()
 
 
-PACKERS = {"tar": bytes, "tar.gz": gzip.compress, "tar.bz2": bz2.compress, "tar.xz": lzma.compress}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "tar": bytes,
+    "tar.gz": gzip.compress,
+    "tar.bz2": bz2.compress,
+    "tar.xz": lzma.compress,
+}
 
 
 @pytest.mark.parametrize("kind", PACKERS)

@@ -5,22 +5,17 @@ import json
 
 import pytest
 
-COLUMNS = "{:<15}{:<13}{:<24}{:<13}{:<32}{:<36}{}\n"
+COLUMNS = "{:<15}{:<13}{:<10}{:<32}{:<36}{}\n"
 PS = "".join(
     COLUMNS.format(*cells)
     for cells in (
-        ("CONTAINER ID", "IMAGE", "COMMAND", "CREATED", "STATUS", "PORTS", "NAMES"),
-        ("0123456789ab", "nginx:1.27", '"/docker-entrypoint.…"', "2 days ago")
-        + ("Up 2 days (healthy)", "0.0.0.0:80->80/tcp, :::80->80/tcp", "web"),
-        ("1123456789ab", "db:16", '"postgres"', "2 days ago")
-        + ("Up 2 days (unhealthy)", "5432/tcp", "db"),
-        ("2123456789ab", "job:1", '"job"', "3 hours ago")
-        + ("Exited (137) 10 minutes ago", "", "job-1"),
-        ("3123456789ab", "job:1", '"job"', "3 hours ago")
-        + ("Exited (0) 10 minutes ago", "", "job-2"),
-        ("4123456789ab", "loop:1", '"loop"', "1 hour ago")
-        + ("Restarting (1) 5 seconds ago", "", "loop"),
-        ("5123456789ab", "box", '"sh"', "1 hour ago", "Up 1 hour (Paused)", "", "box"),
+        ("CONTAINER ID", "IMAGE", "COMMAND", "STATUS", "PORTS", "NAMES"),
+        ("0123456789ab", "nginx:1.27", '"/run…"', "Up 2 days (healthy)", "80/tcp, 81/tcp", "web"),
+        ("1123456789ab", "db:16", '"db"', "Up 2 days (unhealthy)", "5432/tcp", "db"),
+        ("2123456789ab", "job:1", '"job"', "Exited (137) 10 minutes ago", "", "job-1"),
+        ("3123456789ab", "job:1", '"job"', "Exited (0) 10 minutes ago", "", "job-2"),
+        ("4123456789ab", "loop:1", '"loop"', "Restarting (1) 5 seconds ago", "", "loop"),
+        ("5123456789ab", "box", '"sh"', "Up 1 hour (Paused)", "", "box"),
     )
 )
 
@@ -44,7 +39,7 @@ def test_container_list_reads_the_table_and_puts_trouble_first(load, tmp_path):
     assert result["states"] == {"exited": 2, "paused": 1, "restarting": 1, "running": 2}
     assert (result["unhealthy"], result["failed"]) == (["db"], ["job-1", "loop"])
     web = result["rows"][-1]
-    assert web["ports"] == "0.0.0.0:80->80/tcp, :::80->80/tcp"
+    assert web["ports"] == "80/tcp, 81/tcp"
     assert (web["health"], web["exit_code"], web["id"]) == ("healthy", None, "0123456789ab")
 
 

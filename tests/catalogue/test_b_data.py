@@ -3,6 +3,7 @@
 import gzip
 import json
 import tomllib
+from collections.abc import Callable
 
 import pytest
 import yaml
@@ -177,12 +178,18 @@ DOCUMENT = {
 }
 
 
-@pytest.mark.parametrize("to", ["json", "yaml", "toml"])
+READERS: dict[str, Callable[[str], object]] = {
+    "json": json.loads,
+    "yaml": yaml.safe_load,
+    "toml": tomllib.loads,
+}
+
+
+@pytest.mark.parametrize("to", READERS)
 def test_convert_document_keeps_the_content(load, tmp_path, to):
     (tmp_path / "d.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
     text = load("data/convert/convert_document").run(str(tmp_path / "d.json"), to)["text"]
-    readers = {"json": json.loads, "yaml": yaml.safe_load, "toml": tomllib.loads}
-    assert readers[to](text) == DOCUMENT
+    assert READERS[to](text) == DOCUMENT
 
 
 def test_convert_document_goes_from_table_to_document_and_back(load, tmp_path):

@@ -132,7 +132,7 @@ def test_explain_cron_agrees_with_a_minute_by_minute_search(load):
     tool = load("services/schedule/explain_cron")
     start = datetime.fromisoformat("2024-02-27T22:10:00+00:00")
     rows = tool.run("*/20 1-23/7 28-31,1 * 2", 20, start.isoformat())["rows"]
-    expected = []
+    expected: list[str] = []
     time = start
     while len(expected) < 20:
         time += timedelta(minutes=1)
