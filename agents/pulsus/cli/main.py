@@ -6,6 +6,7 @@ a mistake and gets a suggestion. This is the one place where an error becomes an
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -106,6 +107,7 @@ def cli(ctx: click.Context) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status (docs/exit-codes.md)."""
     args = list(sys.argv[1:] if argv is None else argv)
+    logging.getLogger("pulsus").handlers = [_Warnings()]
     try:
         status = cli.main(args=args, prog_name="pulsus", standalone_mode=False)
     except PulsusError as error:
@@ -124,6 +126,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     raise SystemExit(status if isinstance(status, int) else 0)
+
+
+class _Warnings(logging.Handler):
+    """What lower rooms warn of (a torn line that was ignored), as our warnings on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one warning."""
+        output.warn(record.getMessage())
 
 
 def _usage(error: click.ClickException) -> UsageError:

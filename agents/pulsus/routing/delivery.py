@@ -46,9 +46,14 @@ class Promoter(Protocol):
     """Puts a proven module into the catalogue."""
 
     def promote(
-        self, validated: ValidatedModule, target: Target, *, remove: Path | None
+        self,
+        validated: ValidatedModule,
+        target: Target,
+        *,
+        remove: Path | None = None,
+        edited_from: bytes | None = None,
     ) -> Promotion:
-        """The revision under which it is now there."""
+        """The revision under which it is now there; `edited_from` are bytes it may replace."""
         ...
 
     def current(self, target: Target, sha256: str) -> Promotion | None:
@@ -66,6 +71,7 @@ class Module:
     target: Target
     steps: Steps
     candidate: candidates.Candidate | None = None
+    edited_from: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +136,13 @@ class Deliverer:
 
     def _promote(self, module: Module, validated: ValidatedModule, target: Target) -> Promotion:
         remove = module.candidate.module if module.candidate else None
-        return self.promoter.promote(validated, target, remove=remove)
+        edited = module.edited_from if target == module.target else None
+        return self.promoter.promote(validated, target, remove=remove, edited_from=edited)
 
     def _edited(self, module: Module, source: bytes) -> Module:
         tool = self.read(source, module.path)
-        return replace(module, source=source, tool=tool)
+        original = module.edited_from or module.source
+        return replace(module, source=source, tool=tool, edited_from=original)
 
     def _keep(self, module: Module, status: candidates.Status, reasons: tuple[str, ...]) -> None:
         """Note on a candidate why it was not promoted, so that the next run offers it again."""

@@ -26,10 +26,19 @@ class CataloguePromoter:
     route_id: str | None = None
 
     def promote(
-        self, validated: ValidatedModule, target: Target, *, remove: Path | None = None
+        self,
+        validated: ValidatedModule,
+        target: Target,
+        *,
+        remove: Path | None = None,
+        edited_from: bytes | None = None,
     ) -> Promotion:
-        """The revision under which the module is now in the catalogue. Raises as `promote`."""
-        in_place = validated.tool.path == target.path(self.workflows_root)
+        """The revision under which the module is now in the catalogue. Raises as `promote`.
+
+        `edited_from` are the bytes an edited module replaces: while they are what lies at the
+        target, they may be overwritten although nobody promoted them.
+        """
+        replaced = edited_from is not None and _holds(target.path(self.workflows_root), edited_from)
         return promote(
             validated,
             target=target,
@@ -45,7 +54,7 @@ class CataloguePromoter:
             clock=self.clock,
             lock_seconds=self.lock_seconds,
             remove=remove,
-            replace_unrecorded=in_place,
+            replace_unrecorded=replaced,
         )
 
     def current(self, target: Target, sha256: str) -> Promotion | None:
@@ -61,3 +70,10 @@ class CataloguePromoter:
             target.tool_id,
             created=False,
         )
+
+
+def _holds(path: Path, source: bytes) -> bool:
+    try:
+        return path.read_bytes() == source
+    except OSError:
+        return False
