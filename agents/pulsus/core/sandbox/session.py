@@ -92,7 +92,8 @@ class Session:
             status = "ok"
         elif phase == "unsafe" or self._stage == "start":
             status = "unverified"
-        failed_in: Stage = "result" if final.get("stage") == "result" else self._stage
+        said = final.get("stage")
+        failed_in: Stage = said if said in ("files", "result") else self._stage
         return Outcome(
             status=status,
             stage="done" if status == "ok" else failed_in,

@@ -1,0 +1,44 @@
+"""Running small candidates in a real sandbox from tests."""
+
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from pulsus.config.settings import SandboxConfig
+from pulsus.core.sandbox.anywhere import run_sandboxed
+from pulsus.core.sandbox.job import Job, Outcome
+from pulsus.core.sandbox.policy import Limits
+from pulsus.core.sandbox.probe import probe
+
+LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
+
+
+def need_sandbox():
+    """Skip the test, with the reason, where no sandbox works."""
+    status = probe()
+    if not status.works:
+        pytest.skip(f"no sandbox here: {status.reason}: {status.hint}")
+
+
+def sandboxed(source: str, limits: Limits = LIMITS, **job) -> Outcome:
+    """What came of `run()` in that source."""
+    need_sandbox()
+    caps = {name: job.pop(name) for name in list(job) if name in Limits.__dataclass_fields__}
+    text = dedent(source).encode()
+    given = {"name": "candidate", "entry": "run", "inputs": {}, **job}
+    return run_sandboxed(Job(text, **given), replace(limits, **caps))
+
+
+def processes_with(token: str) -> list[int]:
+    """Processes of this machine whose command line holds that text."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            data = path.read_bytes()
+        except OSError:
+            continue
+        if token.encode() in data:
+            found.append(int(path.parent.name))
+    return found

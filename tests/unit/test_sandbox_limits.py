@@ -1,0 +1,265 @@
+"""Limits, clocks and the verdict channel (spec §8, §17), on real sandboxes."""
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from textwrap import dedent
+
+import pytest
+
+from pulsus.core.types import InlineFile
+from tests.sandboxes import need_sandbox, processes_with, sandboxed
+
+pytestmark = pytest.mark.sandbox
+MIB = 1 << 20
+
+
+def gone(token):
+    deadline = time.monotonic() + 5
+    while processes_with(token) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not processes_with(token)
+
+
+def test_one_process_cannot_pass_the_memory_cap():
+    outcome = sandboxed(
+        """
+        def run():
+            kept = []
+            while True:
+                kept.append(bytearray(4 << 20))
+        """,
+        memory_bytes=128 * MIB,
+    )
+    assert outcome.status == "failed"
+    assert "more than 128 MB of memory" in outcome.message
+    assert outcome.peak_bytes < 512 * MIB
+
+
+def test_children_together_cannot_pass_the_memory_cap():
+    outcome = sandboxed(
+        """
+        import os, time
+        def run():
+            for _ in range(6):
+                if os.fork() == 0:
+                    kept = bytearray(40 << 20)
+                    time.sleep(60)
+                    os._exit(len(kept) & 1)
+            time.sleep(60)
+        """,
+        memory_bytes=128 * MIB,
+    )
+    assert "more than 128 MB of memory" in outcome.message
+
+
+def test_files_in_memory_count_as_memory():
+    outcome = sandboxed(
+        """
+        import time
+        def run():
+            with open("/tmp/a", "wb") as file:
+                file.write(bytes(48 << 20))
+            time.sleep(60)
+        """,
+        memory_bytes=40 * MIB,
+    )
+    assert "more than 40 MB of memory" in outcome.message
+
+
+def test_tmp_has_a_size():
+    outcome = sandboxed(
+        """
+        def run():
+            for name in "abc":
+                with open(f"/tmp/{name}", "wb") as file:
+                    file.write(bytes(3 << 20))
+        """,
+        tmp_bytes=5 * MIB,
+    )
+    assert "No space left" in outcome.message
+
+
+def test_a_fork_bomb_ends_with_nothing_left():
+    token = f"bomb{secrets.token_hex(8)}"
+    outcome = sandboxed(
+        f"""
+        import os, time
+        def run():
+            refused = 0
+            for _ in range(200):
+                try:
+                    if os.fork() == 0:
+                        os.execv("/bin/sh", ["sh", "-c", "sleep 60; :", "{token}"])
+                except BlockingIOError:
+                    refused += 1
+            return refused
+        """,
+        processes=24,
+    )
+    assert outcome.status == "failed" or outcome.value > 150
+    assert gone(token)
+
+
+@pytest.mark.parametrize(("stage", "where"), [("import", 0), ("run", 4)])
+def test_each_stage_is_killed_at_its_own_clock_with_its_children(stage, where):
+    token = f"late{secrets.token_hex(8)}"
+    indent = " " * where
+    source = (
+        "import os, signal, subprocess, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        + ("def run():\n" if where else "")
+        + f"{indent}subprocess.Popen(['setsid', 'sh', '-c', 'sleep 60; :', '{token}'])\n"
+        + f"{indent}time.sleep(60)\n"
+        + ("" if where else "def run():\n    return 1\n")
+    )
+    started = time.monotonic()
+    outcome = sandboxed(source, import_seconds=1.0, run_seconds=2.0)
+    assert (outcome.status, outcome.stage) == ("failed", stage)
+    assert "took longer than" in outcome.message
+    assert time.monotonic() - started < 10
+    assert gone(token)
+
+
+def test_a_daemon_does_not_outlive_a_good_result():
+    token = f"daemon{secrets.token_hex(8)}"
+    outcome = sandboxed(
+        f"""
+        import subprocess
+        def run():
+            command = ["setsid", "sh", "-c", "sleep 60; :", "{token}"]
+            subprocess.Popen(command, start_new_session=True)
+            return "fine"
+        """
+    )
+    assert outcome.value == "fine"
+    assert not processes_with(token)
+
+
+def test_everything_dies_with_the_process_that_validates():
+    need_sandbox()
+    token = f"orphan{secrets.token_hex(8)}"
+    program = dedent(
+        f"""
+        from tests.sandboxes import sandboxed
+        sandboxed('''
+        import subprocess, time
+        def run():
+            subprocess.run(["sh", "-c", "sleep 60; :", "{token}"])
+        ''', run_seconds=60.0)
+        """
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program, "parent"], env=dict(os.environ))
+    try:
+        deadline = time.monotonic() + 20
+        while len(processes_with(token)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(processes_with(token)) >= 2
+    finally:
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    assert gone(token)
+
+
+def test_a_flood_of_output_is_cut_and_then_killed():
+    outcome = sandboxed("def run():\n    while True:\n        print('x' * 65536)")
+    assert "printed more than 8 MiB" in outcome.message
+    assert len(outcome.output) < 20_000
+
+
+def test_output_is_kept_without_what_drives_a_terminal():
+    outcome = sandboxed("def run():\n    print('\\x1b[2Jhello\\x07')")
+    assert outcome.output == "[2Jhello\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("import os\nos._exit(0)\ndef run(): ...", id="at import"),
+        pytest.param("import os\ndef run():\n    os._exit(0)", id="in run"),
+        pytest.param("import sys\ndef run():\n    sys.exit(0)", id="sys.exit"),
+        pytest.param(
+            "import os, signal\ndef run():\n    os.kill(os.getpid(), signal.SIGKILL)", id="signal"
+        ),
+        pytest.param(
+            'import os\ndef run():\n    os.write(3, b\'{"phase": "done", "value": 1}\\n\')\n'
+            "    os._exit(0)",
+            id="a result without the secret",
+        ),
+        pytest.param(
+            "import os\ndef run():\n    os.execv('/bin/true', ['true'])", id="becomes true(1)"
+        ),
+    ],
+)
+def test_ending_well_is_not_a_result(source):
+    assert sandboxed(source).status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("float('nan')", "finite"),
+        ("[1, float('inf')]", "result[1]"),
+        ("{1: 2}", "key of type int"),
+        ("{'a': {1}}", "set"),
+        ("object()", "JSON values only"),
+        ("'x' * 200_000", "the limit is 65536"),
+        ("'\\ud800'", "half a character"),
+        ("[[]] and __import__('functools').reduce(lambda d, _: [d], range(500), [])", "nested"),
+    ],
+)
+def test_a_result_that_is_not_plain_json_fails(value, said):
+    outcome = sandboxed(f"def run():\n    return {value}")
+    assert (outcome.status, outcome.stage) == ("failed", "result")
+    assert said in outcome.message
+
+
+def test_a_result_comes_back_as_it_was():
+    outcome = sandboxed("def run():\n    return {'a': [1, 2.5, None, True, 'é\\n']}")
+    assert outcome.value == {"a": [1, 2.5, None, True, "é\n"]}
+
+
+def test_a_candidate_that_replaces_the_tools_of_the_harness_gains_nothing():
+    outcome = sandboxed(
+        """
+        import builtins, json, os, sys
+        json.dumps = json.JSONEncoder.encode = lambda *a, **k: '{"phase": "done", "value": 1}'
+        sys.exit = os._exit
+        def run():
+            raise ValueError("the truth")
+        """
+    )
+    assert outcome.status == "failed"
+    assert "the truth" in outcome.message
+
+
+def test_a_failure_names_the_exception_and_the_line():
+    outcome = sandboxed("def run():\n    raise KeyError('disk')")
+    assert outcome.message == "KeyError: 'disk'"
+    assert "raise KeyError('disk')" in outcome.trace
+
+
+def test_import_only_runs_nothing_but_the_import():
+    outcome = sandboxed("print('loaded')\ndef run():\n    print('ran')", inputs=None)
+    assert (outcome.status, outcome.output) == ("ok", "loaded\n")
+
+
+def test_an_examples_files_are_there_before_the_import():
+    outcome = sandboxed(
+        """
+        import os, time
+        SIZE = os.path.getsize("/tmp/data/log/a.bin")
+        def run():
+            return [SIZE, round((time.time() - os.path.getmtime("/tmp/data/log/a.bin")) / 100)]
+        """,
+        files=(InlineFile("/tmp/data/log/a.bin", b"\x00\xff", age_s=900.0),),
+    )
+    assert outcome.value == [2, 9]
+
+
+def test_an_examples_file_outside_tmp_fails():
+    outcome = sandboxed("def run(): ...", files=(InlineFile("/tmp/../usr/x", b""),))
+    assert (outcome.status, outcome.stage) == ("failed", "files")

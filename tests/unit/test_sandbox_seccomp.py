@@ -1,0 +1,73 @@
+"""The system-call filter, run by a small interpreter of classic BPF."""
+
+import struct
+
+import pytest
+
+from pulsus.core.sandbox.seccomp import program, supported
+
+ALLOW, KILL, EPERM, ENOSYS = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
+X86, ARM = ("x86_64", 0xC000003E), ("aarch64", 0xC00000B7)
+
+
+def verdict(code, arch, number, *args):
+    """What the filter answers to that call."""
+    data = struct.pack("<IIQ6Q", number, arch, 0, *(*args, *[0] * (6 - len(args))))
+    steps = [struct.unpack_from("<HBBI", code, at) for at in range(0, len(code), 8)]
+    at = value = 0
+    while True:
+        kind, yes, no, k = steps[at]
+        at += 1
+        match kind:
+            case 0x20:
+                (value,) = struct.unpack_from("<I", data, k)
+            case 0x06:
+                return k
+            case 0x15 | 0x35 | 0x45:
+                taken = {0x15: value == k, 0x35: value >= k, 0x45: bool(value & k)}[kind]
+                at += yes if taken else no
+            case _:
+                raise AssertionError(kind)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "number", "args", "answer"),
+    [
+        (X86, 0, (), ALLOW),
+        (X86, 101, (), EPERM),
+        (X86, 165, (), EPERM),
+        (X86, 319, (), EPERM),
+        (X86, 435, (), ENOSYS),
+        (X86, 56, (0x01200011,), ALLOW),
+        (X86, 56, (0x10000011,), EPERM),
+        (X86, 56, (0x00020011,), EPERM),
+        (X86, 41, (1,), ALLOW),
+        (X86, 41, (2,), ALLOW),
+        (X86, 41, (40,), EPERM),
+        (X86, 53, (1,), ALLOW),
+        (X86, 53, (30,), EPERM),
+        (X86, 16, (1, 0x5412), EPERM),
+        (X86, 16, (1, 0x5401), ALLOW),
+        (X86, 0x40000000 | 101, (), KILL),
+        (ARM, 63, (), ALLOW),
+        (ARM, 117, (), EPERM),
+        (ARM, 279, (), EPERM),
+        (ARM, 220, (0x10000000,), EPERM),
+        (ARM, 220, (17,), ALLOW),
+        (ARM, 198, (40,), EPERM),
+        (ARM, 29, (1, 0x5412), EPERM),
+    ],
+)
+def test_the_filter_answers(cpu, number, args, answer):
+    assert verdict(program(cpu[0]), cpu[1], number, *args) == answer
+
+
+def test_calls_of_another_processor_are_killed():
+    assert verdict(program("x86_64"), 0x40000003, 11) == KILL
+
+
+def test_a_processor_without_a_filter_is_named_unsupported():
+    assert supported("x86_64")
+    assert not supported("riscv64")
+    with pytest.raises(KeyError):
+        program("riscv64")
