@@ -175,6 +175,19 @@ class HashMoved(Denied):
     code = "HASH_MOVED"
 
 
+class NotPromoted(Denied):
+    """Only promoted tools are run, and this one is not promoted in its present form."""
+
+    code = "NOT_PROMOTED"
+
+
+class StarterMissing(PulsusError):
+    """This installation carries no starter catalogue."""
+
+    code = "STARTER_MISSING"
+    exit_status = 2
+
+
 class ToolFailed(PulsusError):
     """A tool ran and failed."""
 

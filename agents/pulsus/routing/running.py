@@ -9,7 +9,7 @@ from pulsus.core.compose.planner import params_of
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
-from pulsus.errors import ApprovalNeeded, HashMoved, InputNeeded, ToolNotFound
+from pulsus.errors import ApprovalNeeded, InputNeeded, NotPromoted, ToolNotFound
 from pulsus.execution.child import RunResult, run_tool
 from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.pump import OnOutput
@@ -69,7 +69,7 @@ def run_promoted(
 ) -> RunResult:
     """What the tool returns, run from exactly these bytes; they and its steps' must be promoted.
 
-    Raises HashMoved for bytes that are not on record, ToolFailed, UsageError.
+    Raises NotPromoted for bytes that are not on record, ToolFailed, UsageError.
     """
     steps = steps_of(project, source)
     require_promoted(project, tool, source)
@@ -86,11 +86,11 @@ def run_promoted(
 
 
 def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> None:
-    """Raise HashMoved unless exactly these bytes are the tool's latest revision."""
+    """Raise NotPromoted unless exactly these bytes are the tool's latest revision."""
     target = Target(tool.domain, tool.action, tool.name)
     if project.promoter().current(target, digest(source)) is None:
         shared = "" if tool.domain is None else f"--domain {tool.domain} "
-        raise HashMoved(
+        raise NotPromoted(
             f"{tool.id} is not promoted in its present form, and only promoted tools are run",
             hint=f"prove and promote it: pulsus promote {tool.path.name} "
             f"{shared}--action {tool.action}",

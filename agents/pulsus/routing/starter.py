@@ -6,17 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pulsus
-from pulsus.errors import PulsusError, storage_error
+from pulsus.errors import StarterMissing, storage_error
 
 IGNORED = (".pulsus/", "logs/", "workflows/_tmp/")
 SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
-
-
-class StarterMissing(PulsusError):
-    """This installation carries no starter catalogue."""
-
-    code = "STARTER_MISSING"
-    exit_status = 2
 
 
 def install(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:

@@ -1,0 +1,82 @@
+"""Every command in README and docs runs, with the files the text shows."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PULSUS = Path(sys.executable).with_name("pulsus")
+
+FILES = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)```", re.DOTALL)
+CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+LINKS = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+
+
+def commands(page):
+    blocks = CONSOLE.findall(page.read_text(encoding="utf-8"))
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [line.removeprefix("$ ") for line in lines if line.startswith("$ pulsus ")]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    subprocess.run([PULSUS, "init", folder], check=True, capture_output=True, timeout=60)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda p: p.name)
+def test_every_command_on_the_page_works(page, project):
+    for name, text in FILES.findall(page.read_text(encoding="utf-8")):
+        (project / name).write_text(text, encoding="utf-8")
+    for command in commands(page):
+        done = subprocess.run(
+            [PULSUS, *shlex.split(command)[1:]],
+            cwd=project,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page):
+    targets = LINKS.findall(page.read_text(encoding="utf-8"))
+    missing = [t for t in targets if not (page.parent / t).exists()]
+    assert not missing
+
+
+def test_every_error_code_and_exit_status_is_documented():
+    from pulsus import errors
+
+    page = (ROOT / "docs/exit-codes.md").read_text(encoding="utf-8")
+    classes = [c for c in vars(errors).values() if isinstance(c, type)]
+    known = {c.code: c.exit_status for c in classes if issubclass(c, errors.PulsusError)}
+    listed = dict(re.findall(r"^\| `([A-Z_]+)` \| (\d+) \|", page, re.MULTILINE))
+    assert {code: int(status) for code, status in listed.items()} == known
+
+
+def test_every_hook_is_documented():
+    from pulsus.plugins import hookspecs
+
+    page = (ROOT / "docs/plugins.md").read_text(encoding="utf-8")
+    hooks = [name for name in vars(hookspecs) if name.startswith("pulsus_")]
+    assert hooks
+    assert [name for name in hooks if f"`{name}`" not in page] == []
+
+
+def test_every_room_is_on_the_map():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    package = ROOT / "agents/pulsus"
+    rooms = [p.name for p in package.iterdir() if p.is_dir() and (p / "__init__.py").exists()]
+    assert [room for room in rooms if f"`{room}/" not in page] == []
