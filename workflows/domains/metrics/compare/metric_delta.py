@@ -70,7 +70,7 @@ from pathlib import Path
 from typing import Any
 
 _SAMPLE = re.compile(
-    r"([a-zA-Z_:][\w:.]*)(?:\{((?:[^\"}]|\"(?:[^\"\\]|\\.)*\")*)\})?\s+(\S+)(?:\s+(\S+))?"
+    r"([a-zA-Z_:][\w:.]*)(?:\{((?:[^\"}]++|\"(?:[^\"\\]++|\\.)*+\")*+)\})?\s+(\S+)(?:\s+(\S+))?"
 )
 _LABEL = re.compile(r'([a-zA-Z_][\w.]*)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _COUNTING = ("_total", "_bucket", "_count", "_sum")

@@ -81,7 +81,7 @@ _LASTB = re.compile(
     r"(?P<user>\S+)? +(?P<line>(?:ssh|tty|pts)\S*) +(?:(?P<source>\S+) +)?"
     r"(?P<time>[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d)"
 )
-_LONGEST = 4096
+_LONGEST = 1024
 
 
 def run(path: str, top: int = 20, threshold: int = 10) -> dict[str, Any]:

@@ -70,7 +70,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 _LINE = re.compile(
-    r"(?P<client>\S+) \S+ (?P<user>.+?) \[(?P<time>[^\]]+)\] "
+    r"(?P<client>\S+) \S+ (?P<user>[^\[]{1,256}) \[(?P<time>[^\]]+)\] "
     r'"(?P<request>(?:[^"\\]|\\.)*)" (?P<status>\d{3}) (?P<bytes>\d+|-)'
     r'(?: "(?:[^"\\]|\\.)*" "(?P<agent>(?:[^"\\]|\\.)*)")?'
 )
@@ -98,7 +98,7 @@ def run(path: str, top: int = 10, status: int = 0) -> dict[str, Any]:
                 continue
             match = _LINE.match(line[:_LONGEST])
             when = _time(match["time"]) if match else None
-            if match is None or when is None:
+            if match is None or when is None or when.tzinfo is None:
                 malformed += 1
                 continue
             code = int(match["status"])
@@ -144,9 +144,9 @@ def _time(text: str) -> datetime | None:
     """The log's own time format, read without the locale's month names."""
     try:
         day, month, rest = text.split("/", 2)
-        return datetime.strptime(
-            f"{day}/{_MONTHS.index(month) + 1:02}/{rest}", "%d/%m/%Y:%H:%M:%S %z"
-        )
+        year, clock = rest.split(":", 1)
+        number = _MONTHS.index(month) + 1
+        return datetime.fromisoformat(f"{year}-{number:02}-{day}T{clock.replace(' ', '')}")
     except ValueError:
         return None
 
