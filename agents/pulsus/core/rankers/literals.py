@@ -43,7 +43,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
 _VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
 
 _SAYS: dict[str, tuple[str, ...]] = {
-    "url": ("url", "http"),
+    "url": ("url", "http", "https"),
     "email": ("email",),
     "cron": ("cron", "schedule"),
     "subnet": ("subnet", "network"),

@@ -1,0 +1,109 @@
+"""Sub-intents of a request (spec §6)."""
+
+import pytest
+
+from pulsus.core.compose.clauses import split
+from pulsus.core.rankers.scorer import RankIndex
+from tests.ranking import CATALOGUE, ranked, tool
+
+INDEX = RankIndex.build(CATALOGUE)
+
+
+def clauses(request, index=INDEX):
+    found = split(request, lambda text: index.rank(text, limit=5), floor=0.55)
+    return [(c.text, c.candidates[0].tool.name if c.candidates else None) for c in found]
+
+
+def names(request, index=INDEX):
+    return [name for _, name in clauses(request, index)]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("summarize a matrix then plot the matrix", ["summarize_matrix", "plot_matrix"]),
+        ("First list open ports. Then count the errors in the log file.",
+         ["listening_ports", "error_counts"]),
+        ("list the largest files below a folder and render them as a markdown table",
+         ["biggest_files", "markdown_table"]),
+        ("list the largest files as a markdown table", ["biggest_files", "markdown_table"]),
+        ("count the errors in the log file; list every cron job; list open ports",
+         ["error_counts", "cron_jobs", "listening_ports"]),
+    ],
+)  # fmt: skip
+def test_a_request_for_several_things_is_cut_in_order(request_text, expected):
+    assert names(request_text) == expected
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "show memory and swap in use",
+        "open ports and who listens on them",
+        "count the errors in a.log and b.log",
+        "list the largest files, please, below a folder",
+        "when does the certificate of a.example.com expire",
+        "restart nginx and then make coffee",
+        "book a flight, then a hotel",
+    ],
+)
+def test_a_request_for_one_thing_stays_whole(request_text):
+    assert len(clauses(request_text)) == 1
+    assert clauses(request_text)[0][0] == request_text
+
+
+def test_one_tool_for_both_sides_of_and_beats_two():
+    both = tool("system/info/cpu_and_memory", "Show cpu load and memory in use.", kind="read")
+    one = tool("system/info/cpu_load", "Show cpu load.", kind="read")
+    with_both = RankIndex.build((*CATALOGUE, both, one))
+    assert names("show cpu load and memory in use", with_both) == ["cpu_and_memory"]
+    assert names("show cpu load and memory in use", RankIndex.build((*CATALOGUE, one))) == [
+        "cpu_load",
+        "memory_summary",
+    ]
+
+
+def test_no_tool_comes_twice():
+    assert names("list open ports, then list who listens") == ["listening_ports"]
+
+
+def test_quotes_and_brackets_are_not_cut():
+    seen = []
+
+    def retrieve(text):
+        seen.append(text)
+        return (ranked("a/b/c", 0.9),)
+
+    split('find "now and then" (cpu and memory)', retrieve, floor=0.5)
+    assert all(text.count('"') != 1 and text.count("(") == text.count(")") for text in seen)
+
+
+def test_a_clause_below_the_floor_is_not_kept():
+    def retrieve(text):
+        sure = {"alpha": 0.9, "beta": 0.4}.get(text, 0.1)
+        return (ranked(f"a/b/{text.replace(' ', '_')}", sure, covered=9.0),)
+
+    assert len(split("alpha then beta", retrieve, floor=0.55)) == 1
+    assert len(split("alpha then beta", retrieve, floor=0.40)) == 2
+
+
+@pytest.mark.parametrize("request_text", ["", "  ", "and then, the", "!?;"])
+def test_a_request_without_words_has_no_clause(request_text):
+    assert split(request_text, lambda text: (), floor=0.5) == ()
+
+
+def test_nothing_found_is_one_clause_without_candidates():
+    (only,) = split("xyzzy then plugh", lambda text: (), floor=0.5)
+    assert only.candidates == ()
+
+
+def test_a_long_list_of_cuts_is_ranked_a_bounded_number_of_times():
+    calls = []
+
+    def retrieve(text):
+        calls.append(text)
+        return ()
+
+    split(" and ".join(f"thing{n}" for n in range(300)), retrieve, floor=0.5)
+    split(". ".join(f"thing{n}" for n in range(300)), retrieve, floor=0.5)
+    assert len(calls) <= 2 * 40

@@ -1,0 +1,181 @@
+"""Figures over requests with known answers."""
+
+import json
+
+import pytest
+
+from pulsus.core.compose.selector import Choice
+from pulsus.errors import EvalBelowFloor, UsageError
+from pulsus.routing.evaluate import check_floors, evaluate, parse_floors, to_json
+from pulsus.routing.golden import GoldenRow, load_queries, load_remembered, load_tools
+from tests.ranking import ranked
+
+RANKINGS = {
+    "one": [("a", 0.9), ("b", 0.2)],
+    "two": [("b", 0.7), ("a", 0.1)],
+    "none": [("a", 0.3)],
+    "many": [("a", 0.95), ("c", 0.9), ("b", 0.5)],
+}
+
+
+def rank(query):
+    return [ranked(f"shared/x/{name}", p) for name, p in RANKINGS.get(query, [])]
+
+
+def decide(query, found):
+    if query == "many":
+        return Choice("compose", tuple(found[:2]), "")
+    return (
+        Choice("select", tuple(found[:1]), "") if found[0].p >= 0.6 else Choice("generate", (), "")
+    )
+
+
+def report(*rows, judge=decide):
+    ticks = iter(range(1000))
+    return evaluate(
+        rows, rank, judge, tau=0.6, tools=3, index_seconds=0.5, seconds=lambda: next(ticks) / 1000
+    )
+
+
+def row(query, *tools, policy=None):
+    return GoldenRow(query, tuple(f"shared/x/{t}" for t in tools), policy)
+
+
+ROWS = (
+    row("one", "a", policy="select"),
+    row("two", "a", policy="select"),
+    row("none", policy="generate"),
+    row("many", "a", "c", policy="compose"),
+)
+
+
+def test_the_figures_are_those_of_the_definition():
+    found = report(*ROWS)
+    assert found.hit_at_1 == pytest.approx(2 / 3)
+    assert found.mrr == pytest.approx((1 + 0.5 + 1) / 3)
+    assert found.recall_at_5 == 1.0
+    assert found.ndcg_at_10 == pytest.approx((1 + 0.63093 + 1) / 3, abs=1e-4)
+    assert found.policy_accuracy == 1.0
+    assert found.compose_exact == 1.0
+    assert found.precision_at_tau == pytest.approx(2 / 3)
+    assert found.coverage_at_tau == 1.0
+    assert found.out_of_catalogue_below_tau == 1.0
+    assert found.ece == pytest.approx((0.05 + 0.1 + 0.3 + 0.7 - 0.0) / 4, abs=0.03)
+    assert (found.query_ms_p50, found.query_ms_p99) == (1.0, 1.0)
+    assert (found.queries, found.tools, found.index_seconds) == (4, 3, 0.5)
+
+
+def test_recall_at_5_counts_against_what_five_places_can_hold():
+    many = GoldenRow("many", tuple(f"shared/x/{t}" for t in "abcdefg"))
+    assert report(many).recall_at_5 == pytest.approx(3 / 5)
+
+
+def test_failures_say_what_went_wrong():
+    found = report(
+        *ROWS, row("none", "a", policy="select"), row("many", "c", "a", policy="compose")
+    )
+    assert [(f.query, f.what) for f in found.failures] == [
+        ("two", "tool"),
+        ("none", "policy"),
+        ("many", "steps"),
+    ]
+
+
+def test_a_request_nothing_fits_is_wrong_above_tau():
+    found = report(row("one"))
+    assert (found.out_of_catalogue_below_tau, found.precision_at_tau) == (0.0, 0.0)
+    assert found.hit_at_1 is None
+
+
+def test_a_request_that_finds_nothing_counts_as_missed():
+    found = report(row("unknown", "a"), judge=None)
+    assert (found.hit_at_1, found.mrr, found.coverage_at_tau, found.ece) == (0, 0, 0, 0)
+
+
+def test_no_rows_measure_nothing():
+    found = report()
+    assert (found.hit_at_1, found.ece, found.query_ms_p50) == (None, None, None)
+
+
+def test_the_report_is_json():
+    data = json.loads(json.dumps(to_json(report(*ROWS))))
+    assert data["failures"][0]["expected"] == ["shared/x/a"]
+    assert {"hit_at_1", "ece", "query_ms_p99", "policy_accuracy", "index_seconds"} <= set(data)
+
+
+def test_a_figure_below_its_floor_is_an_error_with_both_numbers():
+    with pytest.raises(EvalBelowFloor, match=r"hit_at_1 is 0\.667, floor 0\.8"):
+        check_floors(report(*ROWS), parse_floors(["hit_at_1=0.8", "mrr=0.5"]))
+    check_floors(report(*ROWS), parse_floors(["hit_at_1=0.6"]))
+
+
+def test_a_figure_that_was_not_measured_is_below_any_floor():
+    with pytest.raises(EvalBelowFloor, match="not measured"):
+        check_floors(report(row("one")), {"hit_at_1": 0.0})
+
+
+@pytest.mark.parametrize("text", ["hit=0.8", "hit_at_1", "hit_at_1=x", "hit_at_1=1.1", "ece=0.1"])
+def test_a_floor_that_means_nothing_is_refused(text):
+    with pytest.raises(UsageError, match="--floor"):
+        parse_floors([text])
+
+
+def write(path, *lines):
+    path.write_bytes(b"\n".join(x if isinstance(x, bytes) else x.encode() for x in lines))
+    return path
+
+
+def test_rows_are_read_with_their_options(tmp_path):
+    file = write(
+        tmp_path / "q.jsonl",
+        '{"query": "x", "tools": ["a", "b"], "policy": "compose", "note": 1}',
+        "",
+        '{"query": "y", "tools": [], "any": true}',
+    )
+    assert load_queries(file) == (
+        GoldenRow("x", ("a", "b"), "compose"),
+        GoldenRow("y", (), None, any_of=True),
+    )
+    assert load_remembered(file) == {"a": ("x",), "b": ("x",)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{", "[]", b"\xff", '{"query": "x"}', '{"query": "", "tools": []}',
+        '{"query": "x", "tools": "a"}', '{"query": "x", "tools": [1]}',
+        '{"query": "x", "tools": [], "policy": "guess"}', '{"query": "x", "tools": [], "any": 1}',
+        "[" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_bad_row_is_named_by_file_and_line(tmp_path, line):
+    file = write(tmp_path / "q.jsonl", '{"query": "x", "tools": []}', line)
+    with pytest.raises(UsageError, match=r"q\.jsonl:2"):
+        load_queries(file)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(UsageError, match="gone"):
+        load_queries(tmp_path / "gone.jsonl")
+
+
+def test_tools_are_read_as_rankable_tools(tmp_path):
+    file = write(
+        tmp_path / "t.jsonl",
+        '{"id": "net/ping/ping", "name": "ping", "description": "Ping.", "params": ["h"]}',
+        '{"id": "get", "name": "get"}',
+    )
+    first, second = load_tools(file)
+    assert (first.domain, first.action, first.args[0].name) == ("net", "ping", "h")
+    assert (second.domain, second.summary, second.kind_declared) == (None, "", False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"id": "a"}', '{"id": "a", "name": "x", "params": 3}', '{"id": "get", "name": "again"}',
+     '{"id": "a", "name": "x", "description": 1}'],
+)  # fmt: skip
+def test_a_bad_tool_is_named_by_file_and_line(tmp_path, line):
+    file = write(tmp_path / "t.jsonl", '{"id": "get", "name": "get"}', line)
+    with pytest.raises(UsageError, match=r"t\.jsonl:2"):
+        load_tools(file)

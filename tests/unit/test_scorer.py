@@ -1,0 +1,244 @@
+"""The scorer (spec §5): score, order, tie-breaks, p, explanation."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from pulsus.config.settings import RankerConfig
+from pulsus.core.rankers.order import Candidate, order_key, tie_break
+from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.types import ToolHistory
+from tests.ranking import CATALOGUE, tool
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+INDEX = RankIndex.build(
+    CATALOGUE,
+    synonyms={"ram": ("memory",), "disk space": ("filesystem",), "cert": ("certificate",)},
+)
+
+
+def top(request, index=INDEX):
+    return index.rank(request)[0].tool.id
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("how full are the filesystems", "storage/usage/disk_usage"),
+        ("how much ram is in use", "memory/usage/memory_summary"),
+        ("when does the cert for example.com run out", "web/tls/certificate_expiry"),
+        ("memroy sumary", "memory/usage/memory_summary"),
+        ("listeningports", "network/ports/listening_ports"),
+        ("what is listening", "network/ports/listening_ports"),
+        ("scheduled crons", "services/schedule/cron_jobs"),
+    ],
+    ids=["words", "synonym", "short form", "typos", "joined", "inflection", "plural"],
+)
+def test_a_request_finds_its_tool(request_text, expected):
+    assert top(request_text) == expected
+
+
+def test_score_is_the_weighted_sum_of_what_is_shown():
+    for found in INDEX.rank("show disk usage and memory"):
+        total = sum(found.weights.values())
+        shown = sum(found.weights[n] * found.features[n] for n in found.weights) / total
+        assert found.score == pytest.approx(shown)
+        assert set(found.weights) == set(found.features)
+
+
+def test_weights_come_from_the_settings():
+    config = RankerConfig(weights={"name": 1.0, "doc": 0.0, "history": 0.0})
+    best = RankIndex.build(CATALOGUE, config).rank("disk usage")[0]
+    assert best.score == best.features["name"]
+
+
+@pytest.mark.parametrize(
+    ("winner", "loser", "reason"),
+    [
+        pytest.param(
+            Candidate(tool("d/a/z"), {"history": 0.0}, 0.5),
+            Candidate(tool("shared/a/b"), {"history": 0.9}, 0.5),
+            "domain tool over shared tool",
+            id="domain beats shared",
+        ),
+        pytest.param(
+            Candidate(tool("d/a/z"), {"history": 0.9}, 0.5),
+            Candidate(tool("d/a/b"), {"history": 0.1}, 0.5),
+            "higher history",
+            id="better history wins",
+        ),
+        pytest.param(
+            Candidate(tool("d/a/z", path=Path("/w/z.py")), {"history": 0.0}, 0.5),
+            Candidate(tool("d/a/b", path=Path("/w/deep/b.py")), {"history": 0.0}, 0.5),
+            "shallower path",
+            id="shallower path wins",
+        ),
+        pytest.param(
+            Candidate(tool("z/a/b"), {"history": 0.0}, 0.5),
+            Candidate(tool("d/a/c"), {"history": 0.0}, 0.5),
+            "lexicographic by filename",
+            id="file name decides",
+        ),
+        pytest.param(
+            Candidate(tool("d/a/b"), {"history": 0.0}, 0.5),
+            Candidate(tool("e/a/b"), {"history": 0.0}, 0.5),
+            "lexicographic by id",
+            id="id makes the order total",
+        ),
+    ],
+)
+def test_equal_scores_are_ordered_by_the_spec(winner, loser, reason):
+    assert sorted([loser, winner], key=order_key) == [winner, loser]
+    assert tie_break(winner, loser) == reason
+
+
+def test_a_better_score_beats_every_tie_breaker():
+    shared = Candidate(tool("shared/a/z"), {"history": 0.0}, 0.51)
+    domain = Candidate(tool("d/a/a"), {"history": 1.0}, 0.50)
+    assert sorted([domain, shared], key=order_key) == [shared, domain]
+    assert tie_break(shared, domain) is None
+
+
+def test_sums_of_floats_do_not_break_a_tie():
+    first = Candidate(tool("d/a/a"), {"history": 0.0}, 0.1 + 0.2)
+    second = Candidate(tool("d/a/b"), {"history": 0.0}, 0.3)
+    assert tie_break(first, second) == "lexicographic by filename"
+
+
+def test_the_ranking_names_the_tie_break_that_decided():
+    twins = (tool("d/a/beta", "Ping a host."), tool("d/a/alpha", "Ping a host."))
+    best, other, *_ = RankIndex.build((*twins, *CATALOGUE)).rank("ping")
+    assert (best.tool.id, best.score) == ("d/a/alpha", other.score)
+    assert best.tie_break == "lexicographic by filename"
+    assert other.why_not == "d/a/alpha is before it: lexicographic by filename"
+
+
+def test_the_right_tool_is_sure_and_the_rest_are_not():
+    best, second, *_ = INDEX.rank("list the largest files in a folder")
+    assert best.p > 0.6 > second.p
+
+
+def test_a_request_nothing_fits_stays_below_tau():
+    for request in ("book a flight to paris", "write a poem", "translate this to french"):
+        assert all(found.p < 0.6 for found in INDEX.rank(request))
+
+
+@pytest.mark.parametrize(
+    "request_text", ["storage/usage/disk_usage", "disk_usage", "disk_usage.py"]
+)
+def test_a_tool_named_in_the_request_is_first_and_sure(request_text):
+    best = INDEX.rank(f"run {request_text} for the memory summary of open ports")[0]
+    assert best.tool.id == "storage/usage/disk_usage"
+    assert best.p > 0.9
+
+
+def test_a_read_tool_does_not_answer_a_request_for_a_change():
+    best = INDEX.rank("delete the largest files")[0]
+    assert best.tool.id != "storage/usage/biggest_files" or best.p < 0.6
+    shown = next(r for r in INDEX.rank("delete the largest files") if "biggest" in r.tool.id)
+    assert shown.caution == "the request asks to delete, the tool only reads"
+
+
+def test_a_tool_that_changes_things_does_not_answer_a_question():
+    shown = {r.tool.id: r for r in INDEX.rank("which files are older than some days")}
+    assert shown["storage/clean/delete_old_files"].caution
+    assert shown["storage/clean/delete_old_files"].p < 0.6
+
+
+def test_the_tool_that_makes_the_change_is_chosen():
+    best = INDEX.rank("restart the service")[0]
+    assert (best.tool.id, best.caution) == ("services/control/restart_service", None)
+
+
+def test_anti_intents_subtract():
+    plain = tool("a/b/matrix_stats", "Summary of a matrix.")
+    refusing = tool("a/b/matrix_stats", "Summary of a matrix.", anti_intents=("plot",))
+    docs = [
+        RankIndex.build((t, *CATALOGUE)).rank("plot a matrix", include=(t.id,), tools=(t.id,))[0]
+        for t in (plain, refusing)
+    ]
+    assert docs[1].features["doc"] < docs[0].features["doc"]
+
+
+def test_manifest_intents_add():
+    hinted = tool("a/b/thing", "Does it.", intents=("fragmentation",))
+    found = RankIndex.build((hinted, *CATALOGUE)).rank("fragmentation")
+    assert found[0].tool.id == "a/b/thing"
+    assert found[0].matched == {"manifest": ("fragmentation",)}
+
+
+def test_matched_says_which_word_stands_where():
+    matched = INDEX.rank("largest files in a folder")[0].matched
+    assert matched["name"] == ("files",)
+    assert matched["doc"] == ("largest", "files", "folder")
+    assert matched["args"] == ("folder",)
+
+
+def test_why_not_names_the_widest_gap_or_the_tie_break():
+    losers = INDEX.rank("disk usage")[1:]
+    assert losers
+    assert all("storage/usage/disk_usage" in (found.why_not or "") for found in losers)
+
+
+def test_good_history_decides_between_equals():
+    twins = (tool("d/a/one", "Ping a host."), tool("d/a/two", "Ping a host."))
+    index = RankIndex.build((*twins, *CATALOGUE))
+    past = {"d/a/two": ToolHistory("d/a/two", 1, 5, 0, NOW - timedelta(days=1))}
+    assert index.rank("ping")[0].tool.id == "d/a/one"
+    assert index.rank("ping", history=past, now=NOW)[0].tool.id == "d/a/two"
+
+
+def test_history_without_a_clock_is_refused():
+    past = {"a/b/c": ToolHistory("a/b/c", 1, 0, 0, NOW)}
+    with pytest.raises(ValueError, match="now"):
+        INDEX.rank("disk", history=past)
+
+
+def test_remembered_requests_find_their_tool():
+    request = "is the box gasping for air"
+    index = RankIndex.build(
+        CATALOGUE, remembered={"memory/usage/memory_summary": ("is the box gasping",)}
+    )
+    assert INDEX.rank(request) == ()
+    assert index.rank(request)[0].matched == {"history": ("box", "gasping")}
+
+
+def test_a_pool_keeps_p_of_the_whole_catalogue():
+    inside = {"memory/usage/memory_summary"}
+    whole = {r.tool.id: r.p for r in INDEX.rank("disk usage", limit=50)}
+    (only,) = INDEX.rank("disk usage", tools=inside)
+    assert (only.rank, only.p) == (1, whole["memory/usage/memory_summary"])
+    assert only.p < 0.6
+
+
+def test_limit_and_include():
+    found = INDEX.rank("list files", limit=1, include=("web/tls/certificate_expiry",))
+    assert [r.tool.id for r in found][-1] == "web/tls/certificate_expiry"
+    assert len(found) == 2
+
+
+class Shouting:
+    name = "shouting"
+
+    def __call__(self, intent, tool):
+        return 7.0 if tool.id == "web/tls/certificate_expiry" else 0.0
+
+
+def test_a_plugin_feature_is_shown_and_weighs_nothing_until_configured():
+    index = RankIndex.build(CATALOGUE, features=[Shouting()])
+    found = index.rank("disk usage", include=("web/tls/certificate_expiry",))
+    assert found[0].tool.id == "storage/usage/disk_usage"
+    assert found[0].weights["shouting"] == 0.0
+    assert found[-1].features["shouting"] == 1.0
+
+
+def test_a_weighted_plugin_feature_counts_even_without_a_shared_word():
+    config = RankerConfig(weights={"name": 0.1, "doc": 0.1, "history": 0.0, "shouting": 0.8})
+    found = RankIndex.build(CATALOGUE, config, features=[Shouting()]).rank("full filesystems")
+    assert found[0].tool.id == "web/tls/certificate_expiry"
+
+
+def test_two_features_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="shouting"):
+        RankIndex.build(CATALOGUE, features=[Shouting(), Shouting()])

@@ -1,0 +1,97 @@
+"""Select, compose or generate (spec §5, §6)."""
+
+import pytest
+
+from pulsus.core.compose.selector import decide, narrow_then_widen
+from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.types import SubIntent
+from tests.ranking import CATALOGUE, ranked
+
+
+def choice(candidates=(), clauses=(), max_steps=8):
+    subintents = [SubIntent(f"part {n}", tuple(c)) for n, c in enumerate(clauses)]
+    return decide(candidates, subintents, tau=0.6, slack=0.05, max_steps=max_steps)
+
+
+def ids(made):
+    return [r.tool.id for r in made.chosen]
+
+
+@pytest.mark.parametrize(("p", "policy"), [(0.60, "select"), (0.5999, "generate")])
+def test_a_single_tool_is_selected_from_tau_on(p, policy):
+    made = choice([ranked("a/b/x", p)], [[ranked("a/b/x", p)]])
+    assert made.policy == policy
+
+
+def test_clauses_with_tools_of_their_own_are_composed_in_order():
+    parts = [[ranked("a/b/y", 0.56)], [ranked("a/b/x", 0.9)], [ranked("a/b/z", 0.7)]]
+    made = choice([ranked("a/b/x", 0.9)], parts)
+    assert (made.policy, ids(made)) == ("compose", ["a/b/y", "a/b/x", "a/b/z"])
+
+
+def test_a_clause_below_tau_less_slack_is_not_composed():
+    made = choice([ranked("a/b/x", 0.7)], [[ranked("a/b/x", 0.9)], [ranked("a/b/y", 0.54)]])
+    assert (made.policy, ids(made)) == ("select", ["a/b/x"])
+
+
+def test_one_tool_for_two_clauses_is_no_composition():
+    made = choice([ranked("a/b/x", 0.7)], [[ranked("a/b/x", 0.9)], [ranked("a/b/x", 0.8)]])
+    assert made.policy == "select"
+
+
+def test_a_clause_nothing_answers_is_no_composition():
+    made = choice([ranked("a/b/x", 0.2)], [[ranked("a/b/x", 0.9)], []])
+    assert made.policy == "generate"
+
+
+def test_more_steps_than_a_plan_may_have_are_not_cut_short():
+    parts = [[ranked(f"a/b/t{n}", 0.9)] for n in range(3)]
+    made = choice([ranked("a/b/t0", 0.9)], parts, max_steps=2)
+    assert (made.policy, ids(made)) == ("generate", [])
+    assert "3 steps" in made.reason
+
+
+def test_nothing_found_is_generated_and_says_so():
+    assert choice().reason == "no tool shares a word with the request"
+
+
+def test_the_reason_names_tool_p_and_what_is_at_odds():
+    made = choice([ranked("a/b/x", 0.3, caution="the request asks to delete, the tool only reads")])
+    assert "a/b/x" in made.reason
+    assert "0.30" in made.reason
+    assert "only reads" in made.reason
+
+
+def look(pool, found, tau=0.6):
+    def rank(only):
+        return [r for r in found if only is None or r.tool.id in only]
+
+    return narrow_then_widen(pool, rank, tau=tau)
+
+
+def test_a_pool_with_a_sure_tool_is_enough():
+    found = [ranked("a/b/x", 0.8), ranked("c/d/y", 0.7)]
+    looked = look({"c/d/y"}, found)
+    assert ([r.tool.id for r in looked.candidates], looked.widened) == (["c/d/y"], False)
+
+
+@pytest.mark.parametrize("pool", [{"c/d/y"}, {"nowhere"}])
+def test_a_pool_without_one_is_widened_and_says_so(pool):
+    found = [ranked("a/b/x", 0.8), ranked("c/d/y", 0.5)]
+    looked = look(pool, found)
+    assert ([r.tool.id for r in looked.candidates], looked.widened) == (["a/b/x", "c/d/y"], True)
+
+
+def test_without_a_pool_there_is_nothing_to_widen():
+    assert look(set(), [ranked("a/b/x", 0.8)]).widened is False
+
+
+def test_the_best_of_the_wrong_folder_does_not_beat_a_clearly_better_tool_elsewhere():
+    index = RankIndex.build(CATALOGUE)
+    looked = narrow_then_widen(
+        {"storage/usage/disk_usage", "storage/usage/biggest_files"},
+        lambda only: index.rank("show memory and swap usage", tools=only),
+        tau=0.6,
+    )
+    assert looked.widened
+    assert looked.candidates[0].tool.id == "memory/usage/memory_summary"
