@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.compose import planner
-from pulsus.core.types import OutputRef, ParamRef
+from pulsus.core.types import Example, OutputRef, ParamRef
 from pulsus.errors import PlanInvalid, PlanUnwirable
 from tests.compositions import ROWS, arg, spec
 
@@ -68,6 +68,47 @@ def test_scalars_are_not_wired_by_type_alone():
 def test_an_optional_scalar_keeps_its_default():
     lists = spec("a/b/list", arg("path", default="''"), gives={"rows": ROWS})
     assert planner.compose("", [SAVE, lists]).steps[1].inputs == {}
+
+
+CERT = spec(
+    "web/tls/expiry",
+    arg("host", default="''"),
+    arg("file", default="''"),
+    arg("path", default="''"),
+    arg("limit", "int", default="LIMIT"),
+    gives={"rows": ROWS},
+    examples=(Example({"file": "/tmp/a.pem", "limit": 1}), Example({"host": "h"})),
+)
+
+
+def test_an_optional_input_that_examples_set_becomes_an_optional_parameter():
+    plan = planner.compose("", [CERT, TABLE])
+    assert plan.steps[0].inputs == {"host": ParamRef("host"), "file": ParamRef("file")}
+    params = planner.params_of(plan, [CERT, TABLE])
+    assert [(p.name, p.required, p.default) for p in params] == [
+        ("host", False, "''"),
+        ("file", False, "''"),
+    ]
+
+
+def test_optional_parameters_are_not_shared_and_leave_the_plain_names_to_required_ones():
+    other = spec("a/b/read", "file", gives={"x": "int"})
+    plan = planner.compose("", [CERT, other, CERT])
+    assert plan.params == ("file", "host", "s1_file", "s3_host", "s3_file")
+    assert plan.steps[1].inputs == {"file": ParamRef("file")}
+
+
+def test_a_dry_run_is_one_for_the_whole_plan():
+    def write(name, default):
+        return spec(f"a/b/{name}", arg("dry_run", "bool", default=default), kind="write")
+
+    tools = [write("one", "True"), write("two", "True")]
+    plan = planner.compose("", tools)
+    assert plan.params == ("dry_run",)
+    assert not planner.params_of(plan, tools)[0].required
+    tools = [write("one", "True"), write("two", "False")]
+    (param,) = planner.params_of(planner.compose("", tools), tools)
+    assert param.required, "with different defaults the caller must say which is meant"
 
 
 def test_two_steps_that_need_the_same_thing_share_a_parameter():

@@ -158,6 +158,34 @@ def test_a_step_without_an_example_leaves_the_inputs_to_be_made_up():
     assert not module("a/b/c", composed(bare, PLOT))[0].examples
 
 
+def test_a_fed_step_keeps_its_defaults_in_the_example_and_an_unfed_one_uses_its_own_data():
+    disks = spec(
+        "storage/usage/disks",
+        arg("saved", default="''"),
+        gives={"rows": ROWS},
+        examples=(
+            Example(
+                {"saved": "/tmp/df"},
+                (InlineFile("/tmp/df", b"x"),),
+                {"rows": [{"full": 1}]},
+                True,
+            ),
+        ),
+    )
+    table = spec(
+        "shared/report/table",
+        arg("rows", ROWS),
+        arg("columns", "list[str] | None", default="None"),
+        gives={"text": "str"},
+        examples=(Example({"rows": [{"n": 1}], "columns": ["n"]}),),
+    )
+    source = composed(disks, table)
+    assert 'def run(saved: str = "", columns: list[str] | None = None)' in source
+    (example,) = module("a/b/c", source)[0].examples
+    assert example.inputs == {"saved": "/tmp/df"}
+    assert [file.path for file in example.files] == ["/tmp/df"]
+
+
 HOSTILE = [
     'ends with a quote"',
     'triple """ + __import__("os").system("id") + """',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pulsus.core.compose.planner import params_of
 from pulsus.core.types import (
     Constant,
     Example,
@@ -20,23 +21,31 @@ TITLE = "made from the examples of its steps"
 
 
 def example_of(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
-    """Inputs for every plan parameter with the files they need; None where a step lacks them.
+    """Inputs for every required plan parameter with the files they need, or None.
 
-    `expected` is given only where the steps' own examples prove it: nothing but the last step
-    writes, the files are those of one example, and every returned value is known.
+    A step that is fed by another keeps its optional inputs at their defaults: what its examples
+    set fits their own data. `expected` is given only where the steps' examples prove it: nothing
+    but the last step writes, the files are those of one example, every returned value is known.
     """
+    needed = {param.name for param in params_of(plan, tools.values()) if param.required}
     inputs: dict[str, JsonValue] = {}
     files: dict[str, InlineFile] = {}
     origins: set[tuple[InlineFile, ...]] = set()
     for step in plan.steps:
         refs = {arg: ref.name for arg, ref in step.inputs.items() if isinstance(ref, ParamRef)}
-        if set(refs.values()) <= inputs.keys():
+        must = {arg: name for arg, name in refs.items() if name in needed}
+        fed = any(isinstance(value, OutputRef) for value in step.inputs.values())
+        if set(must.values()) <= inputs.keys() and (must or fed):
             continue
-        chosen = _chosen(step, refs, tools[step.tool])
-        if chosen is None:
+        chosen = _chosen(step, must, tools[step.tool])
+        if chosen is None and must:
             return None
-        for arg, name in refs.items():
-            inputs.setdefault(name, _field(chosen.inputs[arg], step, chosen, plan, tools))
+        if chosen is None or not refs:
+            continue
+        for arg, name in (must if fed else refs).items():
+            if arg in chosen.inputs:
+                value = _field(chosen.inputs[arg], step, chosen, plan, tools)
+                inputs.setdefault(name, value)
         for file in chosen.files:
             files.setdefault(file.path, file)
         origins.update({chosen.files} if chosen.files else ())
@@ -48,8 +57,8 @@ def example_of(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
     return Example(inputs, example.files, dict(expected), True, TITLE)
 
 
-def _chosen(step: PlanStep, refs: Mapping[str, str], tool: ToolSpec) -> Example | None:
-    able = [e for e in tool.examples if refs.keys() <= e.inputs.keys()]
+def _chosen(step: PlanStep, must: Mapping[str, str], tool: ToolSpec) -> Example | None:
+    able = [e for e in tool.examples if must.keys() <= e.inputs.keys()]
     whole = [e for e in able if e.inputs.keys() <= step.inputs.keys()]
     return next(iter(whole or able), None)
 
@@ -120,7 +129,7 @@ def _given(
             case Constant(constant):
                 given[arg] = constant
             case ParamRef(name):
-                given[arg] = example.inputs[name]
+                given |= {arg: example.inputs[name]} if name in example.inputs else {}
             case OutputRef():
                 if value not in known or _vague(known[value]):
                     return None

@@ -20,19 +20,23 @@ from pulsus.core.types import (
 )
 from pulsus.errors import PlanUnwirable
 
+DRY_RUN = "dry_run"
+
 
 def compose(description: str, tools: Sequence[ToolSpec], *, max_steps: int = 8) -> Plan:
     """The plan that runs `tools` in this order, each pinned to its bytes.
 
     An input comes from an earlier step where name and type say so (`wiring.source`); a required
-    one that nothing gives becomes a plan parameter; an optional one stays at its default. The
-    plan returns what the last step gives, and what no later step uses.
+    one that nothing gives becomes a plan parameter. So does, with its default, an optional one
+    that the tool's own examples set: they say what callers need, such as one of two sources.
+    The plan returns what the last step gives, and what no later step uses.
     Raises PlanUnwirable naming step, input and reason; PlanInvalid for no or too many tools.
     """
     ids = [f"s{number}" for number in range(1, len(tools) + 1)]
     draft = _Draft()
     for step, tool in zip(ids, tools, strict=True):
         draft.add(step, tool)
+    draft.expose(tools)
     plan = Plan(
         description=" ".join(description.split()),
         steps=_named(draft.steps),
@@ -87,6 +91,22 @@ class _Draft:
         self.steps.append(PlanStep(step, tool.id, inputs, outputs, tool.sha256))
         self.offers.append(offers)
 
+    def expose(self, tools: Sequence[ToolSpec]) -> None:
+        """Add optional parameters, after the required ones, which keep the plain names.
+
+        No two steps share one, for each has its own default; but `dry_run` is one for the plan:
+        whoever sets it means every step.
+        """
+        for number, tool in enumerate(tools):
+            step = self.steps[number]
+            inputs = dict(step.inputs)
+            for arg in wiring.inputs_of(tool):
+                if arg.name not in inputs and _is_set_by_callers(arg, tool):
+                    unshared = {} if arg.name == DRY_RUN else self.params
+                    inputs[arg.name] = self._param(step.id, arg, unshared)
+            ordered = {arg.name: inputs[arg.name] for arg in tool.args if arg.name in inputs}
+            self.steps[number] = replace(step, inputs=ordered)
+
     def _param(self, step: str, arg: ArgSpec, unshared: Mapping[str, Hint]) -> ParamRef:
         hint = hints.parse(arg.type_hint)
         plain = f"{arg.name}_" if arg.name in plan_rules.RESERVED else arg.name
@@ -98,6 +118,11 @@ class _Draft:
             if name not in unshared and _alike(self.params[name], hint):
                 return ParamRef(name)
         raise AssertionError("one more name than there are parameters is always free")
+
+
+def _is_set_by_callers(arg: ArgSpec, tool: ToolSpec) -> bool:
+    shown = any(arg.name in example.inputs for example in tool.examples)
+    return (shown or arg.name == DRY_RUN) and hints.is_plain(arg.default)
 
 
 def _alike(one: Hint, other: Hint) -> bool:

@@ -136,7 +136,9 @@ def _annotation(param: ArgSpec) -> str:
 
 def _parameter(param: ArgSpec) -> str:
     text = f"{param.name}: {_annotation(param)}"
-    return text if param.required else f"{text} = {param.default}"
+    if param.required or param.default is None:
+        return text
+    return f"{text} = {source.literal(ast.literal_eval(param.default))}"
 
 
 def _signature(params: Sequence[ArgSpec]) -> str:
