@@ -56,6 +56,23 @@ def test_another_format_is_fitted_anew():
     assert RankIndex.build(CATALOGUE, fitted={**data, "format": 0}).to_json() == data
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"idf": None},
+        {"postings": {"disk": [[0]]}},
+        {"postings": {"disk": [[99, 1.0, 1]]}},
+        {"names": []},
+        {"size": "many"},
+        {"vocabulary": 3},
+    ],
+    ids=str,
+)
+def test_a_damaged_index_is_fitted_anew(damage):
+    data = RankIndex.build(CATALOGUE).to_json()
+    assert RankIndex.build(CATALOGUE, fitted={**data, **damage}).to_json() == data
+
+
 def test_an_index_of_other_tools_is_not_used():
     other = RankIndex.build(CATALOGUE[:3]).to_json()
     assert RankIndex.build(CATALOGUE, fitted=other).documents.size == len(CATALOGUE)

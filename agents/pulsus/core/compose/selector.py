@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pulsus.core.types import Policy, Ranked, SubIntent
 
@@ -19,7 +19,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """Candidates and whether looking had to leave the parsed domain and action."""
+    """Candidates, and whether choosing had to leave the parsed domain and action."""
 
     candidates: tuple[Ranked, ...]
     widened: bool
@@ -30,18 +30,26 @@ Narrowed = Callable[[Collection[str] | None], Sequence[Ranked]]
 
 
 def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> Looked:
-    """The candidates of `pool` (the parsed folder's ids) if its best reaches τ, else of all.
+    """All candidates, the best of `pool` (the parsed folder's ids) first if it reaches τ.
 
     p is taken over the whole catalogue, so a tool that is only the best of its folder does not
-    reach τ while a clearly better one lies elsewhere. `widened` is False for an empty pool: there
-    was nothing to leave.
+    reach τ while a clearly better one lies elsewhere: then the whole catalogue decides, `widened`.
+    False for an empty pool: there was nothing to leave.
     """
+    found = tuple(rank(None))
     if not pool:
-        return Looked(tuple(rank(None)), widened=False)
-    inside = tuple(rank(pool))
-    if inside and inside[0].p >= tau:
-        return Looked(inside, widened=False)
-    return Looked(tuple(rank(None)), widened=True)
+        return Looked(found, widened=False)
+    inside = next((r for r in found if r.tool.id in pool), None) or next(iter(rank(pool)), None)
+    if inside is None or inside.p < tau:
+        return Looked(found, widened=True)
+    others = (
+        replace(r, why_not=r.why_not or f"{inside.tool.id} is before it: in the parsed folder")
+        for r in found
+        if r.tool.id != inside.tool.id
+    )
+    first = replace(inside, why_not=None)
+    ordered = (replace(r, rank=n) for n, r in enumerate((first, *others), start=1))
+    return Looked(tuple(ordered), widened=False)
 
 
 def decide(

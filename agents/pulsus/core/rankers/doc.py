@@ -101,16 +101,30 @@ def to_json(index: DocIndex) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> DocIndex | None:
-    """The index, or None where the data is of another format and must be fitted anew."""
+    """The index, or None where the data is damaged or of another format: fit it anew."""
     if data.get("format") != FORMAT:
         return None
-    return DocIndex(
-        size=data["size"],
-        idf=data["idf"],
-        postings={
-            key: [(n, weight, bits) for n, weight, bits in found]
-            for key, found in data["postings"].items()
-        },
-        names=tuple(tuple(name) for name in data["names"]),
-        vocabulary=data["vocabulary"],
+    try:
+        index = DocIndex(
+            size=int(data["size"]),
+            idf={str(key): float(weight) for key, weight in data["idf"].items()},
+            postings={
+                str(key): [(int(n), float(weight), int(bits)) for n, weight, bits in found]
+                for key, found in data["postings"].items()
+            },
+            names=tuple(tuple(map(str, name)) for name in data["names"]),
+            vocabulary={str(word): str(key) for word, key in data["vocabulary"].items()},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return index if _whole(index) else None
+
+
+def _whole(index: DocIndex) -> bool:
+    """Whether every part speaks of the same tools and stems."""
+    numbers = range(index.size)
+    return (
+        len(index.names) == index.size
+        and index.idf.keys() == index.postings.keys()
+        and all(n in numbers for found in index.postings.values() for n, _, _ in found)
     )

@@ -207,7 +207,8 @@ def _identity(tools: Sequence[ToolSpec]) -> list[list[str]]:
 def _usable(fitted: Mapping[str, Any] | None, tools: Sequence[ToolSpec]) -> DocIndex | None:
     if fitted is None or fitted.get("tools") != _identity(tools):
         return None
-    return doc.from_json(fitted)
+    documents = doc.from_json(fitted)
+    return documents if documents and documents.size == len(tools) else None
 
 
 def _spelt(tools: Sequence[ToolSpec]) -> dict[str, tuple[int, ...]]:
