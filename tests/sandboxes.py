@@ -3,12 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.anywhere import run_sandboxed
-from pulsus.core.sandbox.job import Job, Outcome
+from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.policy import Limits
 from pulsus.core.sandbox.probe import probe
 
@@ -22,8 +23,8 @@ def need_sandbox():
         pytest.skip(f"no sandbox here: {status.reason}: {status.hint}")
 
 
-def sandboxed(source: str, limits: Limits = LIMITS, **job) -> Outcome:
-    """What came of `run()` in that source."""
+def sandboxed(source: str, limits: Limits = LIMITS, **job: Any) -> Any:
+    """The `Outcome` of `run()` in that source."""
     need_sandbox()
     caps = {name: job.pop(name) for name in list(job) if name in Limits.__dataclass_fields__}
     text = dedent(source).encode()

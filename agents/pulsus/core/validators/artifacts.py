@@ -31,7 +31,7 @@ class Artifacts:
         Raises StorageUnwritable or DiskFull: proof that cannot be kept is not begun.
         """
         folder = log_dir / "validation" / now.strftime("%Y-%m-%d")
-        found = cls(folder, re.sub(r"[^\w.-]", "_", name)[:80], redact)
+        found = cls(folder, _safe(name), redact)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -45,6 +45,10 @@ class Artifacts:
         verdict = "ok" if result.ok else "unverified" if result.unverified else "refused"
         head = f"{result.step}: {verdict} in {result.duration_ms} ms\nsha256: {sha256}\n"
         text = f"{head}{result.message}\n{result.output}".rstrip() + "\n"
-        path = self.folder / f"{self.name}-{result.step}.log"
+        path = self.folder / f"{self.name}-{_safe(result.step)}.log"
         atomic.write_text(path, self.redact(strip_controls(text)))
         return path
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:80]

@@ -17,7 +17,7 @@ from pathlib import Path
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.anywhere import run_sandboxed
 from pulsus.core.sandbox.policy import Limits
-from pulsus.core.telemetry.printable import one_line
+from pulsus.core.telemetry.printable import one_line, strip_controls
 from pulsus.core.types import (
     BrokenTool,
     Proof,
@@ -75,7 +75,7 @@ class Pipeline:
         for step, check in self._checks(source, tool, subject, dry, steps or {}):
             result, finding = self._timed(step, check)
             results.append(replace(result, artifact=artifacts.write(result, digest)))
-            warnings += [self.redact(one_line(_encodable(w))) for w in finding.warnings]
+            warnings += [self.redact(one_line(_printable(w))) for w in finding.warnings]
             if not result.ok:
                 break
         report = _report(path, digest, results, warnings, dry.proof if dry else None, started)
@@ -127,16 +127,16 @@ class Pipeline:
             step=step,
             ok=finding.ok,
             duration_ms=took,
-            message=self.redact(one_line(_encodable(finding.message), 400)),
-            output=self.redact(_encodable(finding.output)),
+            message=self.redact(one_line(_printable(finding.message), 400)),
+            output=self.redact(_printable(finding.output)),
             unverified=finding.unverified,
         )
         return result, finding
 
 
-def _encodable(text: str) -> str:
-    """Half characters, which a candidate can smuggle into any text, as escapes."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+def _printable(text: str) -> str:
+    """Without what drives a terminal; half characters, which no file can hold, as escapes."""
+    return strip_controls(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def _plugin(validator: Validator, subject: Subject) -> Finding:
@@ -144,7 +144,7 @@ def _plugin(validator: Validator, subject: Subject) -> Finding:
         found = validator(subject.source, subject.tool)
     except Exception as error:  # noqa: BLE001 - third-party code; its failure is this step's
         return Finding(ok=False, message=f"the validator failed: {type(error).__name__}: {error}")
-    return Finding(ok=found.ok, message=found.message, output=found.output)
+    return Finding(found.ok, found.message, found.output, unverified=found.unverified)
 
 
 def _report(

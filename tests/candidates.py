@@ -1,0 +1,83 @@
+"""Module sources under validation, and a pipeline to put them through, for tests."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pulsus.config.settings import SandboxConfig, ValidationConfig
+from pulsus.core.contract import read_tool
+from pulsus.core.sandbox.job import Outcome
+from pulsus.core.types import BrokenTool, ToolSpec
+from pulsus.core.validators.pipeline import Pipeline
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+DOCUMENTED = '''"""Double a number.
+
+Args:
+    value (int): The number.
+
+Returns:
+    value (int): Twice the number.
+
+Side effects:
+    none
+
+Kind: read
+
+Effects:
+    paths: none
+    hosts: none
+    commands: none
+
+Secrets: none
+
+Examples:
+    - inputs: {value: 4}
+      output: {value: 8}
+"""
+
+
+def run(value: int) -> dict[str, int]:
+    """Twice the number."""
+    return {"value": 2 * value}
+'''
+
+
+def read(source: str | bytes, name: str = "double") -> ToolSpec | BrokenTool:
+    """The tool those bytes define, as `shared/math/NAME`."""
+    data = source.encode() if isinstance(source, str) else source
+    return read_tool(
+        data,
+        path=Path(f"/catalogue/{name}.py"),
+        tool_id=f"shared/math/{name}",
+        domain=None,
+        action="math",
+        name=name,
+        max_bytes=200_000,
+    )
+
+
+def tool_of(source: str | bytes, name: str = "double") -> ToolSpec:
+    """The same, where it must be a tool."""
+    found = read(source, name)
+    assert isinstance(found, ToolSpec), found
+    return found
+
+
+def pipeline(folder: Path, **given: Any) -> Pipeline:
+    """A pipeline that logs below `folder` and remembers mypy's work there."""
+    known: dict[str, Any] = {
+        "validation": ValidationConfig(),
+        "sandbox": SandboxConfig(),
+        "log_dir": folder / "logs",
+        "clock": lambda: NOON,
+        "redact": lambda text: text,
+        "mypy_cache": folder / "mypy",
+    }
+    return Pipeline(**{**known, **given})
+
+
+def never(job, limits) -> Outcome:
+    """A sandbox that must not be asked for."""
+    raise AssertionError("the candidate was run")

@@ -1,0 +1,52 @@
+"""The lint step (spec §8.1), with the real ruff."""
+
+import pytest
+
+from pulsus.config.settings import ValidationConfig
+from pulsus.core.validators.ruff import ruff
+from pulsus.errors import ConfigError
+
+RULES = ValidationConfig().ruff_rules
+
+
+def lint(source, **given):
+    return ruff(source.encode(), "tool", **{"rules": RULES, "seconds": 20.0, **given})
+
+
+def test_clean_source_passes():
+    assert lint("def run() -> int:\n    return 1\n").ok
+
+
+def test_a_finding_names_file_line_and_rule():
+    finding = lint("def run():\n    return missing\n")
+    assert not finding.ok
+    assert finding.message.startswith("tool.py:2:12: F821")
+
+
+def test_a_configuration_beside_us_is_not_read(tmp_path, monkeypatch):
+    (tmp_path / "ruff.toml").write_text("lint.ignore = ['ALL']\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RUFF_CONFIG", str(tmp_path / "ruff.toml"))
+    assert not lint("def run():\n    return missing\n").ok
+
+
+def test_too_late_is_a_failure():
+    finding = lint("x = 1\n", seconds=0.001)
+    assert (finding.ok, finding.unverified) == (False, False)
+    assert "took longer than 0.001 s" in finding.message
+
+
+def test_without_ruff_nothing_is_proven():
+    finding = lint("x = 1\n", module="ruff_is_not_here")
+    assert (finding.ok, finding.unverified) == (False, True)
+    assert "pip install" in finding.message
+
+
+def test_syntax_that_ruff_cannot_read_is_a_failure():
+    assert not lint("def (:\n").ok
+
+
+@pytest.mark.parametrize("rule", ["--config=evil", "E4 --fix", ""])
+def test_a_rule_that_is_no_code_is_a_configuration_error(rule):
+    with pytest.raises(ConfigError):
+        lint("x = 1\n", rules=(rule,))

@@ -1,0 +1,97 @@
+"""Refusals before anything runs (spec §8)."""
+
+import pytest
+
+from pulsus.core.types import BrokenTool
+from pulsus.core.validators.static_gate import static_gate
+from tests.candidates import DOCUMENTED, read, tool_of
+
+BODY = '"""Tool."""\n\n\ndef run() -> int:\n    """One."""\n    return 1\n'
+
+
+def gate(source, **given):
+    data = source.encode() if isinstance(source, str) else source
+    known = {"max_bytes": 200_000, "steps": {}}
+    return static_gate(data, given.pop("tool", read(source)), **{**known, **given})
+
+
+def test_a_documented_tool_passes_without_a_warning():
+    finding = gate(DOCUMENTED)
+    assert (finding.ok, finding.message, finding.warnings) == (True, "", ())
+
+
+def test_missing_sections_are_a_warning_only():
+    finding = gate(BODY)
+    assert finding.ok
+    assert "Returns" in finding.warnings[0]
+    assert "Args" not in finding.warnings[0]  # there are none to describe
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        pytest.param(BODY + "# " + "x" * 200_000, "the limit is 200000", id="huge"),
+        pytest.param(b"\0" + BODY.encode(), "NUL", id="nul"),
+        pytest.param(BODY.encode("utf-16"), "NUL", id="utf-16"),
+        pytest.param(b"\xff" + BODY.encode(), "UTF-8", id="stray byte"),
+        pytest.param("# -*- coding: utf_7 -*-\n" + BODY, "encoding utf_7", id="utf-7 cookie"),
+        pytest.param("#!/x\n# vim: fileencoding=latin-1\n" + BODY, "latin-1", id="second line"),
+        pytest.param(BODY + "x = 1  # \u202e txt\n", "U+202E", id="bidi override"),
+        pytest.param(BODY + "x = 1  # hidden\ry = 2\n", "carriage return", id="lone CR"),
+        pytest.param("def run(\n", "SYNTAX_ERROR", id="syntax"),
+        pytest.param("", "NO_ENTRY", id="empty"),
+        pytest.param(BODY.replace("def run", "async def run"), "ASYNC_ENTRY", id="async"),
+        pytest.param(BODY + "\n\ndef main(): ...\n", "AMBIGUOUS_ENTRY", id="two entries"),
+        pytest.param("def run(): return 1\n", "NO_DOCSTRING", id="no docstring"),
+        pytest.param(BODY.replace("1\n", "(" * 5000 + "1" + ")" * 5000), "", id="deep"),
+        pytest.param(BODY.replace("1\n", "1" + "+1" * 60_000 + "\n"), "", id="long chain"),
+        pytest.param(BODY.replace("1\n", "[" + "1," * 60_000 + "]\n"), "nodes", id="many nodes"),
+        pytest.param("# ruff: noqa\n" + BODY, "file-wide noqa", id="ruff noqa"),
+        pytest.param("#flake8:NOQA\n" + BODY, "file-wide noqa", id="flake8 noqa"),
+        pytest.param("# mypy: ignore-errors\n" + BODY, "inline mypy", id="mypy comment"),
+        pytest.param(BODY + "x = y  # type: ignore\n", "without a code", id="bare ignore"),
+        pytest.param(
+            BODY + "import typing\nf = typing.no_type_check(run)\n", "no_type_check", id="applied"
+        ),
+        pytest.param(BODY.replace("1\n", "eval('1')\n"), "eval() runs text", id="eval"),
+        pytest.param("import builtins\n" + BODY + "builtins.exec('')\n", "exec()", id="exec"),
+        pytest.param(DOCUMENTED.replace("Kind: read", "Kind: magic"), "Kind", id="bad contract"),
+        pytest.param(DOCUMENTED.replace("{value: 4}", "{size: 4}"), "size", id="bad example"),
+    ],
+)
+def test_the_gate_refuses(source, said):
+    finding = gate(source)
+    assert not finding.ok
+    assert said in finding.message
+    assert "\n" not in finding.message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("x = y  # type: ignore[name-defined]", id="ignore with a code"),
+        pytest.param("import os  # noqa: F401", id="noqa of one rule"),
+        pytest.param("# ruff: noqa: E501", id="file-wide noqa of one rule"),
+        pytest.param("x = '# ruff: noqa'", id="in a string"),
+        pytest.param("x = re.compile('a').exec", id="another exec"),
+        pytest.param("x = model.eval()", id="a method named eval"),
+    ],
+)
+def test_the_gate_lets_pass(line):
+    assert gate(f"{BODY}{line}\n").ok
+
+
+def test_bytes_that_moved_since_they_were_read_are_refused():
+    finding = static_gate(BODY.encode(), tool_of(BODY + "#\n"), max_bytes=9999, steps={})
+    assert "changed while it was read" in finding.message
+
+
+def test_a_step_that_moved_since_it_was_pinned_is_refused():
+    step = tool_of(DOCUMENTED)
+    finding = gate(BODY, steps={step.id: (step, b"other bytes")})
+    assert "step shared/math/double changed" in finding.message
+
+
+def test_a_broken_tool_is_refused_with_its_code():
+    broken = BrokenTool(read(BODY).path, "NO_ENTRY", "no run()")
+    assert gate(BODY, tool=broken).message == "no run() (NO_ENTRY)"
