@@ -394,6 +394,13 @@ def test_a_failing_step_is_named_and_its_value_error_is_not_the_users():
     assert caught.value.details["tool"] == "c/d/both"
 
 
+def test_what_the_first_step_rejects_is_what_the_user_gave():
+    picky = module("a/b/rows", ROWS.replace("    return", "    raise ValueError('no')\n    return"))
+    tool, source, steps = compose(picky, SECOND)
+    with pytest.raises(UsageError, match="rejects its inputs in its step a/b/rows: no"):
+        run_tool(tool, source, {"start": "/"}, steps=steps, timeout_s=10)
+
+
 def test_compositions_of_compositions_run():
     tool, source, steps = compose(FIRST, SECOND)
     outer, text = module("c/d/outer", render.render_module(planner.compose("", [tool]), [tool]))

@@ -21,6 +21,7 @@ def unit(tool_id, text, calls=()):
         "sha256": hashlib.sha256(source).hexdigest(),
         "source": base64.b64encode(source).decode(),
         "calls": list(calls),
+        "direct": [],
     }
 
 
@@ -102,6 +103,15 @@ def test_a_failure_is_placed_in_the_tools_own_innermost_line():
 
 def test_what_the_tool_raises_itself_is_its_own():
     assert describe(unit("a/b/c", "def run():\n    raise ValueError('no')\n"))["own"] is True
+
+
+def test_what_a_step_rejects_is_the_callers_only_where_the_caller_gave_it():
+    step = unit("a/b/step", "def run(x):\n    raise ValueError(x)\n")
+    composed = {**ONE, "direct": ["a/b/step"]}
+    with pytest.raises(ValueError, match="1") as caught:
+        Steps(units(step), ["a/b/step"], 4).run("a/b/step", {"x": 1})
+    assert worker.describe(caught.value, (composed, step))["own"] is True
+    assert worker.describe(caught.value, (ONE, step))["own"] is False
 
 
 def test_a_syntax_error_is_placed_too():

@@ -25,7 +25,7 @@ import pulsus
 from pulsus.core.compose.pins import MAX_NESTING
 from pulsus.core.compose.render import plan_of
 from pulsus.core.telemetry.printable import strip_controls
-from pulsus.core.types import JsonValue, ToolSpec
+from pulsus.core.types import JsonValue, OutputRef, PlanStep, ToolSpec
 from pulsus.errors import HashMoved, PlanInvalid, PulsusError, UsageError
 from pulsus.execution.failures import outcome
 from pulsus.execution.pump import Bounds, OnOutput, Pump
@@ -83,9 +83,10 @@ def run_tool(
     `steps` hold every tool that a composed module calls, and theirs (`pins.gather`). `env` is
     the environment to pass on, the caller's own by default, always without `PULSUS_*`. What the
     tool prints goes to `on_output` as it comes; the last 8 KiB of each stream are kept.
-    Raises HashMoved before anything runs; UsageError where the tool itself rejects its inputs
-    (ValueError); ToolFailed for any other failure, a result that is not JSON, or a tool that
-    is still running after `timeout_s` seconds, which ends it with all its children.
+    Raises HashMoved before anything runs; UsageError where the tool, or a step given only what the
+    caller gave, rejects its inputs with a ValueError; ToolFailed for any other failure, a result
+    that is not JSON, or a tool that is still running after `timeout_s` seconds, which ends it with
+    all its children.
     """
     verify(tool, source, tool.sha256)
     for step, code in steps.values():
@@ -140,7 +141,12 @@ def _unit(
         "sha256": tool.sha256,
         "source": base64.b64encode(source).decode("ascii"),
         "calls": [step.tool for step in calls],
+        "direct": sorted({step.tool for step in calls} - {s.tool for s in calls if _is_fed(s)}),
     }
+
+
+def _is_fed(step: PlanStep) -> bool:
+    return any(isinstance(value, OutputRef) for value in step.inputs.values())
 
 
 def _converse(

@@ -18,7 +18,7 @@ _SEE = "see what it printed, and the line named here"
 def outcome(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonValue:
     """The result in the child's report. An exit status alone is never a success.
 
-    Raises UsageError where the tool itself raised ValueError, else ToolFailed.
+    Raises UsageError where the report blames the inputs, else ToolFailed.
     """
     if pump.oversized:
         raise ToolFailed(
@@ -66,10 +66,10 @@ def _failure(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
     if report.get("stage") == "result":
         hint = "a tool returns JSON values only (docs/tool-contract.md)"
         return ToolFailed(f"{tool.id} returned no usable result: {message}", hint=hint, **details)
-    if kind == "ValueError" and report.get("own"):
-        hint = f"`pulsus tools show {tool.id}` says what it takes"
-        return UsageError(f"{tool.id} rejects its inputs: {message}", hint=hint, **details)
     via = "" if step == tool.id else f" in its step {step}"
+    if kind == "ValueError" and report.get("own"):
+        hint = f"`pulsus tools show {step}` says what it takes"
+        return UsageError(f"{tool.id} rejects its inputs{via}: {message}", hint=hint, **details)
     return ToolFailed(
         f"{tool.id} failed{via}: {kind}: {message}{_where(report)}", hint=_SEE, **details
     )

@@ -97,7 +97,8 @@ def perform(job: dict[str, Any]) -> dict[str, Any]:
 def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     """The failure in words, and the innermost line of a tool that it passed through.
 
-    `own` says that the first of `units` raised it itself.
+    `own` says that it was raised in the first of `units`, or in a step that is given nothing but
+    what the caller gave: then the inputs are the caller's.
     """
     by_file = {unit["filename"]: unit["id"] for unit in units}
     frames = traceback.extract_tb(error.__traceback__)
@@ -107,7 +108,8 @@ def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[st
         found |= {"tool": by_file[error.filename], "file": error.filename, "line": error.lineno}
     elif inside:
         last = inside[-1]
-        own = last is frames[-1] and last.filename == units[0]["filename"]
+        callers = {units[0]["id"], *units[0]["direct"]}
+        own = last is frames[-1] and by_file[last.filename] in callers
         found |= {"tool": by_file[last.filename], "file": last.filename, "line": last.lineno}
         found |= {"function": last.name, "own": own}
     return found

@@ -1,0 +1,56 @@
+"""The lattice of type hints (routing spec §6)."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pulsus.core.compose import hints
+
+SCALARS = st.sampled_from(["str", "int", "float", "bool", "Path", "None", "Any", "Literal['a', 1]"])
+TYPES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        inner.map("list[{}]".format),
+        inner.map("tuple[{}, ...]".format),
+        inner.map("Optional[{}]".format),
+        inner.map("dict[str, {}]".format),
+        st.tuples(inner, inner).map(" | ".join),
+        st.tuples(inner, inner).map(lambda pair: f"Union[{', '.join(pair)}]"),
+    ),
+    max_leaves=6,
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+
+
+@given(TYPES)
+def test_every_type_fits_itself_and_anything(text):
+    hint = hints.parse(text)
+    assert hints.fits(hint, hint)
+    assert hints.fits(hint, hints.ANYTHING)
+    assert hints.fits(hints.ANYTHING, hint)
+
+
+@given(TYPES)
+def test_an_annotation_reads_back_as_itself(text):
+    once = hints.annotation(hints.parse(text))
+    assert hints.annotation(hints.parse(once)) == once
+
+
+@settings(max_examples=300)
+@given(TYPES, TYPES, VALUES)
+def test_what_fits_is_accepted(given_type, wanted_type, value):
+    given_hint, wanted = hints.parse(given_type), hints.parse(wanted_type)
+    surely = "Any" not in given_type and "None" not in given_type and "Optional" not in given_type
+    if surely and hints.fits(given_hint, wanted) and hints.accepts(given_hint, value):
+        assert hints.accepts(wanted, value)
+
+
+@given(st.text(max_size=60))
+def test_no_text_is_too_odd_for_a_hint(text):
+    assert hints.fits(hints.parse(text), hints.parse(text))
+    hints.annotation(hints.parse(text))
