@@ -70,6 +70,13 @@ def test_recall_at_5_counts_against_what_five_places_can_hold():
     assert report(many).recall_at_5 == pytest.approx(3 / 5)
 
 
+def test_alternatives_want_one_tool_not_all():
+    either = GoldenRow("many", ("shared/x/c", "shared/x/z"), any_of=True)
+    found = report(either)
+    assert found.recall_at_5 == 1.0
+    assert found.ndcg_at_10 == pytest.approx(0.63093, abs=1e-4)
+
+
 def test_failures_say_what_went_wrong():
     found = report(
         *ROWS, row("none", "a", policy="select"), row("many", "c", "a", policy="compose")

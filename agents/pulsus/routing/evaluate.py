@@ -50,10 +50,11 @@ class Failure:
 class EvalReport:
     """The figures of contracts `pulsus eval`; None where no row bears on one.
 
-    `hit_at_1`, `recall_at_5`, `ndcg_at_10`, `mrr`, `coverage_at_tau` are over rows with tools;
-    `ece` (10 bins) and `precision_at_tau` over all rows, where nothing is right for a row that
-    nothing fits; `out_of_catalogue_below_tau` over those; `compose_exact` (the same tools in
-    order) over rows with policy compose.
+    `hit_at_1`, `recall_at_5`, `ndcg_at_10`, `mrr`, `coverage_at_tau` are over rows with tools; a
+    row whose tools are alternatives (`any`) wants one of them. `ece` (10 bins) and
+    `precision_at_tau` are over all rows: nothing is right for a row that nothing fits.
+    `out_of_catalogue_below_tau` is over those. `compose_exact` (the same tools in order) is over
+    rows with policy compose.
     """
 
     queries: int
@@ -213,13 +214,16 @@ def _failure(seen: _Seen) -> Failure | None:
 
 def _recall(seen: _Seen, depth: int) -> float:
     gold = set(seen.row.tools)
-    return len(gold & set(seen.ids[:depth])) / min(len(gold), depth)
+    wanted = 1 if seen.row.any_of else min(len(gold), depth)
+    return min(wanted, len(gold & set(seen.ids[:depth]))) / wanted
 
 
 def _ndcg(seen: _Seen, depth: int) -> float:
     gold = set(seen.row.tools)
-    gain = sum(1 / math.log2(n + 2) for n, i in enumerate(seen.ids[:depth]) if i in gold)
-    return gain / sum(1 / math.log2(n + 2) for n in range(min(len(gold), depth)))
+    wanted = 1 if seen.row.any_of else min(len(gold), depth)
+    found = [n for n, i in enumerate(seen.ids[:depth]) if i in gold][:wanted]
+    ideal = sum(1 / math.log2(n + 2) for n in range(wanted))
+    return sum(1 / math.log2(n + 2) for n in found) / ideal
 
 
 def _ece(pairs: Sequence[tuple[float, bool]]) -> float | None:

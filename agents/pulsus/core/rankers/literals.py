@@ -27,7 +27,7 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
 }
 _ENDING = "|".join(sorted(_ENDINGS, key=len, reverse=True))
 
-# In this order: the first that fits takes the text.
+# In this order: the first that fits takes the text. Repeats are bounded: a request may be hostile.
 _KINDS: tuple[tuple[str, str], ...] = (
     ("quoted", r"\"[^\"]{1,400}\"|`[^`]{1,400}`|(?<!\w)'[^']{1,400}'(?!\w)"),
     ("url", r"\bhttps?://\S+"),
@@ -36,8 +36,11 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("subnet", r"\b\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}\b"),
     ("ip", r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"),
     ("path", r"(?<!\S)(?:~|\.{1,2})?/[^\s,;]*"),
-    ("file", rf"(?<![\w/])[\w-]*(?:\.[\w-]+)*\.(?:{_ENDING})(?!\w)"),
-    ("host", r"\b(?:[a-z0-9-]{1,63}\.)+(?:com|net|org|io|dev|local|internal|lan|example|test)\b"),
+    ("file", rf"(?<![\w/])[\w-]{{0,64}}(?:\.[\w-]{{1,64}}){{0,4}}\.(?:{_ENDING})(?!\w)"),
+    (
+        "host",
+        r"\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|dev|local|internal|lan|example|test)\b",
+    ),
     ("number", r"(?<![\w.])[-+]?\d+(?:[.,:/-]\d+)*%?(?!\w)"),
 )
 _VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
