@@ -28,6 +28,10 @@ from pulsus.core.compose import hints
         ("Literal['a']", "Literal['a', 'b']"),
         ("'list[str]'", "Iterable[str]"),
         ("rows of things", "int"),
+        ("int) or (str", "list[int]"),
+        ("", "list[int]"),
+        ("int" + " | int" * 5000, "str"),
+        ("list[" * 90 + "int" + "]" * 90, "str | list[Any]"),
         ("pd.DataFrame", "DataFrame"),
     ],
 )

@@ -278,6 +278,13 @@ def test_a_module_that_is_not_composed_has_no_plan(text):
     assert render.plan_of(text.encode()) is None
 
 
+def test_a_warning_of_the_module_does_not_hide_its_plan():
+    text = composed(LIST, PLOT) + 'X = "\\d"\n'
+    assert render.plan_of(text.encode()) == planner.compose(
+        "List the biggest files, then plot them", [LIST, PLOT]
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [

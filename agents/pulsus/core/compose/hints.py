@@ -76,9 +76,10 @@ ANYTHING = Hint((Shape("Any"),))
 
 def parse(text: str | None) -> Hint:
     """The hint that `text` writes; `ANYTHING` where it is empty or no expression."""
+    node = source.expression(text or "")
     try:
-        return _hint(ast.parse((text or "").strip(), mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ANYTHING if node is None else _hint(node)
+    except RecursionError:
         return ANYTHING
 
 
@@ -107,8 +108,9 @@ def annotation(hint: Hint) -> str:
 
 def is_plain(text: str | None) -> bool:
     """Whether `text` is the source of a constant, which means the same in any module."""
+    node = source.expression(text or "")
     try:
-        value = ast.literal_eval(text or "")
+        value = ... if node is None else ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False
     return isinstance(value, str | int | float | None)

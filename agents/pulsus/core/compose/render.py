@@ -77,11 +77,8 @@ def plan_of(code: bytes) -> Plan | None:
 
     Raises PlanInvalid where `PLAN` is no literal, is bound twice, or breaks a rule.
     """
-    try:
-        body = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if not any(_imports_steps(node) for node in body):
+    body = source.module(code)
+    if body is None or not any(_imports_steps(node) for node in body):
         return None
     found = [value for node in body for value in _bound(node)]
     if not found:

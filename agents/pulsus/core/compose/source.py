@@ -1,11 +1,34 @@
-"""Values as Python source, in the form `ruff format` gives them. Pure."""
+"""Python source as values, and values as source in the form `ruff format` gives them. Pure."""
 
 from __future__ import annotations
+
+import ast
+import warnings
 
 from pulsus.core.types import JsonValue
 
 WIDTH = 100
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def module(code: bytes) -> list[ast.stmt] | None:
+    """The module's statements; None where it is no Python. Its warnings are not ours to show."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def expression(code: str) -> ast.expr | None:
+    """The one expression `code` is; None where it is none."""
+    body = module(f"({code.strip()}\n)".encode("utf-8", "replace"))
+    match body:
+        case [ast.Expr(value=value)]:
+            return value
+        case _:
+            return None
 
 
 def text(value: str) -> str:
