@@ -43,6 +43,7 @@ def ranked(tool_id, p, *, covered=5.0, coverage=1.0, caution=None):
         rank=1,
         signals={"mass": math.log1p(covered), "coverage": coverage},
         caution=caution,
+        matched={"name": ("word",)},
     )
 
 

@@ -1,5 +1,7 @@
 """Sub-intents of a request (spec §6)."""
 
+from dataclasses import replace
+
 import pytest
 
 from pulsus.core.compose.clauses import split
@@ -85,6 +87,19 @@ def test_a_clause_below_the_floor_is_not_kept():
 
     assert len(split("alpha then beta", retrieve, floor=0.55)) == 1
     assert len(split("alpha then beta", retrieve, floor=0.40)) == 2
+
+
+def test_a_single_word_a_tool_merely_mentions_is_no_clause():
+    def retrieve(text):
+        found = ranked(
+            f"a/b/{text.replace(' ', '_')}", 0.9 if " " not in text else 0.2, covered=9.0
+        )
+        return (replace(found, matched={place: ("word",)}),)
+
+    place = "doc"
+    assert len(split("alpha and beta", retrieve, floor=0.55)) == 1
+    place = "name"
+    assert len(split("alpha and beta", retrieve, floor=0.55)) == 2
 
 
 @pytest.mark.parametrize("request_text", ["", "  ", "and then, the", "!?;"])

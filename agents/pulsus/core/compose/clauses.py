@@ -104,8 +104,15 @@ def _stands(clauses: Sequence[SubIntent], floor: float) -> bool:
     return (
         len(tops) == len(clauses)
         and all(top.p >= floor for top in tops)
+        and all(map(_says_enough, clauses))
         and len({top.tool.id for top in tops}) == len(tops)
     )
+
+
+def _says_enough(clause: SubIntent) -> bool:
+    """A clause of one word must say its tool's name or place: it may be half of "a and b"."""
+    places = clause.candidates[0].matched.keys()
+    return len(content_words(clause.text)) > 1 or bool(places & {"name", "path", "manifest"})
 
 
 def _covered(clause: SubIntent) -> float:
