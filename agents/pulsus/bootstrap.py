@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pulsus.core.storage.accepted import PastRoute
     from pulsus.core.storage.retention import GcReport
     from pulsus.core.telemetry.logging import AppLog
+    from pulsus.core.telemetry.metrics import Metrics
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
@@ -219,6 +220,13 @@ class App:
         from pulsus.core.telemetry.logging import AppLog
 
         return AppLog(self.log_dir, ids.utc_now, self.redactor)
+
+    def metrics(self) -> Metrics:
+        """Counters and timers; none are kept where `log.metrics` is off."""
+        from pulsus.core.telemetry.metrics import Metrics
+
+        enabled = self.settings.log.metrics
+        return Metrics(self.log_dir, ids.utc_now, self.redactor, enabled)
 
     def new_run_id(self) -> str:
         """An id for a run that starts now."""

@@ -201,6 +201,13 @@ class ExtraMissing(PulsusError):
     exit_status = 2
 
 
+class NotAvailable(PulsusError):
+    """A setting or flag asks for a part that this version has not got."""
+
+    code = "NOT_AVAILABLE"
+    exit_status = 2
+
+
 class EvalBelowFloor(PulsusError):
     """A measured figure is below the floor that was asked for."""
 

@@ -98,7 +98,10 @@ def measure(
 ) -> EvalReport:
     """The report on the first `limit` rows of `queries`."""
     from pulsus.routing import evaluate, golden
+    from pulsus.routing.unbuilt import require_built
 
+    settings = session.app.settings
+    require_built(rag=settings.rag_enabled, embeddings=settings.embeddings_enabled)
     rows = golden.load_queries(queries)[:limit]
     began = time.perf_counter()
     search, tools = _search(session, catalogue, history)
@@ -113,7 +116,7 @@ def measure(
         rows,
         rank,
         lambda query, _: found[query].choice,
-        tau=session.app.settings.ranker.threshold,
+        tau=settings.ranker.threshold,
         tools=tools,
         index_seconds=index_seconds,
         seconds=time.perf_counter,

@@ -139,4 +139,6 @@ class _Warnings(logging.Handler):
 def _usage(error: click.ClickException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "pulsus"
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return UsageError(f"`{path}` needs a subcommand", hint=f"`{path} --help` lists them")
     return UsageError(error.format_message(), hint=f"`{path} --help` shows how")

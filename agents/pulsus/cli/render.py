@@ -51,10 +51,9 @@ def plan(outcome: RouteOutcome) -> Iterator[str]:
 
 def explain(outcome: RouteOutcome) -> Iterator[str]:
     """Features, weights, scores, τ and tie-breakers of every candidate shown (spec §5, §12)."""
-    weights = outcome.candidates[0].weights if outcome.candidates else {}
+    weights = outcome.candidates[0].weights if outcome.candidates else outcome.weights
     shown = " ".join(f"{name}={weight:.2f}" for name, weight in weights.items())
-    scope = "whole catalogue (widened)" if outcome.widened else "parsed domain and action"
-    yield f"{TAG} weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {scope}"
+    yield f"{TAG} weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {_scope(outcome)}"
     names = list(weights)
     yield "  ".join(["rank", "p   ", "score", *names, "tool"])
     for ranked in outcome.candidates:
@@ -132,6 +131,13 @@ def _closing(outcome: RouteOutcome) -> str:
         f"{TAG} policy={outcome.decision.policy}  validation={state}  "
         f"route_id={outcome.decision.route_id}{done}"
     )
+
+
+def _scope(outcome: RouteOutcome) -> str:
+    if outcome.widened:
+        return "whole catalogue (widened)"
+    parsed = outcome.intent.domain or outcome.intent.action
+    return "parsed domain and action" if parsed else "whole catalogue"
 
 
 def _candidate(ranked: Ranked, names: Sequence[str]) -> Iterator[str]:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.core.types import RouteOutcome
+    from pulsus.routing.router import RouteOptions
 
 EPILOG = """\b
 Examples:
@@ -21,8 +30,12 @@ Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing
 @click.command(epilog=EPILOG)
 @click.argument("request", nargs=-1, required=True)
 @click.option("--plan", is_flag=True, help="Print the plan (DSL) and stop.")
-@click.option("--explain", is_flag=True, help="Print features, weights, scores and tie-breakers.")
-@click.option("--dry-run", is_flag=True, help="Route and validate; stop before promotion.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print features, weights, scores and tie-breakers; alone, it stops there.",
+)
+@click.option("--dry-run", is_flag=True, help="Print report and plan; stop before promotion.")
 @click.option("--run", is_flag=True, help="Run the selected tool once it is proven and promoted.")
 @click.option("--input", "inputs", multiple=True, metavar="K=V", help="An argument for --run.")
 @click.option(
@@ -46,14 +59,15 @@ def command(
     The tools under workflows/ are ranked; one is selected, or several are composed into a plan. The
     result is validated in a sandbox and, once approved, promoted.
     """
-    from pulsus.cli import approve, jsonout, render, warnings
+    from pulsus.cli import approve, jsonout, warnings
     from pulsus.routing.router import RouteOptions
 
+    options = RouteOptions(plan=plan, explain=explain, dry_run=dry_run, run=run, inputs=inputs)
+    _check(options)
     if cache is not None:
         session.flags["cache_enabled"] = cache
     if rag is not None:
         session.flags["rag_enabled"] = rag
-    options = RouteOptions(plan=plan, explain=explain, dry_run=dry_run, run=run, inputs=inputs)
     person = approve.Terminal() if session.interactive else None
     outcome = session.app.router(person).route(" ".join(request), options)
     warnings.show(session)
@@ -63,12 +77,36 @@ def command(
             body |= output.error_body(outcome.failure)
         output.document(body)
         raise SystemExit(outcome.exit_code)
-    lines = list(render.plan(outcome)) if plan else list(render.summary(outcome, session.project))
-    if explain:
-        lines = [*render.explain(outcome), *([] if plan and not lines else lines)]
+    lines = list(_lines(outcome, options, session.project))
     click.echo("\n".join(lines)) if lines else None
     if outcome.ran:
         click.echo(output.pretty(outcome.result))
     if outcome.failure:
         output.fail(outcome.failure, as_json=False)
     raise SystemExit(outcome.exit_code)
+
+
+def _check(options: RouteOptions) -> None:
+    """Refuse flags that rule each other out; say which one has no effect."""
+    if options.run and (options.plan or options.dry_run):
+        raise UsageError(
+            f"--run needs a promotion; {'--plan' if options.plan else '--dry-run'} stops before it",
+            hint="leave out one of the two",
+        )
+    if options.inputs and not options.run:
+        output.warn("--input is used by --run only")
+
+
+def _lines(outcome: RouteOutcome, options: RouteOptions, project: Path) -> Iterator[str]:
+    """What is printed for each flag of spec §12."""
+    from pulsus.cli import render
+
+    if options.explain:
+        yield from render.explain(outcome)
+    if options.plan:
+        yield from render.plan(outcome)
+        return
+    yield from render.summary(outcome, project)
+    if options.dry_run and outcome.validation:
+        yield from render.report(outcome.validation, project)
+        yield from render.plan(outcome)

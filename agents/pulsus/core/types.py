@@ -367,7 +367,7 @@ class RouteOutcome:
     """Everything a route produced; summary, JSON, explain and exit code are read from it.
 
     `failure` is why it ended early although there is an outcome to show (nothing fits, approval
-    needed); its exit status is `exit_code`.
+    needed); its exit status is `exit_code`. `weights` are the configured ones.
     """
 
     run_id: str
@@ -387,6 +387,7 @@ class RouteOutcome:
     ran: bool = False
     failure: PulsusError | None = None
     notes: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -1,10 +1,12 @@
 """One request, from words to a promoted file (spec §1): the stages in order, no logic of its own.
 
-After each stage one event goes to the trace. `--plan` and `--dry-run` end here and nowhere else.
+After each stage one event goes to the trace. `--plan`, `--explain` alone and `--dry-run` end here
+and nowhere else.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from pulsus.routing.project import Project
 from pulsus.routing.requests import checked
 from pulsus.routing.running import inputs_for, run_outcome
 from pulsus.routing.search import Search
+from pulsus.routing.unbuilt import require_built
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,9 @@ class Router:
     def route(self, request: str, options: RouteOptions) -> RouteOutcome:
         """What came of the request. Raises PulsusError where there is no outcome to show."""
         project = self.project
-        text = checked(request, project.settings.parser.max_request_chars)
+        settings = project.settings
+        text = checked(request, settings.parser.max_request_chars)
+        require_built(rag=settings.rag_enabled, embeddings=settings.embeddings_enabled)
         catalogue = project.catalogue
         route_id = ids.route_id(text, catalogue.digest)
         trace = open_trace(
@@ -52,18 +57,26 @@ class Router:
             redactor=project.redactor,
             route_id=route_id,
         )
+        began = time.monotonic()
         try:
             outcome = self._stages(text, route_id, trace, options)
         except PulsusError as failure:
             trace.event("failed", decision=failure.code, error=failure.message)
+            self._count(trace, began, failure.code, failure.exit_status)
             raise
-        trace.event(
-            "end",
-            policy=outcome.decision.policy,
-            decision=outcome.failure.code if outcome.failure else "done",
-            exit_code=outcome.exit_code,
-        )
+        ended = outcome.failure.code if outcome.failure else "done"
+        policy, status = outcome.decision.policy, outcome.exit_code
+        trace.event("end", policy=policy, decision=ended, exit_code=status)
+        self._count(trace, began, ended, status, policy=policy)
         return outcome
+
+    def _count(self, trace: Trace, began: float, ended: str, status: int, **labels: str) -> None:
+        """Note the end of a run in the app's log and the metrics (spec §11)."""
+        run = {"decision": ended, "exit_code": status, **labels}
+        where = {"run_id": trace.run_id, "route_id": trace.route_id}
+        self.project.app_log().event("route", **where, **run)
+        took = (time.monotonic() - began) * 1000
+        self.project.metrics().observe_ms("route", took, **run)
 
     def _stages(
         self, text: str, route_id: str, trace: Trace, options: RouteOptions
@@ -78,7 +91,14 @@ class Router:
             return outcome
         if options.plan:
             return modules.with_plan(outcome, self.project.settings.compose.max_steps)
+        if self._only_explains(options):
+            return outcome
         return self._deliver(outcome, text, trace, options)
+
+    def _only_explains(self, options: RouteOptions) -> bool:
+        """Whether the caller only looks: `--explain` without a flag that goes on (ADR 9)."""
+        goes_on = options.dry_run or options.run or self.project.settings.non_interactive
+        return options.explain and not goes_on
 
     def _parse(self, text: str, trace: Trace) -> tuple[ParsedIntent, Clarification | None]:
         config = self.project.settings.parser
@@ -124,6 +144,7 @@ class Router:
             subintents=found.subintents,
             shadowed=self.project.catalogue.shadowed,
             failure=failure,
+            weights=dict(self.project.settings.ranker.weights),
         )
 
     def _deliver(
@@ -145,7 +166,7 @@ class Router:
         _trace_delivery(trace, delivery, project.project)
         outcome = _delivered(outcome, module, delivery)
         if options.dry_run:
-            return outcome
+            return modules.with_plan(outcome, settings.compose.max_steps)
         modules.remember(project, outcome, delivery, text)
         unsure = unattended.low_confidence(outcome, least)
         if self.person is None and unsure and not outcome.failure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -89,10 +90,13 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> None:
     """Raise NotPromoted unless exactly these bytes are the tool's latest revision."""
     target = Target(tool.domain, tool.action, tool.name)
     if project.promoter().current(target, digest(source)) is None:
+        where = tool.path
+        if where.is_relative_to(project.project):
+            where = where.relative_to(project.project)
         shared = "" if tool.domain is None else f"--domain {tool.domain} "
         raise NotPromoted(
             f"{tool.id} is not promoted in its present form, and only promoted tools are run",
-            hint=f"prove and promote it: pulsus promote {tool.path.name} "
+            hint=f"prove and promote it: pulsus promote {shlex.quote(str(where))} "
             f"{shared}--action {tool.action}",
             tool=tool.id,
         )
