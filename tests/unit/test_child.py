@@ -104,10 +104,10 @@ def test_output_is_passed_on_while_the_tool_runs(tmp_path):
     talker = threading.Thread(target=run, args=(text,), kwargs=options)
     talker.start()
     assert first.wait(10)
-    assert b"".join(seen) == b"now\n"
     assert talker.is_alive()
     stop.touch()
     talker.join(10)
+    assert b"".join(seen) == b"now\n"
 
 
 def test_only_the_end_of_long_output_is_kept_without_control_characters():
