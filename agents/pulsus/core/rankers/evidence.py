@@ -13,11 +13,15 @@ from pulsus.core.rankers.query import Term
 MENTION = 0.6
 """What covering a word counts where the tool only mentions it (its body, arguments, history)."""
 
+_COORDINATION = 0.25
+"""How much a tool gains by having all of a request's words rather than one of them often: the power
+of its coverage. Of 0, 1/4, 1/2 and 1 the best over six routing sets."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """By tool number: `overlap` is the tf-idf product, `covered` the idf mass of matched words
-    and `hits` their number.
+    """By tool number: `overlap` is the tf-idf product, raised where more of the request is covered;
+    `covered` the idf mass of matched words, `hits` their number.
 
     `asked` maps every stem looked for to its weight. `mass` is the idf mass of the whole request,
     `square` its sum of squares (what a perfect overlap would be).
@@ -63,6 +67,8 @@ def gather(terms: tuple[Term, ...], index: DocIndex) -> Evidence:
             overlap[number] = overlap.get(number, 0.0) + product
             covered[number] = covered.get(number, 0.0) + weight * own
             hits[number] = hits.get(number, 0) + 1
+    for number in overlap:
+        overlap[number] *= (covered[number] / mass) ** _COORDINATION
     return Evidence(terms, asked, overlap, covered, hits, mass, square)
 
 
