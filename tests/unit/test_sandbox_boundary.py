@@ -191,6 +191,12 @@ def test_the_kernel_refuses(attempt):
     assert outcome.value == [-1, 1], outcome
 
 
+@pytest.mark.parametrize("where", ["-1", "os.open('/dev/zero', os.O_RDWR)"])
+def test_memory_that_outlives_the_process_that_touched_it_cannot_be_had(where):
+    outcome = sandboxed(f"import mmap, os\ndef run():\n    mmap.mmap({where}, 1 << 20)")
+    assert "Error" in outcome.message
+
+
 def test_it_runs_on_one_core():
     outcome = sandboxed("import os\ndef run():\n    return len(os.sched_getaffinity(0))")
     assert outcome.value == 1

@@ -21,6 +21,8 @@ def verdict(code, arch, number, *args):
         match kind:
             case 0x20:
                 (value,) = struct.unpack_from("<I", data, k)
+            case 0x54:
+                value &= k
             case 0x06:
                 return k
             case 0x15 | 0x35 | 0x45:
@@ -48,6 +50,11 @@ def verdict(code, arch, number, *args):
         (X86, 53, (30,), EPERM),
         (X86, 16, (1, 0x5412), EPERM),
         (X86, 16, (1, 0x5401), ALLOW),
+        (X86, 9, (0, 4096, 3, 0x21), EPERM),
+        (X86, 9, (0, 4096, 3, 0x23), EPERM),
+        (X86, 9, (0, 4096, 3, 0x22), ALLOW),
+        (X86, 9, (0, 4096, 3, 0x01), ALLOW),
+        (ARM, 222, (0, 4096, 3, 0x21), EPERM),
         (X86, 0x40000000 | 101, (), KILL),
         (ARM, 63, (), ALLOW),
         (ARM, 117, (), EPERM),

@@ -19,6 +19,7 @@ def run_sandboxed(job: Job, limits: Limits) -> Outcome:
 
 def run_with(programs: tuple[Path, ...], job: Job, limits: Limits) -> Outcome:
     """The same, trying only those bubblewrap programs, in that order."""
+    said = ""
     if seccomp.supported():
         for program in programs:
             if bubblewrap.objection(program):
@@ -26,6 +27,7 @@ def run_with(programs: tuple[Path, ...], job: Job, limits: Limits) -> Outcome:
             outcome = runner.run(program, limits, job)
             if outcome.status != "unverified":
                 return outcome
+            said = outcome.message
     status = probe.examine(programs)
-    why = f"{status.reason}: {status.hint}" if status.reason else "the sandbox did not start; retry"
+    why = f"{status.reason}: {status.hint}" if status.reason else f"{said}: try again"
     return Outcome("unverified", "start", f"not verified, because {why}")

@@ -279,6 +279,9 @@ def main() -> None:
         send("unsafe", describe(error))
         os._exit(1)
     send("ready", {})
+    if os.read(job["go_fd"], 1) != b"g":
+        os._exit(1)
+    os.close(job["go_fd"])
     serve(job, send)
     os._exit(0)
 

@@ -55,13 +55,14 @@ class Outcome:
 
 
 def encode(
-    job: Job, nonce: str, result_fd: int, limits: dict[str, int], host: dict[str, str]
+    job: Job, nonce: str, fds: tuple[int, int], limits: dict[str, int], host: dict[str, str]
 ) -> bytes:
-    """The job as the harness reads it from stdin."""
+    """The job as the harness reads it from stdin. `fds` are its result and go channels."""
     return json.dumps(
         {
             "nonce": nonce,
-            "result_fd": result_fd,
+            "result_fd": fds[0],
+            "go_fd": fds[1],
             "limits": limits,
             "host": host,
             "source": _text(job.source),

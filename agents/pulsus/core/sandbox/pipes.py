@@ -51,18 +51,27 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
-    """Every channel out of the sandbox."""
+    """Every channel out of the sandbox, and `go`: (their end, ours), the one word into it."""
 
     info: Channel
     result: Channel
     stdout: Channel
     stderr: Channel
+    go: tuple[FileIO, FileIO]
 
     @classmethod
     def open(cls, stack: ExitStack, result: int, output: int) -> Pipes:
-        """Four pipes; `result` and `output` say how many bytes of each are kept."""
-        keeps = (4096, result, output, output)
-        return cls(*(Channel.open(stack, keep) for keep in keeps))
+        """New pipes; `result` and `output` say how many bytes of each are kept."""
+        theirs, ours = os.pipe()
+        enter = stack.enter_context
+        go = enter(FileIO(theirs, "r")), enter(FileIO(ours, "w"))
+        return cls(
+            info=Channel.open(stack, 4096),
+            result=Channel.open(stack, result),
+            stdout=Channel.open(stack, output),
+            stderr=Channel.open(stack, output),
+            go=go,
+        )
 
     def all(self) -> tuple[Channel, ...]:
         """Every channel."""
@@ -72,3 +81,9 @@ class Pipes:
         """Close our copies of the sandbox's ends, so that the end of each can be seen."""
         for channel in self.all():
             channel.theirs.close()
+        self.go[0].close()
+
+    def let_go(self) -> None:
+        """Tell the harness to load the candidate."""
+        self.go[1].write(b"g")
+        self.go[1].close()

@@ -73,6 +73,7 @@ class Descriptors:
     steps: int
     passwd: int
     group: int
+    zero: int
 
 
 def file_contents() -> tuple[bytes, bytes]:
@@ -97,6 +98,8 @@ def bwrap_arguments(
         args += ["--setenv", name, value]
     args += ["--proc", "/proc", "--dev", "/dev"]
     args += ["--size", str(SHM_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
+    # A shared map of /dev/zero is memory that the watcher would miss.
+    args += ["--perms", "0444", "--ro-bind-data", str(fds.zero), "/dev/zero"]
     args += ["--remount-ro", "/dev"]
     args += ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]
     for path in layout.binds:

@@ -46,10 +46,11 @@ def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) ->
         steps=_memory_file(stack, _STEPS.read_bytes()),
         passwd=_memory_file(stack, passwd),
         group=_memory_file(stack, group),
+        zero=_memory_file(stack, b""),
     )
-    result_fd = pipes.result.theirs.fileno()
+    talk = pipes.result.theirs.fileno(), pipes.go[0].fileno()
     nonce = secrets.token_hex(16)
-    order = job.encode(task, nonce, result_fd, _inside(limits), _host_namespaces())
+    order = job.encode(task, nonce, talk, _inside(limits), _host_namespaces())
     stdin = _memory_file(stack, order)
     argv = command(bwrap, host_layout(), limits, fds)
     with _one_core():
@@ -60,7 +61,7 @@ def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) ->
             stderr=pipes.stderr.theirs,
             env={"PATH": "/usr/bin:/bin"},
             cwd="/",
-            pass_fds=(fds.info, result_fd, fds.seccomp, *_contents(fds)),
+            pass_fds=(fds.info, *talk, fds.seccomp, *_contents(fds)),
             start_new_session=True,
         )
     session = Session(process, pipes, limits, nonce)
@@ -72,7 +73,7 @@ def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) ->
 
 
 def _contents(fds: policy.Descriptors) -> tuple[int, ...]:
-    return fds.harness, fds.steps, fds.passwd, fds.group
+    return fds.harness, fds.steps, fds.passwd, fds.group, fds.zero
 
 
 def _memory_file(stack: ExitStack, data: bytes) -> int:

@@ -2,7 +2,8 @@
 
 It narrows what the namespaces already confine: no tracing, no mounting, no new namespaces, no
 kernel keyrings, BPF, perf, io_uring, modules or clock setting, no widening of the one core, no
-memory outside processes and the two sized tmpfs (memfd, SysV IPC, message queues), and no socket
+memory that no process need hold mapped to keep (memfd, SysV IPC, shared anonymous maps: a watcher
+of processes and of the sized tmpfs would miss it), and no socket
 family that a network namespace does not cover (AF_VSOCK reaches the hypervisor).
 Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`; layout: `linux/seccomp.h`.
 """
@@ -15,11 +16,12 @@ import socket
 import struct
 from dataclasses import dataclass
 
-_LOAD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _AND, _JEQ, _JGE, _JSET, _RET = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_NR, _ARCH, _ARG0, _ARG1 = 0, 4, 16, 24
+_NR, _ARCH, _ARG0, _ARG1, _ARG3 = 0, 4, 16, 24, 40
 _X32_BIT = 0x40000000
 _CLONE_NEW = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
+_SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
 _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 _FAMILIES = (
     int(socket.AF_UNIX),
@@ -64,11 +66,12 @@ class _Machine:
     socket: int
     socketpair: int
     ioctl: int
+    mmap: int
 
 
 _MACHINES = {
-    "x86_64": _Machine(0, 0xC000003E, 56, 435, 41, 53, 16),
-    "aarch64": _Machine(1, 0xC00000B7, 220, 435, 198, 199, 29),
+    "x86_64": _Machine(0, 0xC000003E, 56, 435, 41, 53, 16, 9),
+    "aarch64": _Machine(1, 0xC00000B7, 220, 435, 198, 199, 29, 222),
 }
 
 
@@ -98,6 +101,7 @@ def program(machine: str | None = None) -> bytes:
     )
     code += _when(cpu.socket, _only(_FAMILIES))
     code += _when(cpu.socketpair, _only((int(socket.AF_UNIX),)))
+    code += _when(cpu.mmap, _not_all(_SHARED_ANONYMOUS))
     code += _when(cpu.ioctl, _except(_TERMINAL_INPUT))
     return b"".join([*code, _op(_RET, _ALLOW)])
 
@@ -120,6 +124,13 @@ def _only(values: tuple[int, ...]) -> list[bytes]:
     for value in values:
         body += [_op(_JEQ, value, 0, 1), _op(_RET, _ALLOW)]
     return [*body, _deny(errno.EPERM)]
+
+
+def _not_all(bits: int) -> list[bytes]:
+    return [
+        *(_op(_LOAD, _ARG3), _op(_AND, bits), _op(_JEQ, bits, 0, 1)),
+        *(_deny(errno.EPERM), _op(_RET, _ALLOW)),
+    ]
 
 
 def _except(values: tuple[int, ...]) -> list[bytes]:

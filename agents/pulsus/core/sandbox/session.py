@@ -137,8 +137,10 @@ class Session:
         now = time.monotonic()
         match message.get("phase"):
             case "ready" if self._stage == "start":
-                self._start_watching()
-                self._stage, self._deadline = "import", now + self._limits.import_seconds
+                if self._start_watching():
+                    self._stage, self._deadline = "import", now + self._limits.import_seconds
+                    with suppress(BrokenPipeError):
+                        self._pipes.let_go()
             case "imported" if self._stage == "import":
                 self._import_ms = _number(message.get("ms"))
                 self._stage, self._deadline = "run", now + self._limits.run_seconds
@@ -151,7 +153,8 @@ class Session:
             case _:
                 self._killed = "it sent messages out of order"
 
-    def _start_watching(self) -> None:
+    def _start_watching(self) -> bool:
+        """Whether the watcher is in place; the candidate is not loaded before it is."""
         try:
             pid = self._find_init()
             if pid is None:
@@ -159,6 +162,8 @@ class Session:
             self._watch = Watch(pid)
         except OSError as error:
             self._final = {"phase": "unsafe", "message": f"it cannot be watched: {error}"}
+            return False
+        return True
 
     def _find_init(self) -> int | None:
         """The host's number for the sandbox's first process, held open from here on."""
