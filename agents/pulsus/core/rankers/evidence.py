@@ -15,7 +15,7 @@ MENTION = 0.6
 
 _COORDINATION = 0.25
 """How much a tool gains by having all of a request's words rather than one of them often: the power
-of its coverage. Of 0, 1/4, 1/2 and 1 the best over six routing sets."""
+of its coverage. Of 0, 1/4, 1/2 and 1 the best mean hit@1 over six routing sets."""
 
 
 @dataclass(frozen=True, slots=True)
