@@ -60,6 +60,15 @@ def test_of_several_outputs_of_one_type_none_is_guessed():
     assert planner.compose("", [two, TABLE]).params == ("rows",)
 
 
+def test_a_document_of_the_nearest_step_is_saved_rather_than_older_rows():
+    convert = spec("data/convert/doc", "source", gives={"text": "str", "to": "str"})
+    plan = planner.compose("", [BIG, convert, SAVE])
+    assert plan.steps[2].inputs["markdown"] == OutputRef("s2", "text")
+    assert planner.compose("", [BIG, convert, TABLE]).steps[2].inputs == {
+        "rows": OutputRef("s1", "rows")
+    }
+
+
 def test_scalars_are_not_wired_by_type_alone():
     need = spec("a/b/need", "host")
     assert planner.compose("", [SAVE, need]).steps[1].inputs == {"host": ParamRef("host")}

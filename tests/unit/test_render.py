@@ -186,6 +186,18 @@ def test_a_fed_step_keeps_its_defaults_in_the_example_and_an_unfed_one_uses_its_
     assert [file.path for file in example.files] == ["/tmp/df"]
 
 
+def test_of_steps_that_share_an_input_the_one_that_reads_a_file_gives_the_example():
+    lint = spec("config/lint/lint", "path", gives={"rows": ROWS})
+    lint = replace(
+        lint, examples=(Example({"path": "/tmp/etc"}, (InlineFile("/tmp/etc/a", b""),)),)
+    )
+    convert = spec("data/convert/doc", "path", gives={"text": "str"})
+    file = InlineFile("/tmp/app.toml", b"a = 1")
+    convert = replace(convert, examples=(Example({"path": file.path}, (file,)),))
+    (example,) = module("a/b/c", composed(lint, convert))[0].examples
+    assert example.inputs == {"path": "/tmp/app.toml"}
+
+
 HOSTILE = [
     'ends with a quote"',
     'triple """ + __import__("os").system("id") + """',

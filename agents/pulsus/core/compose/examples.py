@@ -31,8 +31,10 @@ def example_of(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
     inputs: dict[str, JsonValue] = {}
     files: dict[str, InlineFile] = {}
     origins: set[tuple[InlineFile, ...]] = set()
-    for step in plan.steps:
-        refs = {arg: ref.name for arg, ref in step.inputs.items() if isinstance(ref, ParamRef)}
+    # Of steps that share an input, one whose example names a file speaks first: a folder or a
+    # word that suits the other may be nothing it can read.
+    for step in sorted(plan.steps, key=lambda step: not _names_a_file(step, tools[step.tool])):
+        refs = _params(step)
         must = {arg: name for arg, name in refs.items() if name in needed}
         fed = any(isinstance(value, OutputRef) for value in step.inputs.values())
         if set(must.values()) <= inputs.keys() and (must or fed):
@@ -55,6 +57,16 @@ def example_of(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
     if expected is None:
         return example
     return Example(inputs, example.files, dict(expected), True, TITLE)
+
+
+def _params(step: PlanStep) -> dict[str, str]:
+    return {arg: ref.name for arg, ref in step.inputs.items() if isinstance(ref, ParamRef)}
+
+
+def _names_a_file(step: PlanStep, tool: ToolSpec) -> bool:
+    chosen = _chosen(step, {}, tool)
+    paths = [file.path for file in chosen.files] if chosen else []
+    return chosen is not None and any(chosen.inputs.get(arg) in paths for arg in _params(step))
 
 
 def _chosen(step: PlanStep, must: Mapping[str, str], tool: ToolSpec) -> Example | None:

@@ -11,6 +11,7 @@ from pulsus.core.types import ArgSpec, OutputRef, OutputSpec, ToolSpec
 
 RESULT = "result"
 ROWS = "rows"
+TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,9 @@ def source(arg: ArgSpec, earlier: Sequence[Sequence[Offer]]) -> OutputRef | Clas
 
     `earlier` holds each step's offers in plan order. The nearest step with an output of the same
     name and a fitting type wins; then, for a required container, the nearest step with an output
-    of the very same type (`rows` where there are several). An optional scalar is never wired: a
-    default says what the tool means, and names such as `path` or `limit` mean other things there.
+    of the very same type (`rows` where there are several), or one called `text` where a document
+    in words will do too. An optional scalar is never wired: a default says what the tool means,
+    and names such as `path` or `limit` mean other things there.
     """
     wanted = hints.parse(arg.type_hint)
     if wanted.scalar and not arg.required:
@@ -88,7 +90,8 @@ def keeps(tool: ToolSpec) -> bool:
 def _of_type(wanted: Hint, offers: Sequence[Offer]) -> Offer | None:
     equal = [offer for offer in offers if _equal(offer.hint, wanted)]
     rows = [offer for offer in equal if offer.key == ROWS]
-    best = rows or equal
+    document = [offer for offer in offers if wanted.has("str") and offer.key == TEXT]
+    best = rows or equal or [offer for offer in document if hints.fits(offer.hint, wanted)]
     return best[0] if len(best) == 1 else None
 
 
