@@ -215,6 +215,13 @@ class EvalBelowFloor(PulsusError):
     exit_status = 3
 
 
+class Aborted(PulsusError):
+    """Somebody stopped it; a promotion had happened whole or not at all."""
+
+    code = "ABORTED"
+    exit_status = 130
+
+
 def storage_error(failure: OSError, path: Path) -> PulsusError:
     """The error to raise for a failed write to `path`: DiskFull or StorageUnwritable."""
     why = failure.strerror or str(failure)
@@ -224,8 +231,14 @@ def storage_error(failure: OSError, path: Path) -> PulsusError:
             hint="make room on that disk (`pulsus gc` removes old logs and candidates), then retry",
             path=str(path),
         )
-    return StorageUnwritable(
-        f"cannot write {path}: {why}",
-        hint="give this user write access to it, or name another folder in the settings",
-        path=str(path),
-    )
+    blocking = _in_the_way(path) if failure.errno in (errno.ENOTDIR, errno.EEXIST) else None
+    hint = "give this user write access to it, or name another folder in the settings"
+    if blocking:
+        hint = f"{blocking} is no folder, and one is needed there: move it away"
+    return StorageUnwritable(f"cannot write {path}: {why}", hint=hint, path=str(path))
+
+
+def _in_the_way(path: Path) -> Path | None:
+    """What lies where a folder on the way to `path` should be."""
+    way = (*reversed(path.parents), path)
+    return next((p for p in way if p.is_symlink() or p.exists() if not p.is_dir()), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from pulsus.cli.output import is_terminal
+from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
@@ -39,7 +43,9 @@ class Session:
     @property
     def interactive(self) -> bool:
         """Whether a person can be asked: a terminal on both sides, and asking not ruled out."""
-        return not self.app.settings.non_interactive and sys.stdin.isatty() and sys.stderr.isatty()
+        if self.app.settings.non_interactive:
+            return False
+        return is_terminal(sys.stdin) and is_terminal(sys.stderr)
 
 
 def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -65,7 +71,9 @@ def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 flags["state_dir"] = state_dir
             if non_interactive:
                 flags["non_interactive"] = True
-            session = Session(project.resolve(), output, verbose - quiet, flags)
+            if quiet > verbose:
+                logging.getLogger("pulsus").setLevel(logging.ERROR)
+            session = Session(_resolved(project), output, verbose - quiet, flags)
             return command(session, *args, **options)
 
         for option in reversed(_options(("text", "json", *formats))):
@@ -73,6 +81,16 @@ def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return run
 
     return decorate
+
+
+def _resolved(project: Path) -> Path:
+    try:
+        return project.resolve()
+    except OSError as failure:
+        raise UsageError(
+            f"the current folder cannot be used: {failure.strerror}",
+            hint="change to a folder that exists, or name one with --project",
+        ) from failure
 
 
 def _options(formats: tuple[str, ...]) -> list[Callable[..., Any]]:

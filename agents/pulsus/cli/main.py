@@ -10,13 +10,15 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 
 import click
 
 from pulsus import __version__
 from pulsus.cli import output
-from pulsus.errors import PulsusError, UsageError
+from pulsus.errors import Aborted, PulsusError, UsageError, storage_error
 
 COMMANDS = {
     "route": ("pulsus.cli.route", "Find, compose or generate what a request asks for."),
@@ -107,33 +109,83 @@ def cli(ctx: click.Context) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status (docs/exit-codes.md)."""
     args = list(sys.argv[1:] if argv is None else argv)
-    logging.getLogger("pulsus").handlers = [_Warnings()]
+    output.unbreakable()
+    log = logging.getLogger("pulsus")
+    log.handlers = [_Warnings()]
+    log.setLevel(logging.WARNING)
     try:
-        status = cli.main(args=args, prog_name="pulsus", standalone_mode=False)
-    except PulsusError as error:
-        output.fail(error, as_json=output.wants_json(args))
-        status = error.exit_status
-    except click.exceptions.Exit as done:
-        status = done.exit_code
-    except click.Abort:
-        click.echo("aborted; nothing was promoted", err=True)
-        status = 130
-    except click.ClickException as error:
-        output.fail(_usage(error), as_json=output.wants_json(args))
-        status = UsageError.exit_status
+        status = _status(args)
     except BrokenPipeError:
         # The reader (`| head`) has gone: not an error, and nothing more can be printed.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
-    raise SystemExit(status if isinstance(status, int) else 0)
+        status = _silenced(0)
+    except OSError as failure:
+        if failure.filename is not None:
+            raise  # a file nobody expected to fail: a bug, with its traceback
+        status = _unprinted(failure)
+    raise SystemExit(status)
+
+
+def _status(args: list[str]) -> int:
+    """Do what the arguments say; the exit status, once the failure was told."""
+    failure: PulsusError
+    try:
+        _complete()
+        with cli.make_context("pulsus", args) as context:
+            cli.invoke(context)
+        return 0
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except PulsusError as error:
+        failure = error
+    except (click.Abort, KeyboardInterrupt, EOFError):
+        failure = Aborted("aborted; nothing is half-promoted")
+    except click.ClickException as error:
+        failure = _usage(error)
+    output.fail(failure, as_json=output.wants_json(args))
+    return failure.exit_status
+
+
+def _complete() -> None:
+    """Answer the shell where it asks for completions, and leave."""
+    asked = os.environ.get("_PULSUS_COMPLETE")
+    if asked:
+        from click.shell_completion import shell_complete
+
+        raise SystemExit(shell_complete(cli, {}, "pulsus", "_PULSUS_COMPLETE", asked))
+
+
+def _unprinted(failure: OSError) -> int:
+    """The status where the result itself could not be written (a full disk behind `> FILE`)."""
+    error = storage_error(failure, Path("standard output"))
+    with suppress(OSError):
+        output.fail(error, as_json=False)
+    return _silenced(error.exit_status)
+
+
+def _silenced(status: int) -> int:
+    """`status`, with nothing left in a buffer for the interpreter to fail on as it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            if stream is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return status
 
 
 class _Warnings(logging.Handler):
     """What lower rooms warn of (a torn line that was ignored), as our warnings on stderr."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: set[str] = set()
+
     def emit(self, record: logging.LogRecord) -> None:
-        """Print one warning."""
-        output.warn(record.getMessage())
+        """Print one warning, once."""
+        text = record.getMessage()
+        if text not in self._told:
+            self._told.add(text)
+            output.warn(text)
 
 
 def _usage(error: click.ClickException) -> UsageError:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
-from pulsus.core.telemetry.printable import strip_controls
+from pulsus.core.telemetry.printable import escape_controls, strip_controls
 from pulsus.errors import PulsusError
 
 SCHEMA_VERSION = 1
@@ -19,12 +21,38 @@ SCHEMA_VERSION = 1
 def document(body: Mapping[str, Any]) -> None:
     """Print one JSON document on stdout, `schema_version` first."""
     whole = {"schema_version": SCHEMA_VERSION, **body}
-    click.echo(json.dumps(whole, ensure_ascii=False, indent=2, default=str))
+    click.echo(pretty(whole))
 
 
 def pretty(value: Any) -> str:
-    """A JSON value as indented text."""
-    return strip_controls(json.dumps(value, ensure_ascii=False, indent=2))
+    """A JSON value as indented text that no terminal takes for commands; the value is whole."""
+    utf8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower() in ("utf-8", "utf8")
+    return escape_controls(json.dumps(value, ensure_ascii=not utf8, indent=2, default=str))
+
+
+def unbreakable() -> None:
+    """Let a character the terminal's encoding has not got be shown as its escape, not raise.
+
+    A closed stream stays closed, but its number is not left for the next file to take.
+    """
+    for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+        if stream is None:
+            with contextlib.suppress(OSError):
+                _occupy(number)
+        elif number and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _occupy(number: int) -> None:
+    try:
+        os.fstat(number)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_RDWR), number)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person sits behind it; a closed one is None."""
+    return stream is not None and not stream.closed and stream.isatty()
 
 
 def error_body(error: PulsusError) -> dict[str, Any]:
@@ -45,9 +73,9 @@ def fail(error: PulsusError, *, as_json: bool) -> None:
     if as_json:
         document(error_body(error))
         return
-    note(f"{colour('error', 'red')}[{error.code}]: {strip_controls(error.message)}")
+    note(f"{colour('error', 'red')}[{error.code}]: {_on_a_line(error.message)}")
     if error.hint:
-        note(f"  hint: {strip_controls(error.hint)}")
+        note(f"  hint: {_on_a_line(error.hint)}")
 
 
 def note(text: str) -> None:
@@ -57,12 +85,12 @@ def note(text: str) -> None:
 
 def warn(text: str) -> None:
     """A warning line on stderr."""
-    note(f"{colour('warning', 'yellow')}: {strip_controls(text)}")
+    note(f"{colour('warning', 'yellow')}: {_on_a_line(text)}")
 
 
 def colour(text: str, name: str) -> str:
     """`text` in a colour where a person looks at stderr and NO_COLOR is not set."""
-    plain = os.environ.get("NO_COLOR") or not sys.stderr.isatty()
+    plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stderr)
     return text if plain else click.style(text, fg=name)
 
 
@@ -74,14 +102,19 @@ def wants_json(args: Sequence[str]) -> bool:
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table on stdout: ruled on a terminal, aligned plain text in a pipe."""
-    cells = [[strip_controls(str(cell)) for cell in row] for row in rows]
-    if sys.stdout.isatty():
+    cells = [[_on_a_line(str(cell)) for cell in row] for row in rows]
+    if is_terminal(sys.stdout):
         _rich_table(headers, cells)
         return
     widths = [max(len(row[i]) for row in [list(headers), *cells]) for i, _ in enumerate(headers)]
     for row in [list(headers), *cells]:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo(line.rstrip())
+
+
+def _on_a_line(text: str) -> str:
+    """Printable and on one line: a name with a line break must not look like a line of ours."""
+    return strip_controls(text).replace("\n", " ")
 
 
 def _rich_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:

@@ -9,10 +9,17 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 )
 
+_UNSAFE_IN_JSON = re.compile(f"{_HIDDEN.pattern}|[\ud800-\udfff]")
+
 
 def strip_controls(text: str) -> str:
     """`text` without control, zero-width and direction characters; newlines and tabs stay."""
     return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def escape_controls(json_text: str) -> str:
+    """JSON text of the same value with those characters, and lone surrogates, as `\\uXXXX`."""
+    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)
 
 
 def one_line(text: str, limit: int = 200) -> str:
