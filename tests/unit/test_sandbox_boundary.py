@@ -83,7 +83,7 @@ def test_the_system_the_interpreter_and_the_harness_cannot_be_written():
         import errno, os
         def run():
             said = {{}}
-            for folder in ("/", "/usr/lib", "/dev", "/etc", "/pulsus", {sys.prefix!r}):
+            for folder in ("/", "/usr/lib", "/dev", "/etc", "/pulsus", {sys.prefix + "/lib"!r}):
                 try:
                     open(os.path.join(folder, "planted"), "w").close()
                     said[folder] = "written"
