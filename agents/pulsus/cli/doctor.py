@@ -57,7 +57,7 @@ def examine(app: App) -> Iterator[Check]:
         yield _package(name, f"pip install {name}")
     yield _catalogue(app)
     yield _writable("logs", app.log_dir)
-    yield _writable("state", app.state_dir)
+    yield _state(app)
     yield _plugins(app)
     model = app.settings.model.base_url
     yield Check("model", bool(model), model or "none", "set model.base_url", required=False)
@@ -91,6 +91,16 @@ def _catalogue(app: App) -> Check:
     broken = f", {len(found.broken)} broken files" if found.broken else ""
     hint = "`pulsus init` adds the starter tools"
     return Check("catalogue", bool(found.tools), f"{len(found.tools)} tools{broken}", hint)
+
+
+def _state(app: App) -> Check:
+    from pulsus.core.storage.state import open_state
+
+    try:
+        open_state(app.state_dir, create=False)
+    except PulsusError as failure:
+        return Check("state", False, failure.message, failure.hint)
+    return _writable("state", app.state_dir)
 
 
 def _writable(name: str, folder: Path) -> Check:

@@ -143,7 +143,10 @@ def _status(args: list[str]) -> int:
         failure = Aborted("aborted; nothing is half-promoted")
     except click.ClickException as error:
         failure = _usage(error)
-    output.fail(failure, as_json=output.wants_json(args))
+    try:
+        output.fail(failure, as_json=output.wants_json(args))
+    except OSError:
+        return _silenced(failure.exit_status)  # it failed all the same, though nobody can read why
     return failure.exit_status
 
 
@@ -193,4 +196,7 @@ def _usage(error: click.ClickException) -> UsageError:
     path = context.command_path if context else "pulsus"
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return UsageError(f"`{path}` needs a subcommand", hint=f"`{path} --help` lists them")
-    return UsageError(error.format_message(), hint=f"`{path} --help` shows how")
+    hint = f"`{path} --help` shows how"
+    if isinstance(error, click.NoSuchOption) and path == "pulsus":
+        hint = f'options come last: pulsus "REQUEST" {error.option_name}; {hint}'
+    return UsageError(error.format_message(), hint=hint)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pulsus.core.rankers.base import Feature
 from pulsus.core.validators.finding import Validator
+from pulsus.plugins.guard import GuardedFeature, GuardedValidator
 from pulsus.plugins.load import Plugins
 from pulsus.routing.synonyms import merge_synonyms
 
@@ -24,36 +26,61 @@ class Contributions:
 
 
 def gather(plugins: Plugins) -> Contributions:
-    """What `plugins` add. One that answers nonsense is marked as failed in `plugins.infos`."""
+    """What `plugins` add. One that answers nonsense is marked as failed and adds nothing at all."""
+    while True:
+        failed = plugins.failures
+        found = _gather(plugins)
+        if plugins.failures == failed:
+            return found
+
+
+def _gather(plugins: Plugins) -> Contributions:
+    from pulsus.core.rankers.scorer import BUILT_IN  # only here: listing tools needs no ranking
+
+    taken = set(BUILT_IN)
+
+    def features(plugin: str, answer: Any) -> Iterable[Feature]:
+        return [_feature(f, taken, partial(plugins.fail, plugin)) for f in _list(answer)]
+
     return Contributions(
-        features=plugins.gather("pulsus_features", _features),
+        features=plugins.gather("pulsus_features", features),
         validators=plugins.gather("pulsus_validators", _validators),
         tool_sources=plugins.gather("pulsus_tool_sources", _sources),
         synonyms=merge_synonyms(plugins.gather("pulsus_synonyms", _synonyms)),
     )
 
 
-def _features(answer: Any) -> Iterable[Feature]:
-    found = list(answer)
-    for feature in found:
-        if not callable(feature) or not isinstance(getattr(feature, "name", None), str):
-            raise TypeError(
-                f"{feature!r} is no ranking feature: it needs a name and to be callable"
-            )
-    return found
+def _feature(feature: Any, taken: set[str], failed: Callable[[Exception], None]) -> Feature:
+    name = getattr(feature, "name", None)
+    if not callable(feature) or not isinstance(name, str) or not name.isidentifier():
+        raise TypeError(f"{feature!r} is no ranking feature: it needs a name and to be callable")
+    if name in taken:
+        raise ValueError(f"there is a ranking feature called {name} already")
+    taken.add(name)
+    return GuardedFeature(feature, failed)
 
 
-def _validators(answer: Any) -> Iterable[tuple[str, Validator]]:
-    found = list(answer)
+def _validators(_: str, answer: Any) -> Iterable[tuple[str, Validator]]:
+    found = _list(answer)
     for validator in found:
         if not callable(validator):
             raise TypeError(f"{validator!r} is no validator: it is not callable")
-    return [(getattr(v, "__name__", type(v).__name__), v) for v in found]
+    return [(getattr(v, "__name__", type(v).__name__), GuardedValidator(v)) for v in found]
 
 
-def _sources(answer: Any) -> Iterable[Path]:
-    return [Path(folder) for folder in answer]
+def _sources(_: str, answer: Any) -> Iterable[Path]:
+    return [Path(folder) for folder in _list(answer)]
 
 
-def _synonyms(answer: Any) -> Iterable[Mapping[str, tuple[str, ...]]]:
-    return [{str(word): tuple(map(str, meanings)) for word, meanings in dict(answer).items()}]
+def _synonyms(_: str, answer: Any) -> Iterable[Mapping[str, tuple[str, ...]]]:
+    table = {word: tuple(_list(meanings)) for word, meanings in dict(answer).items()}
+    for text in (*table, *(meaning for meanings in table.values() for meaning in meanings)):
+        if not isinstance(text, str):
+            raise TypeError(f"{text!r} is no word")
+    return [table]
+
+
+def _list(answer: Any) -> list[Any]:
+    if isinstance(answer, str | bytes):
+        raise TypeError(f"{answer!r} is text, not a list")
+    return list(answer)

@@ -9,7 +9,9 @@ from typing import Any
 
 import pluggy
 
+from pulsus.core.telemetry.printable import one_line
 from pulsus.plugins import builtin, hookspecs
+from pulsus.plugins.guard import contained
 
 GROUP = "pulsus.plugins"
 BUILTIN = "pulsus"
@@ -35,11 +37,14 @@ class Plugins:
         self._manager.add_hookspecs(hookspecs)
         self._infos: dict[str, PluginInfo] = {}
         self._register(BUILTIN, builtin, PluginInfo(BUILTIN, "pulsus-workbench", ""))
-        for entry in sorted(found, key=lambda e: e.name):
+        for entry in sorted(found, key=lambda e: (e.name, e.value)):
             dist = entry.dist
             info = PluginInfo(entry.name, dist.name if dist else "", dist.version if dist else "")
             if entry.name in disabled:
                 self._infos[entry.name] = replace(info, disabled=True)
+            elif entry.name in self._infos:
+                taken = f"another plugin has the name {entry.name}"
+                self._infos[f"{entry.name} = {entry.value}"] = replace(info, error=taken)
             else:
                 self._load(entry, info)
 
@@ -53,30 +58,37 @@ class Plugins:
         """One line for each plugin that failed to load or to answer."""
         return tuple(f"plugin {i.name} failed: {i.error}" for i in self.infos if i.error)
 
-    def gather(self, hook: str, accept: Callable[[Any], Iterable[Any]]) -> tuple[Any, ...]:
-        """What every plugin answers to `hook`, in order.
+    def gather(self, hook: str, accept: Callable[[str, Any], Iterable[Any]]) -> tuple[Any, ...]:
+        """What every plugin that has not failed answers to `hook`, in order.
 
-        `accept` turns one plugin's answer into items; where it or the plugin raises, that plugin
-        is marked as failed and gives nothing.
+        `accept` turns a plugin's name and answer into items; where it or the plugin raises, that
+        plugin is marked as failed and gives nothing.
         """
         gathered: list[Any] = []
         for name, plugin in self._manager.list_name_plugin():
             method = getattr(plugin, hook, None)
-            if method is None or name not in self._infos:
+            if method is None or name not in self._infos or self._infos[name].error:
                 continue
             try:
-                gathered.extend(accept(method()))
+                with contained():
+                    gathered.extend(accept(name, method()))
             except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-                self._fail(name, error)
+                self.fail(name, error)
         return tuple(gathered)
 
+    def fail(self, name: str, error: Exception) -> None:
+        """Mark that plugin as failed."""
+        text = one_line(f"{type(error).__name__}: {error}")
+        self._infos[name] = replace(self._infos[name], error=text)
+
     def _load(self, entry: EntryPoint, info: PluginInfo) -> None:
+        self._infos[entry.name] = info
         try:
-            plugin = entry.load()
-            self._register(entry.name, plugin() if isinstance(plugin, type) else plugin, info)
+            with contained():
+                plugin = entry.load()
+                self._register(entry.name, plugin() if isinstance(plugin, type) else plugin, info)
         except Exception as error:  # noqa: BLE001 - importing a plugin may raise anything
-            self._infos[entry.name] = info
-            self._fail(entry.name, error)
+            self.fail(entry.name, error)
 
     def _register(self, name: str, plugin: object, info: PluginInfo) -> None:
         self._manager.register(plugin, name=name)
@@ -86,10 +98,6 @@ class Plugins:
         unknown = [h for h in dir(plugin) if h.startswith("pulsus_") and h not in hooks]
         if unknown:
             raise ValueError(f"unknown hook {unknown[0]}; see docs/plugins.md")
-
-    def _fail(self, name: str, error: Exception) -> None:
-        text = f"{type(error).__name__}: {error}"
-        self._infos[name] = replace(self._infos[name], error=text)
 
 
 def load(disabled: Collection[str] = ()) -> Plugins:

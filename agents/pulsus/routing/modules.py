@@ -123,7 +123,12 @@ def _composed(
         reasons=(),
         created_at=ids.utc_now(),
     )
-    candidates.write(candidate, project.redactor)
+    try:
+        candidates.write(candidate, project.redactor)
+    except PulsusError:
+        if left is None:
+            candidates.remove(path)  # a candidate without its note could not be offered again
+        raise
     return Module(
         path=path,
         source=source,

@@ -25,14 +25,14 @@ def inputs_for(
 ) -> Mapping[str, JsonValue]:
     """The values a run needs, checked before anything is proven.
 
-    A required one that is missing is asked for. Raises InputNeeded where nobody can be asked,
-    UsageError for a value that does not fit.
+    A required one that is missing is asked for. Raises UsageError for a value that does not fit,
+    InputNeeded where nobody can be asked.
     """
     decision = outcome.decision
     args = (
         params_of(decision.plan, decision.selected) if decision.plan else decision.selected[0].args
     )
-    given = {pair.partition("=")[0].rstrip(":") for pair in pairs}
+    given = parse_inputs(pairs, [replace(arg, required=False) for arg in args])
     asked = [_asked(arg, person) for arg in args if _needs(arg) and arg.name not in given]
     return parse_inputs([*pairs, *asked], args)
 

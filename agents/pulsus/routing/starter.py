@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pulsus
+from pulsus.core.storage import atomic
 from pulsus.errors import StarterMissing, storage_error
 
 IGNORED = (".pulsus/", "logs/", "workflows/_tmp/")
@@ -22,17 +24,17 @@ def install(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
     try:
         for source, relative in _files(starter(), empty=empty):
             target = folder / relative
-            if target.exists():
+            if os.path.lexists(target):
                 kept += 1
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(source.read_bytes())
+            atomic.write_bytes(target, source.read_bytes())
             made.append(target)
         for part in ("domains", "shared_tools"):
             (folder / "workflows" / part).mkdir(parents=True, exist_ok=True)
         made += _ignore(folder)
     except OSError as failure:
-        raise storage_error(failure, folder) from failure
+        raise storage_error(failure, Path(failure.filename or folder)) from failure
     return tuple(made), kept
 
 
@@ -58,11 +60,10 @@ def _files(root: Path, *, empty: bool) -> Iterator[tuple[Path, Path]]:
 def _ignore(folder: Path) -> list[Path]:
     """Add our entries to `.gitignore`, keeping what is there."""
     path = folder / ".gitignore"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    missing = [entry for entry in IGNORED if entry not in text.splitlines()]
+    old = path.read_bytes() if path.exists() else b""
+    missing = [entry for entry in IGNORED if entry.encode() not in old.splitlines()]
     if not missing:
         return []
-    if text and not text.endswith("\n"):
-        text += "\n"
-    path.write_text(text + "\n".join(missing) + "\n", encoding="utf-8")
+    gap = b"" if not old or old.endswith(b"\n") else b"\n"
+    atomic.write_bytes(path.resolve(), old + gap + "".join(f"{e}\n" for e in missing).encode())
     return [path]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pulsus.core.types import Ranked, RouteOutcome
 from pulsus.errors import ApprovalNeeded, LowConfidence, PulsusError
 
@@ -21,7 +23,7 @@ def refusal(outcome: RouteOutcome, *, allowed: bool, least: float) -> PulsusErro
         return unsure
     weak = [r for r in _chosen(outcome) if r.p < outcome.tau]
     if weak:
-        listed = ", ".join(f"{r.tool.id} (p {r.p:.2f})" for r in weak)
+        listed = ", ".join(f"{r.tool.id} (p {_floor(r.p)})" for r in weak)
         return ApprovalNeeded(
             f"below τ {outcome.tau:.2f}: {listed}", hint="approve it on a terminal"
         )
@@ -35,11 +37,16 @@ def low_confidence(outcome: RouteOutcome, least: float) -> LowConfidence | None:
         return None
     asked = outcome.clarification.question if outcome.clarification else ""
     return LowConfidence(
-        f"confidence {intent.confidence:.2f} is below {least:.2f}"
+        f"confidence {_floor(intent.confidence)} is below {least:.2f}"
         + (f"; the question would have been: {asked}" if asked else ""),
         hint="say more precisely what you need, or answer the question on a terminal",
         question=asked,
     )
+
+
+def _floor(value: float) -> str:
+    """The number cut, not rounded: what fell short of a limit must not look as if it reached it."""
+    return f"{math.floor(value * 1000) / 1000:.3f}"
 
 
 def _chosen(outcome: RouteOutcome) -> list[Ranked]:

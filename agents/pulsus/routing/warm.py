@@ -48,7 +48,7 @@ def _load(path: Path) -> Mapping[str, Any] | None:
 
 
 def _save(path: Path, data: dict[str, Any], known: Mapping[str, Any] | None) -> None:
-    if known is not None and known.get("tools") == data["tools"]:
+    if known == data:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

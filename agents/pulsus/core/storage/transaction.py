@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import ExitStack
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -67,10 +69,21 @@ def apply(root: Path, changes: tuple[Change, ...], journal: Path) -> None:
             except OSError as failure:
                 raise storage_error(failure, shown) from failure
             staged.callback(atomic.unlink, fd, plan.temp)
-        _write_journal(journal, root, planned)
-        staged.pop_all()  # from here on the journal owns the staged files
-        _rename_all(root, changes, planned, fds, journal)
-        _remove_journal(journal)
+        with _uninterrupted():
+            _write_journal(journal, root, planned)
+            staged.pop_all()  # from here on the journal owns the staged files
+            _rename_all(root, changes, planned, fds, journal)
+            _remove_journal(journal)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait for the renames: recovery would put them right, but only the next time."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def recover(journal: Path) -> None:

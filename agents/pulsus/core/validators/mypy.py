@@ -9,16 +9,18 @@ import os
 import re
 import sys
 import tempfile
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from pulsus.core.sandbox.child import run_module
+from pulsus.core.sandbox.child import ChildResult, run_module
 from pulsus.core.validators.finding import Finding
 from pulsus.core.validators.ruff import first_line, missing
 from pulsus.errors import ConfigError
 
 CONFIG = Path(__file__).with_name("mypy.ini")
 _COPY = "candidate.py"
+_NOWHERE = Path(os.devnull)
 _FLAG = re.compile(
     r"--(strict|extra-checks|check-untyped-defs|local-partial-types"
     r"|strict-[a-z-]+|(no-)?(warn|disallow|allow|implicit)-[a-z-]+"
@@ -45,14 +47,13 @@ def mypy(
             raise ConfigError(f"validation.mypy_flags: {flag!r} is not a flag about checking")
     if find_spec(module) is None:
         return missing(module)
-    args = [
-        *flags,
-        *(f"--config-file={CONFIG}", f"--cache-dir={_usable(cache_dir)}"),
-        *(f"--python-executable={sys.executable}", "--", _COPY),
-    ]
-    with tempfile.TemporaryDirectory(prefix="pulsus-mypy-") as folder:
-        Path(folder, _COPY).write_bytes(source)
-        done = run_module(module, args, stdin=b"", seconds=seconds, cwd=Path(folder))
+    began = time.monotonic()
+    cache = _usable(cache_dir)
+    done = _run(module, source, flags, cache, seconds)
+    if done.status not in (0, 1, None) and cache != _NOWHERE:
+        # A damaged cache, or a full disk below it, must not be held against the module.
+        left = max(1.0, seconds - (time.monotonic() - began))
+        done = _run(module, source, flags, _NOWHERE, left)
     output = done.output.replace(_COPY, f"{name}.py")
     match done.status:
         case 0:
@@ -68,11 +69,24 @@ def mypy(
             return Finding(ok=False, message=message, output=output)
 
 
+def _run(
+    module: str, source: bytes, flags: tuple[str, ...], cache: Path, seconds: float
+) -> ChildResult:
+    args = [
+        *flags,
+        *(f"--config-file={CONFIG}", f"--cache-dir={cache}"),
+        *(f"--python-executable={sys.executable}", "--", _COPY),
+    ]
+    with tempfile.TemporaryDirectory(prefix="pulsus-mypy-") as folder:
+        Path(folder, _COPY).write_bytes(source)
+        return run_module(module, args, stdin=b"", seconds=seconds, cwd=Path(folder))
+
+
 def _usable(cache_dir: Path | None) -> Path:
     if cache_dir is None:
-        return Path(os.devnull)
+        return _NOWHERE
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
     except OSError:
-        return Path(os.devnull)
-    return cache_dir.resolve() if os.access(cache_dir, os.W_OK | os.X_OK) else Path(os.devnull)
+        return _NOWHERE
+    return cache_dir.resolve() if os.access(cache_dir, os.W_OK | os.X_OK) else _NOWHERE
