@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -54,6 +55,8 @@ def mypy(
         # A damaged cache, or a full disk below it, must not be held against the module.
         left = max(1.0, seconds - (time.monotonic() - began))
         done = _run(module, source, flags, _NOWHERE, left)
+        if done.status in (0, 1):
+            shutil.rmtree(cache, ignore_errors=True)
     output = done.output.replace(_COPY, f"{name}.py")
     match done.status:
         case 0:
