@@ -176,6 +176,7 @@ def test_it_is_nobody_without_a_name_or_a_capability():
         pytest.param("libc.socket(40, 1, 0)", id="AF_VSOCK to the hypervisor"),
         pytest.param("libc.socket(17, 3, 0)", id="packet socket"),
         pytest.param("libc.personality(0)", id="personality"),
+        pytest.param("libc.prctl(1, 0, 0, 0, 0)", id="outliving the parent"),
         pytest.param("libc.sched_setaffinity(0, 8, b'\\xff' * 8)", id="more than one core"),
     ],
 )
@@ -195,6 +196,12 @@ def test_the_kernel_refuses(attempt):
 def test_memory_that_outlives_the_process_that_touched_it_cannot_be_had(where):
     outcome = sandboxed(f"import mmap, os\ndef run():\n    mmap.mmap({where}, 1 << 20)")
     assert "Error" in outcome.message
+
+
+def test_the_first_process_is_filtered_too():
+    outcome = sandboxed("def run():\n    return open('/proc/1/status').read()")
+    assert "Seccomp:\t2" in outcome.value
+    assert "CapEff:\t0000000000000000" in outcome.value
 
 
 def test_it_runs_on_one_core():

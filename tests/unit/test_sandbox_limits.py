@@ -185,8 +185,9 @@ def test_output_is_kept_without_what_drives_a_terminal():
             "import os, signal\ndef run():\n    os.kill(os.getpid(), signal.SIGKILL)", id="signal"
         ),
         pytest.param(
-            'import os\ndef run():\n    os.write(3, b\'{"phase": "done", "value": 1}\\n\')\n'
-            "    os._exit(0)",
+            "import os\ndef run():\n    for fd in range(3, 20):\n        try:\n"
+            '            os.write(fd, b\'{"phase": "done", "value": 1}\\n\')\n'
+            "        except OSError:\n            continue\n    os._exit(0)",
             id="a result without the secret",
         ),
         pytest.param(
@@ -234,6 +235,63 @@ def test_a_candidate_that_replaces_the_tools_of_the_harness_gains_nothing():
     )
     assert outcome.status == "failed"
     assert "the truth" in outcome.message
+
+
+STEAL = """
+import os, re, sys
+
+def send(text):
+    for depth in range(9):
+        for value in sys._getframe(depth).f_locals.values():
+            for cell in getattr(value, "__closure__", None) or ():
+                if re.fullmatch("[0-9a-f]{32}", str(cell.cell_contents)):
+                    data = f"{cell.cell_contents} {text}\\n".encode()
+                    for fd in os.listdir("/proc/self/fd"):
+                        if int(fd) > 2 and os.path.exists(f"/proc/self/fd/{fd}"):
+                            if os.readlink(f"/proc/self/fd/{fd}").startswith("pipe"):
+                                os.write(int(fd), data)
+                    os._exit(0)
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        pytest.param('{"phase": "done", "value": 3, "ms": 1}', "ok", id="its own value"),
+        pytest.param('{"phase": "done", "value": ' + "[" * 30_000, "failed", id="deep"),
+        pytest.param(
+            '{"phase": "done", "value": ' + "[" * 500 + "]" * 500 + "}", "failed", id="500 deep"
+        ),
+        pytest.param('{"phase": "done", "value": ' + "9" * 20_000 + "}", "failed", id="big number"),
+        pytest.param('{"phase": "done", "value": NaN}', "failed", id="NaN"),
+        pytest.param('{"phase": "done", "value": "\\ud800"}', "failed", id="half a character"),
+        pytest.param('{"phase": "done", "value": "' + "x" * 90_000 + '"}', "failed", id="too big"),
+        pytest.param('{"phase": "unsafe", "message": "x"}', "failed", id="blames the sandbox"),
+        pytest.param('{"phase": "ready"}', "failed", id="out of order"),
+        pytest.param('{"phase": ["done"], "message": {}}', "failed", id="wrong types"),
+        pytest.param('{"phase": "failed", "kind": [1], "ms": "x", "stage": 7}', "failed", id="odd"),
+        pytest.param("[]", "failed", id="no object"),
+    ],
+)
+def test_whoever_steals_the_secret_can_only_lie_about_the_value(text, status):
+    outcome = sandboxed(f"{STEAL}\ndef run():\n    send({text!r})")
+    assert outcome.status == status, outcome
+    assert str(outcome).encode()
+
+
+def test_many_small_files_count_as_memory():
+    outcome = sandboxed(
+        """
+        import os, time
+        def run():
+            for number in range(40_000):
+                os.mkdir(f"/tmp/{number}")
+            time.sleep(60)
+        """,
+        memory_bytes=50 * MIB,
+    )
+    assert "more than 50 MB of memory" in outcome.message
 
 
 def test_a_failure_names_the_exception_and_the_line():

@@ -21,6 +21,7 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NR, _ARCH, _ARG0, _ARG1, _ARG3 = 0, 4, 16, 24, 40
 _X32_BIT = 0x40000000
 _CLONE_NEW = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
+_PDEATHSIG = 1  # PR_SET_PDEATHSIG: the first process, taken over, could outlive Pulsus
 _SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
 _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 _FAMILIES = (
@@ -67,11 +68,12 @@ class _Machine:
     socketpair: int
     ioctl: int
     mmap: int
+    prctl: int
 
 
 _MACHINES = {
-    "x86_64": _Machine(0, 0xC000003E, 56, 435, 41, 53, 16, 9),
-    "aarch64": _Machine(1, 0xC00000B7, 220, 435, 198, 199, 29, 222),
+    "x86_64": _Machine(0, 0xC000003E, 56, 435, 41, 53, 16, 9, 157),
+    "aarch64": _Machine(1, 0xC00000B7, 220, 435, 198, 199, 29, 222, 167),
 }
 
 
@@ -102,7 +104,8 @@ def program(machine: str | None = None) -> bytes:
     code += _when(cpu.socket, _only(_FAMILIES))
     code += _when(cpu.socketpair, _only((int(socket.AF_UNIX),)))
     code += _when(cpu.mmap, _not_all(_SHARED_ANONYMOUS))
-    code += _when(cpu.ioctl, _except(_TERMINAL_INPUT))
+    code += _when(cpu.prctl, _except(_ARG0, (_PDEATHSIG,)))
+    code += _when(cpu.ioctl, _except(_ARG1, _TERMINAL_INPUT))
     return b"".join([*code, _op(_RET, _ALLOW)])
 
 
@@ -133,8 +136,8 @@ def _not_all(bits: int) -> list[bytes]:
     ]
 
 
-def _except(values: tuple[int, ...]) -> list[bytes]:
-    body = [_op(_LOAD, _ARG1)]
+def _except(argument: int, values: tuple[int, ...]) -> list[bytes]:
+    body = [_op(_LOAD, argument)]
     for value in values:
         body += [_op(_JEQ, value, 0, 1), _deny(errno.EPERM)]
     return [*body, _op(_RET, _ALLOW)]
