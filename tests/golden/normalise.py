@@ -1,0 +1,44 @@
+"""What differs from run to run in the output of a command, made the same. Pure."""
+
+import re
+
+_RULES = (
+    (r"run-\d{8}-\d{6}-[0-9a-f]{6}", "run-ID"),
+    (r"route([-_])[0-9a-f]{8}\b", r"route\1ID"),
+    (r"rev-\d{8}-", "rev-DATE-"),
+    (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+\d\d:\d\d|Z)", "TIME"),
+    (r"\b\d{4}-\d\d-\d\d\b", "DATE"),
+    (r"\b[0-9a-f]{64}\b", "SHA256"),
+    (r"=\d+\.\d+s", "=N.Ns"),
+    (r" +\d+ ms", " N ms"),
+    (r'("(?:\w+_)?(?:ms|seconds|bytes)(?:_p\d+)?"): [\d.]+', r"\1: N"),
+    (r"(query_ms_p50 / p99 +)[\d.]+ / [\d.]+", r"\1N / N"),
+    (r"\(\d+ bytes\)", "(N bytes)"),
+    (r"peak \d+ MiB", "peak N MiB"),
+    (r"(pulsus[ _]v?)\d+\.\d+\.\d+\w*", r"\1VERSION"),
+    (r"approved by [^)]+", "approved by USER"),
+    (r'"approved_by": "[^"]*"', '"approved_by": "USER"'),
+    # So does which words matched, what a loser lost by, and what is asked.
+    (r"(matched|lost): .*", r"\1: ..."),
+    (r"(Did you mean \w+)=[^?]*\?", r"\1=...?"),
+    # Scores move with the ranker; thresholds and weights are settings and do not.
+    (r"(?<!τ=)(?<!τ )(?<!below )(?<!name=)(?<!doc=)(?<!history=)\b[01]\.\d\d+\b", "N.NN"),
+    (r"\(proof: (\w+)\) — [\w,-]+=", r"(proof: \1) — STEPS="),
+)
+_MACHINE = (
+    (r" {2,}", "  "),
+    (r"\d+\.\d+\.\d+\w*", "V"),
+    (r"(bubblewrap V): .*", r"\1: HOW"),
+    (r"(ok|absent)(  matplotlib  ).*", r"STATE\2FOUND"),
+)
+
+
+def normalise(text, project, *, machine=False):
+    """`text` with ids, hashes, times, durations, scores and the project's path made the same.
+
+    `machine` also hides versions and how the sandbox works here.
+    """
+    text = text.replace(str(project), "PROJECT")
+    for pattern, instead in (*(_MACHINE if machine else ()), *_RULES):
+        text = re.sub(pattern, instead, text)
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())

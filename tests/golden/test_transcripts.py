@@ -1,0 +1,75 @@
+"""Golden transcripts of the command line (routing spec §11, §12, §18, §19).
+
+A transcript is a text file: a comment, then `$ commands`, each with what it prints. Lines of stderr
+begin with `! `; an exit status other than 0 stands in brackets. `# with:` names overlays of
+tests/fixtures, `# hides: machine` hides versions. To accept a change of the output on purpose:
+`UPDATE_GOLDEN=1 pytest tests/golden`, then read the difference.
+"""
+
+import os
+import re
+import shlex
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+from tests.golden.normalise import normalise
+from tests.project import make, pulsus
+from tests.sandboxes import need_sandbox
+
+TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
+
+
+def head_and_commands(text):
+    lines = text.splitlines()
+    head = list(takewhile(lambda line: line.startswith("#"), lines))
+    return head, [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+
+
+def directive(head, name):
+    return [w for line in head for w in re.findall(rf"^# {name}: (.*)$", line)]
+
+
+def play(command, folder):
+    """What a command prints and how it ends; `cat` shows a file."""
+    words = shlex.split(command)
+    env = {}
+    while "=" in words[0]:
+        name, _, value = words.pop(0).partition("=")
+        env[name] = value
+    if words[0] == "cat":
+        return (folder / words[1]).read_text(encoding="utf-8")
+    assert words[0] == "pulsus"
+    done = pulsus(folder, *words[1:], env=env)
+    err = "".join(f"! {line}\n" for line in done.err.splitlines())
+    return done.out + err + (f"[{done.code}]\n" if done.code else "")
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: p.stem)
+def test_the_command_line_says_what_the_transcript_says(path, tmp_path):
+    need_sandbox()
+    expected = path.read_text(encoding="utf-8")
+    head, commands = head_and_commands(expected)
+    overlays = [name for line in directive(head, "with") for name in line.split()]
+    folder = make(tmp_path / "project", *overlays)
+    machine = directive(head, "hides") == ["machine"]
+    shown = "".join(f"{line}\n" for line in head)
+    for command in commands:
+        output = normalise(play(command, folder), folder, machine=machine)
+        shown += f"\n$ {command}\n{output}"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(shown, encoding="utf-8")
+    assert shown == expected
+
+
+def test_every_subcommand_has_a_transcript():
+    from pulsus.cli.main import COMMANDS
+
+    played = [
+        command
+        for path in TRANSCRIPTS
+        for command in head_and_commands(path.read_text(encoding="utf-8"))[1]
+    ]
+    assert [name for name in COMMANDS if not any(f"pulsus {name}" in c for c in played)] == []

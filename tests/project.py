@@ -1,0 +1,96 @@
+"""A small project in a folder of its own, and the real `pulsus` command in it."""
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+FIXTURES = Path(__file__).parent / "fixtures"
+PULSUS = Path(sys.executable).with_name("pulsus")
+
+SELECT = "summarise the matrix: mean, minimum and maximum of each column"
+COMPOSE = "summarise the matrix then plot it as a bar chart picture"
+COUNT = "count the words of the text"
+NOTHING = "bake a sourdough loaf"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        """The one JSON document on stdout."""
+        return json.loads(self.out)
+
+
+def make(folder, *overlays, warm=True):
+    """`folder`, holding the fixture catalogue and, over it, what the overlays name.
+
+    `warm` brings the caches a first run leaves: a second of fitting and of reading libraries.
+    """
+    shutil.copytree(FIXTURES / "catalogue", folder, dirs_exist_ok=True)
+    for name in overlays:
+        lay(folder, name)
+    if warm:
+        shutil.copytree(Path(_warmed().name) / ".pulsus", folder / ".pulsus")
+    return folder
+
+
+@functools.cache
+def _warmed():
+    kept = tempfile.TemporaryDirectory()
+    folder = make(Path(kept.name), warm=False)
+    assert pulsus(folder, "route", COUNT, "--plan").code == 0
+    pulsus(folder, "validate", "workflows/domains/text")
+    return kept
+
+
+def lay(folder, name):
+    """Copy an overlay. `.txt` hides modules that are wrong on purpose from the linters."""
+    base = FIXTURES / "overlays" / name
+    for source in sorted(p for p in base.rglob("*") if p.is_file()):
+        target = folder / str(source.relative_to(base)).removesuffix(".txt")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(source.read_bytes())
+
+
+def pulsus(folder, *args, env=None):
+    """Run the installed command in `folder`, without a terminal and without our settings."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")}
+    done = subprocess.run(
+        [PULSUS, *map(str, args)],
+        cwd=folder,
+        env={**clean, "NO_COLOR": "1", "COLUMNS": "100", **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+
+def records(folder):
+    """Every promotion on record, in the order of their files."""
+    found = sorted((folder / "workflows").rglob("metadata.jsonl"))
+    return [json.loads(line) for path in found for line in path.read_text("utf-8").splitlines()]
+
+
+def events(folder):
+    """The trace of the only run in `folder`."""
+    (log,) = (folder / "logs/runs").glob("*/steps.log")
+    return [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+
+
+def phases(folder):
+    """The phases of the only run in `folder`, in order."""
+    return [event["phase"] for event in events(folder)]
