@@ -78,8 +78,13 @@ def _within(key: str, section: str) -> bool:
 
 
 def _pyproject(path: Path) -> Tree:
-    table = _toml(path).get("tool", {}).get("pulsus", {})
-    return table if isinstance(table, dict) else {}
+    tools = _toml(path).get("tool", {})
+    table = tools.get("pulsus", {}) if isinstance(tools, dict) else {}
+    if not isinstance(table, dict):
+        raise ConfigError(
+            f"tool.pulsus = {table!r} in {path.name} is no table", hint="write [tool.pulsus]"
+        )
+    return table
 
 
 def _toml(path: Path) -> Tree:
