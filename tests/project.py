@@ -1,6 +1,8 @@
 """A small project in a folder of its own, and the real `pulsus` command in it."""
 
+import contextlib
 import functools
+import io
 import json
 import os
 import shutil
@@ -9,6 +11,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 FIXTURES = Path(__file__).parent / "fixtures"
 PULSUS = Path(sys.executable).with_name("pulsus")
@@ -77,6 +80,28 @@ def pulsus(folder, *args, env=None):
         check=False,
     )
     return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+
+def pulsus_here(folder, *args, env=None):
+    """As `pulsus`, in this process: quicker, where it does not matter."""
+    from pulsus.cli.main import main
+
+    out, err = io.StringIO(), io.StringIO()
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")}
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        Path(os.devnull).open(encoding="utf-8") as nobody,
+        mock.patch.object(sys, "stdin", nobody),
+        mock.patch.dict(os.environ, {**clean, **(env or {})}, clear=True),
+    ):
+        code = 0
+        try:
+            main([str(arg) for arg in args])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def records(folder):
