@@ -3,7 +3,7 @@
 import importlib.util
 import sys
 
-if sys.version_info < (3, 11):
+if sys.version_info < (3, 11):  # noqa: UP036 - this runs before anything is installed
     found = ".".join(map(str, sys.version_info[:3]))
     sys.exit(f"Pulsus needs Python 3.11 or newer, this is {found}: make PYTHON=python3.12 ...")
 if importlib.util.find_spec("ensurepip") is None:

@@ -242,3 +242,27 @@ def test_a_weighted_plugin_feature_counts_even_without_a_shared_word():
 def test_two_features_of_one_name_are_refused():
     with pytest.raises(ValueError, match="shouting"):
         RankIndex.build(CATALOGUE, features=[Shouting(), Shouting()])
+
+
+def test_a_request_that_says_a_whole_anti_intent_is_not_sure_of_that_tool():
+    declined = tool("media/convert/convert_video", "Convert a video.", anti_intents=("to audio",))
+    index = RankIndex.build((declined, *CATALOGUE))
+    assert index.rank("convert a video")[0].p > 0.5
+    best = index.rank("convert a video, only the audio")[0]
+    assert best.p <= 0.5
+    assert best.caution == "the tool's manifest says it is not for 'to audio'"
+
+
+def test_a_changed_manifest_is_not_ranked_by_the_old_one():
+    before = tool("a/b/thing", "Does it.", intents=("fragmentation",))
+    after = tool("a/b/thing", "Does it.", intents=("compaction",))
+    fitted = RankIndex.build((before, *CATALOGUE)).to_json()
+    found = RankIndex.build((after, *CATALOGUE), fitted=fitted).rank("compaction")
+    assert [r.tool.id for r in found] == ["a/b/thing"]
+
+
+def test_remembered_requests_are_not_ranked_by_an_index_without_them():
+    fitted = RankIndex.build(CATALOGUE).to_json()
+    past = {"storage/usage/disk_usage": ("quota trouble",)}
+    found = RankIndex.build(CATALOGUE, fitted=fitted, remembered=past).rank("quota trouble")
+    assert found[0].tool.id == "storage/usage/disk_usage"

@@ -70,7 +70,7 @@ def look(pool, found, tau=0.6):
 
 
 def test_a_pool_with_a_sure_tool_is_enough():
-    found = [ranked("a/b/x", 0.8), ranked("c/d/y", 0.7)]
+    found = [ranked("a/b/x", 0.75), ranked("c/d/y", 0.7)]
     looked = look({"c/d/y"}, found)
     assert ([r.tool.id for r in looked.candidates], looked.widened) == (["c/d/y", "a/b/x"], False)
     assert [r.rank for r in looked.candidates] == [1, 2]
@@ -98,3 +98,10 @@ def test_the_best_of_the_wrong_folder_does_not_beat_a_clearly_better_tool_elsewh
     )
     assert looked.widened
     assert looked.candidates[0].tool.id == "memory/usage/memory_summary"
+
+
+def test_a_mediocre_tool_of_the_parsed_folder_does_not_win_over_a_clearly_better_one():
+    found = (ranked("a/b/right", 0.8), ranked("c/d/near", 0.62))
+    looked = narrow_then_widen({"c/d/near"}, lambda tools: found, tau=0.6)
+    assert looked.widened
+    assert looked.candidates[0].tool.id == "a/b/right"

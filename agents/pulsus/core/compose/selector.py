@@ -29,18 +29,21 @@ Narrowed = Callable[[Collection[str] | None], Sequence[Ranked]]
 """Candidates among these tool ids (None = all), best first, with p over the whole catalogue."""
 
 
+CLEARLY = 0.1
+"""How much surer a tool outside the parsed folder must be to win over the folder's best."""
+
+
 def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> Looked:
     """All candidates, the best of `pool` (the parsed folder's ids) first if it reaches τ.
 
-    p is taken over the whole catalogue, so a tool that is only the best of its folder does not
-    reach τ while a clearly better one lies elsewhere: then the whole catalogue decides, `widened`.
-    False for an empty pool: there was nothing to leave.
+    Where it does not, or a tool elsewhere is surer by more than `CLEARLY`, the whole catalogue
+    decides, and `widened` says so. False for an empty pool: there was nothing to leave.
     """
     found = tuple(rank(None))
     if not pool:
         return Looked(found, widened=False)
     inside = next((r for r in found if r.tool.id in pool), None) or next(iter(rank(pool)), None)
-    if inside is None or inside.p < tau:
+    if inside is None or inside.p < tau or found[0].p - inside.p > CLEARLY:
         return Looked(found, widened=True)
     others = (
         replace(r, why_not=r.why_not or f"{inside.tool.id} is before it: in the parsed folder")

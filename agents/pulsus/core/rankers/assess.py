@@ -52,7 +52,7 @@ class Assessor:
 
     def assess(self, number: int, tool: ToolSpec, *, named: bool) -> Assessed:
         """Features in [0, 1], their weighted sum over the total weight, and the standing."""
-        odds = caution(self.asked, self.said, tool)
+        odds = caution(self.asked, self.said, tool) or self._declined(tool)
         features = {
             "name": self._name(number),
             "doc": self._doc(number, tool, odds),
@@ -73,6 +73,12 @@ class Assessor:
         refused = tool.manifest.anti_intents if tool.manifest else ()
         share -= _ANTI * max((self._said(hint) for hint in refused), default=0.0)
         return _clamp(share * (_CAUTIOUS if odds else 1.0))
+
+    def _declined(self, tool: ToolSpec) -> str | None:
+        """Why the tool is at odds by its own manifest: the request says a whole anti-intent."""
+        refused = tool.manifest.anti_intents if tool.manifest else ()
+        hint = next((h for h in refused if self._said(h) == 1.0), None)
+        return f"the tool's manifest says it is not for {hint!r}" if hint else None
 
     def _said(self, hint: str) -> float:
         """Share of a hint's words the request says itself (a synonym is not enough)."""

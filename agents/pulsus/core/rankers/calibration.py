@@ -21,6 +21,9 @@ NAMED = 0.97
 CAUTION = 4.5
 """Taken from the log-odds where request and tool are at odds (purpose.py): p .97 becomes .26."""
 
+AT_ODDS = 0.5
+"""Most that p can then be: however many words they share, the tool is more likely wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -37,8 +40,9 @@ class Calibration:
         )
         odds -= CAUTION * signals.get("caution", 0.0)
         p = 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
-        named = signals.get("named", 0.0)
-        return max(p, NAMED * named) if not signals.get("caution") else p
+        if signals.get("caution"):
+            return min(p, AT_ODDS)
+        return max(p, NAMED * signals.get("named", 0.0))
 
 
 def load(text: str) -> Calibration:

@@ -5,10 +5,12 @@ Everything `--explain` prints is made here, from the numbers that decided.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 from pulsus.config.settings import RankerConfig
@@ -38,6 +40,7 @@ class RankIndex:
     """A catalogue made ready for ranking. Statistics always cover the whole catalogue."""
 
     tools: tuple[ToolSpec, ...]
+    identity: Sequence[list[str]]
     documents: DocIndex
     config: RankerConfig
     calibration: Calibration
@@ -60,8 +63,8 @@ class RankIndex:
         """The index of `tools`, the same for any order of them.
 
         `remembered` maps a tool id to past requests it answered well. `fitted` is an earlier
-        `to_json()` for the same tools and `remembered`: then nothing is fitted and scikit-learn
-        is not imported; of other tools or format it is not used.
+        `to_json()` for the same tools, manifests and `remembered`: then nothing is fitted and
+        scikit-learn is not imported; of other tools or format it is not used.
         Raises ValueError for two features of one name.
         """
         names = [*BUILT_IN, *(f.name for f in features)]
@@ -70,11 +73,13 @@ class RankIndex:
             raise ValueError(f"two ranking features are called {', '.join(twice)}")
         ordered = tuple(sorted(tools, key=lambda t: t.id))
         past = remembered or {}
-        documents = _usable(fitted, ordered) or doc.fit(
+        identity = [_identity(t, past.get(t.id, ())) for t in ordered]
+        documents = _usable(fitted, identity) or doc.fit(
             [field_words(t, past.get(t.id, ())) for t in ordered]
         )
         return cls(
             tools=ordered,
+            identity=identity,
             documents=documents,
             config=config or RankerConfig(),
             calibration=calibration or shipped(),
@@ -85,7 +90,7 @@ class RankIndex:
 
     def to_json(self) -> dict[str, Any]:
         """JSON values to keep beside the catalogue's digest and give to `build(fitted=…)`."""
-        return {"tools": _identity(self.tools), **doc.to_json(self.documents)}
+        return {"tools": self.identity, **doc.to_json(self.documents)}
 
     def weights(self) -> dict[str, float]:
         """The weight of every feature as configured; 0 for a plugin's until it is."""
@@ -200,15 +205,17 @@ def _unparsed(request: str) -> ParsedIntent:
     return ParsedIntent(domain=None, action=None, intent=request, confidence=0.0)
 
 
-def _identity(tools: Sequence[ToolSpec]) -> list[list[str]]:
-    return [[t.id, t.sha256] for t in tools]
+def _identity(tool: ToolSpec, past: Sequence[str]) -> list[str]:
+    """What a tool's words are taken from: its file, its manifest and the requests remembered."""
+    told = repr((tool.manifest and replace(tool.manifest, path=Path()), tuple(past)))
+    return [tool.id, tool.sha256, hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()]
 
 
-def _usable(fitted: Mapping[str, Any] | None, tools: Sequence[ToolSpec]) -> DocIndex | None:
-    if fitted is None or fitted.get("tools") != _identity(tools):
+def _usable(fitted: Mapping[str, Any] | None, identity: Sequence[list[str]]) -> DocIndex | None:
+    if fitted is None or fitted.get("tools") != identity:
         return None
     documents = doc.from_json(fitted)
-    return documents if documents and documents.size == len(tools) else None
+    return documents if documents and documents.size == len(identity) else None
 
 
 def _spelt(tools: Sequence[ToolSpec]) -> dict[str, tuple[int, ...]]:
