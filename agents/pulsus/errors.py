@@ -208,6 +208,13 @@ class NotAvailable(PulsusError):
     exit_status = 2
 
 
+class NotReady(PulsusError):
+    """This machine or project lacks what promotion needs."""
+
+    code = "NOT_READY"
+    exit_status = 3
+
+
 class EvalBelowFloor(PulsusError):
     """A measured figure is below the floor that was asked for."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
-from pulsus.errors import PulsusError
+from pulsus.errors import NotReady, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
@@ -42,11 +42,18 @@ def command(session: Session) -> None:
     checks = list(examine(session.app))
     working = all(check.ok for check in checks if check.required)
     if session.json:
-        output.document({"ok": working, "checks": [asdict(check) for check in checks]})
+        body = {"ok": working, "checks": [asdict(check) for check in checks]}
+        output.document(body if working else body | output.error_body(_not_ready(checks)))
     else:
         rows = [(_mark(c), c.name, c.found, "" if c.ok else c.hint) for c in checks]
         output.table(("", "what", "found", "what to do"), rows)
     raise SystemExit(0 if working else 3)
+
+
+def _not_ready(checks: Sequence[Check]) -> NotReady:
+    missing = [check for check in checks if check.required and not check.ok]
+    said = "; ".join(f"{check.name}: {check.found}" for check in missing)
+    return NotReady(f"no tool can be promoted here: {said}", hint=missing[0].hint)
 
 
 def examine(app: App) -> Iterator[Check]:

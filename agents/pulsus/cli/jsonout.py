@@ -7,7 +7,15 @@ from typing import Any
 
 from pulsus.cli.render import relative
 from pulsus.core.compose.plan import to_dict
-from pulsus.core.types import Promotion, Ranked, RouteOutcome, ToolSpec, ValidationReport
+from pulsus.core.types import (
+    BrokenTool,
+    Effects,
+    Promotion,
+    Ranked,
+    RouteOutcome,
+    ToolSpec,
+    ValidationReport,
+)
 
 
 def outcome(found: RouteOutcome, project: Path) -> dict[str, Any]:
@@ -95,6 +103,17 @@ def validation(report: ValidationReport, project: Path) -> dict[str, Any]:
     }
 
 
+def module(report: ValidationReport, found: ToolSpec | BrokenTool, project: Path) -> dict[str, Any]:
+    """A module of `validate`. `observed` effects are null: nothing watches a dry run for them."""
+    declared = None if isinstance(found, BrokenTool) else _effects(found.effects)
+    return {
+        "sha256": report.sha256,
+        "cached": False,
+        **validation(report, project),
+        "effects": {"declared": declared, "observed": None},
+    }
+
+
 def promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
     """A new revision; None where the tool was promoted unchanged before."""
     if made is None or not made.created:
@@ -129,15 +148,19 @@ def tool(spec: ToolSpec, project: Path) -> dict[str, Any]:
             {"name": r.name, "type": r.type_hint, "description": r.description}
             for r in spec.returns
         ],
-        "effects": None
-        if spec.effects is None
-        else {
-            "paths": list(spec.effects.paths),
-            "hosts": list(spec.effects.hosts),
-            "commands": list(spec.effects.commands),
-        },
+        "effects": _effects(spec.effects),
         "secrets": list(spec.secrets),
         "examples": len(spec.examples),
         "missing_sections": list(spec.missing_sections),
         "sha256": spec.sha256,
+    }
+
+
+def _effects(effects: Effects | None) -> dict[str, Any] | None:
+    if effects is None:
+        return None
+    return {
+        "paths": list(effects.paths),
+        "hosts": list(effects.hosts),
+        "commands": list(effects.commands),
     }

@@ -9,6 +9,7 @@ import click
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
 from pulsus.core.telemetry.printable import strip_controls
+from pulsus.errors import ValidationFailed
 
 if TYPE_CHECKING:
     from pulsus.core.types import ToolSpec
@@ -82,12 +83,19 @@ def check(session: Session) -> None:
         keys = ("path", "code", "reason")
         findings = [dict(zip(keys, row, strict=True)) for row in rows]
         body = {"ok": not failing, "tools": len(catalogue.tools), "findings": findings}
-        output.document(body)
+        output.document(body | (output.error_body(_refused(failing)) if failing else {}))
     else:
         if rows:
             output.table(("file", "code", "reason"), rows)
         click.echo(f"{len(catalogue.tools)} tools, {failing} files refused")
     raise SystemExit(3 if failing else 0)
+
+
+def _refused(files: int) -> ValidationFailed:
+    return ValidationFailed(
+        f"{files} files are no tools or have a contract that cannot be read",
+        hint="`findings` say which and why; docs/tool-contract.md explains the codes",
+    )
 
 
 def _signature(tool: ToolSpec) -> str:

@@ -10,10 +10,10 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
-from pulsus.errors import UsageError
+from pulsus.errors import UsageError, ValidationFailed
 
 if TYPE_CHECKING:
-    from pulsus.core.types import ValidatedModule, ValidationReport
+    from pulsus.core.types import BrokenTool, ToolSpec, ValidationReport
 
 
 @click.command()
@@ -34,30 +34,37 @@ def command(session: Session, paths: tuple[Path, ...]) -> None:
     from pulsus.cli import jsonout, render
 
     modules: list[dict[str, Any]] = []
-    refused = False
+    refused: list[str] = []
     for path in _modules(paths):
-        report, _ = prove(session, path)
-        refused |= not report.ok
+        report, tool = prove(session, path)
+        where = render.relative(report.path, session.project)
+        if not report.ok:
+            refused.append(where)
         if session.json:
-            body = jsonout.validation(report, session.project)
-            where = render.relative(report.path, session.project)
-            modules.append({"path": where, "sha256": report.sha256, "cached": False, **body})
+            modules.append({"path": where, **jsonout.module(report, tool, session.project)})
         else:
             click.echo("\n".join(render.report(report, session.project)))
     if session.json:
-        output.document({"ok": not refused, "modules": modules})
+        failed = output.error_body(_refused(refused, len(modules))) if refused else {}
+        output.document({"ok": not refused, "modules": modules, **failed})
     raise SystemExit(3 if refused else 0)
 
 
-def prove(session: Session, path: Path) -> tuple[ValidationReport, ValidatedModule | None]:
-    """The verdict on one file, with the pinned steps of a composed one."""
+def _refused(paths: list[str], of: int) -> ValidationFailed:
+    hint = "each module's `steps` say why"
+    return ValidationFailed(f"{len(paths)} of {of} modules not accepted", hint=hint, paths=paths)
+
+
+def prove(session: Session, path: Path) -> tuple[ValidationReport, ToolSpec | BrokenTool]:
+    """The verdict on one file, with the pinned steps of a composed one, and what it defines."""
     from pulsus.routing.modules import read_bytes, steps_of
 
     app = session.app
     path = path.resolve()
     source = read_bytes(path)
     tool = app.define(source, path)
-    return app.pipeline().validate(source, path, tool, steps_of(app, source))
+    report, _ = app.pipeline().validate(source, path, tool, steps_of(app, source))
+    return report, tool
 
 
 def _modules(paths: Iterable[Path]) -> Iterator[Path]:

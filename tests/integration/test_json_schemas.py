@@ -1,0 +1,140 @@
+"""Every command's `--output json` fits its committed schema, and every failure is one document."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from tests.project import COMPOSE, COUNT, NOTHING, make, pulsus, pulsus_here
+from tests.sandboxes import need_sandbox
+
+ROOT = Path(__file__).parents[2]
+SCHEMAS = {p.stem: json.loads(p.read_text("utf-8")) for p in (ROOT / "docs/schemas").glob("*.json")}
+REGISTRY: Registry = Registry().with_resources(
+    (f"{name}.json", Resource.from_contents(schema)) for name, schema in SCHEMAS.items()
+)
+
+RAN = [
+    ("route", 0, ["route", COUNT, "--plan"]),
+    ("route", 0, ["route", COMPOSE, "--explain"]),
+    ("route", 0, ["route", COMPOSE, "--plan", "--explain"]),
+    ("route", 5, ["route", NOTHING]),
+    ("tools-list", 0, ["tools", "list"]),
+    ("tools-show", 0, ["tools", "show", "delete_old_files"]),
+    ("tools-check", 0, ["tools", "check"]),
+    ("init", 0, ["init", "new"]),
+    ("config", 0, ["config", "show"]),
+    ("plugins", 0, ["plugins", "list"]),
+    ("eval", 0, ["eval", "requests.jsonl", "--floor", "hit_at_1=1"]),
+    ("eval", 3, ["eval", "requests.jsonl", "--limit", "1", "--floor", "compose_exact=1"]),
+    ("gc", 0, ["gc", "--dry-run"]),
+    ("doctor", 3, ["doctor", "--state-dir", "requests.jsonl/state"]),
+]
+PROVEN = [
+    ("doctor", 0, ["doctor"]),
+    ("route", 0, ["route", COMPOSE, "--dry-run"]),
+    ("route", 4, ["route", COUNT]),
+    ("route", 0, ["route", COUNT, "--non-interactive", "--run", "--input", "text=a b"]),
+    ("route", 3, ["route", "convert money to another currency", "--non-interactive"]),
+    ("validate", 3, ["validate", "workflows/domains/text", "workflows/domains/finance"]),
+    ("promote", 4, ["promote", "count_lines.py", "--domain", "text", "--action", "count"]),
+    ("promote", 0, ["promote", "count_lines.py", "--domain", "text", "--action", "count", "--yes"]),
+    ("promote", 3, ["promote", "count_vowels.py", "--action", "count", "--yes"]),
+    ("run", 0, ["run", "count_words", "--input", "text=a b"]),
+]
+FAILED = [
+    ("USAGE", 2, ["route"]),
+    ("USAGE", 2, ["rout"]),
+    ("USAGE", 2, ["tools", "show"]),
+    ("USAGE", 2, ["validate", "missing.py"]),
+    ("USAGE", 2, ["eval", "requests.jsonl", "--floor", "speed=1"]),
+    ("USAGE", 2, ["run", "say_hello", "--input", "nobody=x"]),
+    ("REQUEST_INVALID", 2, ["route", " "]),
+    ("NOT_AVAILABLE", 2, ["route", COUNT, "--rag"]),
+    ("TOOL_NOT_FOUND", 2, ["run", "no_such_tool"]),
+    ("TOOL_NOT_FOUND", 2, ["tools", "show", "no_such_tool"]),
+    ("NOT_PROMOTED", 6, ["run", "say_hello"]),
+    ("INPUT_NEEDED", 4, ["route", COUNT, "--run", "--non-interactive"]),
+    ("TARGET_REFUSED", 6, ["promote", "count_lines.py", "--action", "../../agents", "--yes"]),
+    ("STORAGE_UNWRITABLE", 2, ["init", "requests.jsonl/new"]),
+]
+
+
+def check(name, document):
+    """Fail with every place where the document does not fit the schema."""
+    found = Draft202012Validator(SCHEMAS[name], registry=REGISTRY).iter_errors(document)
+    assert [f"{error.json_path}: {error.message}" for error in found] == []
+    assert next(iter(document)) == "schema_version"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("json") / "project", "requests", "candidate")
+
+
+@pytest.mark.parametrize(
+    ("schema", "code", "args"),
+    RAN,
+    ids=lambda v: " ".join(v[:2]) if isinstance(v, list) else str(v),
+)
+def test_what_a_command_prints_as_json_fits_its_schema(schema, code, args, project):
+    done = pulsus(project, *args, "--output", "json")
+    assert done.code == code, done.out + done.err
+    check(schema, done.json)
+
+
+@pytest.mark.sandbox
+def test_what_proving_commands_print_as_json_fits_their_schemas(tmp_path):
+    need_sandbox()
+    project = make(tmp_path / "project", "candidate", "wrong_types")
+    for schema, code, args in PROVEN:
+        done = pulsus_here(project, *args, "--output", "json")
+        assert done.code == code, done.out + done.err
+        check(schema, done.json)
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "args"), FAILED, ids=lambda v: " ".join(v) if isinstance(v, list) else None
+)
+def test_a_failed_command_prints_one_json_document_and_nothing_else(code, status, args, project):
+    done = pulsus_here(project, *args, "--output", "json")
+    check("error", done.json)
+    assert done.json["error"]["code"] == code
+    assert done.code == status
+
+
+def test_tools_check_says_as_json_what_is_broken(tmp_path):
+    project = make(tmp_path / "project", "broken", "shadow", warm=False)
+    done = pulsus_here(project, "tools", "check", "--output", "json")
+    assert done.code == 3
+    check("tools-check", done.json)
+    codes = {finding["code"] for finding in done.json["findings"]}
+    assert codes == {"SYNTAX_ERROR", "NO_ENTRY", "SHADOWED", "INCOMPLETE"}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_is_valid_and_lets_keys_be_added(name):
+    Draft202012Validator.check_schema(SCHEMAS[name])
+    assert SCHEMAS[name]["$id"] == f"{name}.json"
+    assert SCHEMAS[name]["properties"]["schema_version"] == {"const": 1}
+    assert "schema_version" in SCHEMAS[name]["required"]
+    assert '"additionalProperties": false' not in json.dumps(SCHEMAS[name])
+
+
+@pytest.mark.parametrize("name", [n for n in SCHEMAS if n != "error"])
+def test_a_document_without_a_required_key_does_not_fit(name):
+    """A schema that accepts anything would prove nothing."""
+    validator = Draft202012Validator(SCHEMAS[name], registry=REGISTRY)
+    assert not validator.is_valid({"schema_version": 1})
+    assert not validator.is_valid({"schema_version": 2})
+
+
+def test_every_schema_and_every_command_is_on_the_page():
+    from pulsus.cli.main import COMMANDS
+
+    page = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"\(schemas/([\w-]+)\.json\)", page)) == sorted(SCHEMAS)
+    assert [name for name in COMMANDS if f"`pulsus {name}" not in page] == []
