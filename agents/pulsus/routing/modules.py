@@ -79,7 +79,9 @@ def read_bytes(path: Path) -> bytes:
     try:
         return files.read(path.resolve(), MAX_READ_BYTES)[0]
     except files.Unreadable as failure:
-        raise UsageError(f"cannot read {path}: {failure.reason}") from failure
+        raise UsageError(
+            f"cannot read {path}: {failure.reason}", hint="name a .py file that this user can read"
+        ) from failure
 
 
 def remember(project: Project, outcome: RouteOutcome, delivery: Delivery, request: str) -> None:

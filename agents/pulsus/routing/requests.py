@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from pulsus.core.telemetry.printable import strip_controls
 from pulsus.errors import RequestInvalid
+
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|\x9b[0-?]*[ -/]*[@-~]")
+"""What a terminal takes for a command, with the letters that belong to it (ECMA-48)."""
 
 HINT = 'say what you need in plain words, for example: pulsus "which disks are nearly full"'
 
@@ -18,7 +23,7 @@ def checked(request: str, max_chars: int) -> str:
         request.encode("utf-8")
     except UnicodeEncodeError:
         raise RequestInvalid("the request is not UTF-8 text", hint=HINT) from None
-    text = " ".join(strip_controls(request).split())
+    text = " ".join(strip_controls(_ESCAPES.sub(" ", request)).split())
     if "\x00" in request or len(text) < len("".join(request.split())) // 2:
         raise RequestInvalid("the request holds control characters, not text", hint=HINT)
     if not any(char.isalnum() for char in text):

@@ -37,7 +37,7 @@ class Artifacts:
         except OSError as error:
             raise storage_error(error, folder) from error
         probe = folder / f"{found.name}-static.log"
-        atomic.write_text(probe, "")
+        atomic.write_text(probe, f"begun {now.isoformat(timespec='seconds')}\n")
         return found
 
     def write(self, result: StepResult, sha256: str) -> Path:

@@ -1,0 +1,89 @@
+"""What the command line says on a full disk; runs as root of its own mount namespace.
+
+`python -m tests.integration.small_disk FOLDER PAGES...`: mounts a small tmpfs on FOLDER and prints
+a JSON list of rows, one for each command, output form and number of free pages.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.project import make, pulsus
+from tests.promotions import tree
+
+PAGE = 4096
+COMMANDS = {
+    "route": ("route", "count the words of the text", "--non-interactive"),
+    "compose": ("route", "summarise the matrix then plot it", "--non-interactive"),
+    "validate": ("validate", "new.py"),
+    "promote": ("promote", "new.py", "--domain", "demo", "--action", "greet", "--yes"),
+    "init": ("init", "fresh"),
+}
+
+
+def fill(disk, pages):
+    """Leave that many pages free."""
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * PAGE)
+    os.truncate(ballast, max(0, ballast.stat().st_size - pages * PAGE))
+
+
+def row(disk, name, pages, form):
+    """How one command ended, and what it left."""
+    project = make(disk / "project")
+    greeter = project / "workflows/domains/demo/greet/say_hello.py"
+    (project / "new.py").write_text(greeter.read_text("utf-8").replace("Hello,", "Howdy,"), "utf-8")
+    before = tree(project)
+    fill(disk, pages)
+    done = pulsus(project, *COMMANDS[name], *form)
+    after = tree(project)
+    (disk / "ballast").unlink()
+    shutil.rmtree(project)
+    return {
+        "command": name,
+        "pages": pages,
+        "json": bool(form),
+        "code": done.code,
+        "out": done.out,
+        "err": done.err,
+        "catalogue": sorted(
+            changed(before, after, ("workflows/domains", "workflows/shared_tools"))
+        ),
+        "candidates": sorted(changed(before, after, ("workflows/_tmp/",))),
+        "empty": [n for n in changed(before, after, ("",)) if after.get(n) == b"" and told(n)],
+        "torn": [n for n in after if n.endswith((".log", ".jsonl")) and not whole(after[n])],
+    }
+
+
+def changed(before, after, places):
+    """Names below `places` that came, went or changed."""
+    names = {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
+    return {n for n in names if n.startswith(places)}
+
+
+def told(name):
+    """Whether a file is replaced whole: not mypy's cache, a lock, or a log that is added to."""
+    places = (".pulsus/cache/", ".pulsus/locks/", "logs/app/", "logs/runs/")
+    return not name.startswith(places)
+
+
+def whole(data):
+    return not data or data.endswith(b"\n")
+
+
+if __name__ == "__main__":
+    disk, pages = Path(sys.argv[1]), map(int, sys.argv[2:])
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)], check=True)
+    rows = [
+        row(disk, name, free, form)
+        for free in pages
+        for name in COMMANDS
+        for form in ((), ("--output", "json"))
+    ]
+    sys.stdout.write(json.dumps(rows))

@@ -1,0 +1,543 @@
+"""Careless and hostile use of the command line: one clear error, nothing half-written.
+
+Contracts, "Conventions of every command"; docs/exit-codes.md.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.namespaces import shell
+from tests.project import PULSUS, make, pulsus
+from tests.promotions import tree
+from tests.sandboxes import need_sandbox
+
+ROOT = Path(__file__).parents[2]
+GREETER = "workflows/domains/demo/greet/say_hello.py"
+HELLO = "say hello, a friendly greeting for a person"
+PROMOTE = ("promote", GREETER, "--domain", "demo", "--action", "greet", "--yes")
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A project in which nothing was routed or promoted yet."""
+    return make(tmp_path / "project")
+
+
+def told(done, code, status):
+    """The command failed with one clear error: code, reason and hint, and nothing on stdout."""
+    assert "Traceback" not in done.err + done.out
+    lines = [line for line in done.err.splitlines() if not line.startswith("warning: ")]
+    assert lines[0].startswith(f"error[{code}]: "), done.err
+    assert lines[1].startswith("  hint: "), done.err
+    assert len(lines) == 2, done.err
+    assert (done.code, done.out) == (status, "")
+    return lines[0]
+
+
+def told_in_json(done, code, status):
+    """The same as one JSON document."""
+    document = done.json
+    assert list(document)[:2] == ["schema_version", "ok"]
+    assert (document["ok"], document["error"]["code"]) == (False, code)
+    assert document["error"]["message"]
+    assert document["error"]["hint"]
+    assert done.code == status
+    assert "error[" not in done.err
+    return document["error"]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("  \t ", id="spaces"),
+        pytest.param("?!…", id="no words"),
+        pytest.param("full disks " * 10_000, id="100 kB"),
+        pytest.param("\x1b[31m\x07\x08\x01", id="control characters"),
+        pytest.param(os.fsdecode(b"full \xff\xfe disks"), id="not UTF-8"),
+    ],
+)
+def test_a_request_that_is_none_is_refused_before_anything_is_written(fresh, request_):
+    before = tree(fresh)
+    told(pulsus(fresh, request_), "REQUEST_INVALID", 2)
+    assert tree(fresh) == before
+
+
+def test_a_refused_request_is_one_json_document(fresh):
+    done = pulsus(fresh, "route", "", "--output", "json")
+    assert told_in_json(done, "REQUEST_INVALID", 2)["message"] == "the request '' has no words"
+
+
+def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):
+    done = pulsus(fresh, "route", "say\x1b[31m\u202e hello\x9b1m", "--plan", "--explain")
+    assert done.code == 0, done.err
+    (log,) = (fresh / "logs/runs").glob("*/steps.log")
+    for text in (done.out, done.err, log.read_text("utf-8")):
+        assert not {"\x1b", "\u202e", "\x9b"} & set(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(("route", HELLO, "--expalin"), "--explain", id="misspelt flag"),
+        pytest.param(("--explain", HELLO), 'pulsus "REQUEST" --explain', id="flag first"),
+        pytest.param(("valdate",), "did you mean `pulsus validate`?", id="misspelt command"),
+        pytest.param(("tool", "list"), "did you mean `pulsus tools`?", id="singular"),
+        pytest.param(("route", HELLO, "--output", "yaml"), "'text', 'json'", id="unknown form"),
+        pytest.param(("route",), "REQUEST", id="no request"),
+        pytest.param(("tools",), "`pulsus tools --help`", id="no subcommand"),
+        pytest.param(("tools", "lst"), "pulsus tools --help", id="unknown subcommand"),
+        pytest.param(("validate",), "PATH", id="no path"),
+        pytest.param(("validate", "nope.py"), "'nope.py' does not exist", id="no such file"),
+        pytest.param(("promote", GREETER, "--yes"), "--action", id="no action"),
+        pytest.param(("promote", "workflows", "--action", "a"), "is a directory", id="a folder"),
+        pytest.param(
+            ("tools", "list", "--project", "/nope"), "'/nope' does not exist", id="project"
+        ),
+    ],
+)
+def test_a_wrong_call_says_what_would_be_right(fresh, arguments, says):
+    done = pulsus(fresh, *arguments)
+    told(done, "USAGE", 2)
+    assert says in done.err
+
+
+def test_a_misspelt_command_is_json_where_json_was_asked_for(fresh):
+    error = told_in_json(pulsus(fresh, "valdate", "--output", "json"), "USAGE", 2)
+    assert "did you mean `pulsus validate`?" in error["message"]
+
+
+def test_a_missing_workflows_folder_is_one_error(fresh):
+    (fresh / "workflows").rename(fresh / "elsewhere")
+    for arguments in ((HELLO,), ("tools", "list"), ("run", "say_hello")):
+        done = pulsus(fresh, *arguments)
+        assert "`pulsus init`" in done.err
+        told(done, "WORKFLOWS_MISSING", 2)
+
+
+def test_a_file_where_the_workflows_folder_belongs_is_one_error(tmp_path):
+    (tmp_path / "workflows").write_text("")
+    told(pulsus(tmp_path, HELLO), "WORKFLOWS_MISSING", 2)
+    told(pulsus(tmp_path, "init"), "STORAGE_UNWRITABLE", 2)
+
+
+def test_a_linked_workflows_folder_is_a_catalogue(fresh):
+    (fresh / "workflows").rename(fresh / "shared")
+    (fresh / "workflows").symlink_to("shared")
+    assert "demo/greet/say_hello" in pulsus(fresh, "tools", "list").out
+
+
+@pytest.mark.parametrize("command", [(HELLO,), ("validate", GREETER), PROMOTE], ids=lambda c: c[0])
+def test_a_file_where_the_logs_belong_is_named(fresh, command):
+    (fresh / "logs").write_text("mine")
+    before = tree(fresh / "workflows")
+    done = pulsus(fresh, *command)
+    told(done, "STORAGE_UNWRITABLE", 2)
+    assert f"{fresh / 'logs'} is no folder" in done.err
+    assert tree(fresh / "workflows") == before
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        pytest.param(b"99\n", "newer Pulsus", id="newer"),
+        pytest.param(b"one\xff", "not a version number", id="garbage"),
+        pytest.param(b"", "not a version number", id="empty"),
+        pytest.param(None, "Is a directory", id="a folder"),
+    ],
+)
+def test_state_of_another_or_no_version_is_refused(fresh, content, says):
+    version = fresh / ".pulsus/version"
+    version.mkdir() if content is None else version.write_bytes(content)
+    before = {place: tree(fresh / place) for place in ("workflows", ".pulsus/index")}
+    assert says in told(pulsus(fresh, HELLO), "STATE_CORRUPT", 2)
+    assert {place: tree(fresh / place) for place in before} == before
+
+
+@pytest.mark.sandbox
+def test_state_of_a_newer_version_is_not_promoted_into(fresh):
+    need_sandbox()
+    (fresh / ".pulsus/version").write_text("99\n")
+    before = tree(fresh / "workflows")
+    told(pulsus(fresh, *PROMOTE), "STATE_CORRUPT", 2)
+    assert tree(fresh / "workflows") == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(b"\x00\xff" * 50, id="noise"),
+        pytest.param(b"", id="empty"),
+        pytest.param(b'{"format": 1}\n', id="no checksum"),
+    ],
+)
+def test_a_damaged_index_is_rebuilt_with_one_warning(fresh, damage):
+    assert pulsus(fresh, "tools", "list").err == ""
+    index = fresh / ".pulsus/index/discovery.jsonl"
+    index.write_bytes(damage)
+    first, second = pulsus(fresh, "tools", "list"), pulsus(fresh, "tools", "list")
+    assert (first.code, first.err.count("warning: ")) == (0, 1)
+    assert "discovery index rebuilt" in first.err
+    assert (second.code, second.err, second.out) == (0, "", first.out)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda fitted: "[1, 2", id="no JSON"),
+        pytest.param(lambda fitted: json.dumps(fitted | {"postings": 5}), id="the right tools"),
+    ],
+)
+def test_a_damaged_ranking_index_is_fitted_again(fresh, damage):
+    kept = fresh / ".pulsus/index/ranking.json"
+    fitted = json.loads(kept.read_text("utf-8"))
+    kept.write_text(damage(fitted))
+    assert "demo/greet/say_hello" in pulsus(fresh, HELLO, "--plan").out
+    assert json.loads(kept.read_text("utf-8")) == fitted
+
+
+@pytest.fixture(scope="module")
+def promoted(tmp_path_factory):
+    """A project with one promoted tool."""
+    need_sandbox()
+    folder = make(tmp_path_factory.mktemp("promoted"))
+    assert pulsus(folder, *PROMOTE).code == 0
+    return folder
+
+
+@pytest.fixture
+def record(promoted):
+    """Its metadata.jsonl, put back afterwards."""
+    path = promoted / "workflows/domains/demo/greet/metadata.jsonl"
+    whole = path.read_bytes()
+    yield path
+    path.write_bytes(whole)
+
+
+@pytest.mark.sandbox
+def test_a_corrupt_promotion_record_is_named_by_file_and_line(promoted, record):
+    record.write_bytes(record.read_bytes() + b'{"id": \n' + record.read_bytes())
+    before = tree(promoted / "workflows")
+    for arguments in ((HELLO,), ("run", "say_hello"), PROMOTE):
+        assert f"{record}:2: " in told(pulsus(promoted, *arguments), "METADATA_CORRUPT", 2)
+    done = pulsus(promoted, HELLO, "--output", "json")
+    assert told_in_json(done, "METADATA_CORRUPT", 2)["details"] == {"path": str(record)}
+    assert pulsus(promoted, "tools", "list").code == 0
+    assert tree(promoted / "workflows") == before
+
+
+@pytest.mark.sandbox
+def test_a_record_cut_short_is_passed_over_with_one_warning(promoted, record):
+    record.write_bytes(record.read_bytes() + b'{"id": "rev-2026')
+    for arguments in (("run", "say_hello"), (HELLO, "--explain")):
+        done = pulsus(promoted, *arguments)
+        assert (done.code, done.err.count("warning: ")) == (0, 1), done.err
+        assert "cut short" in done.err
+        assert pulsus(promoted, *arguments, "-q").err == ""
+
+
+@pytest.mark.sandbox
+def test_only_the_promoted_bytes_are_run(promoted):
+    greeter = promoted / GREETER
+    original = greeter.read_bytes()
+    told(pulsus(promoted, "run", "text/count/count_words", "--input", "text=a"), "NOT_PROMOTED", 6)
+    greeter.write_bytes(original + b"# changed by hand\n")
+    done = pulsus(promoted, "run", "say_hello")
+    greeter.write_bytes(original)
+    told(done, "NOT_PROMOTED", 6)
+    assert f"pulsus promote {GREETER} --domain demo --action greet" in done.err
+
+
+@pytest.mark.sandbox
+def test_a_tool_that_is_none_or_one_of_several_is_not_run(promoted):
+    done = pulsus(promoted, "run", "say_helo")
+    told(done, "TOOL_NOT_FOUND", 2)
+    assert "did you mean demo/greet/say_hello?" in done.err
+    twin = promoted / "workflows/shared_tools/welcome/say_hello.py"
+    twin.parent.mkdir()
+    twin.write_bytes((promoted / GREETER).read_bytes())
+    done = pulsus(promoted, "run", "say_hello")
+    twin.unlink()
+    twin.parent.rmdir()
+    line = told(done, "TOOL_AMBIGUOUS", 2)
+    assert "demo/greet/say_hello, shared/welcome/say_hello" in line
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("pair", "says"),
+    [
+        pytest.param("person", "NAME=VALUE", id="no value"),
+        pytest.param("", "NAME=VALUE", id="empty"),
+        pytest.param("persn=Ada", "did you mean 'person'?", id="misspelt"),
+        pytest.param("person:=[1", "it is not JSON", id="bad JSON"),
+        pytest.param("person:=5", "it is no str", id="wrong type"),
+        pytest.param("person=@/nope", "No such file", id="no such file"),
+        pytest.param("person=@/dev/zero", "larger than", id="endless file"),
+    ],
+)
+def test_an_input_that_does_not_fit_is_named(promoted, pair, says):
+    done = pulsus(promoted, "run", "say_hello", "--input", pair)
+    told(done, "USAGE", 2)
+    assert says in done.err
+
+
+def test_a_misspelt_input_of_a_route_is_named_before_the_missing_one(fresh):
+    request = ("count the words of the text", "--run", "--input", "txt=a")
+    done = pulsus(fresh, *request)
+    told(done, "USAGE", 2)
+    assert "did you mean 'text'?" in done.err
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("folder.py", id="a folder called x.py"),
+        pytest.param("pipe.py", id="a pipe"),
+        pytest.param("dangling.py", id="a link to nothing"),
+        pytest.param("loop.py", id="a link to itself"),
+        pytest.param("/dev/zero", id="a device"),
+    ],
+)
+def test_what_is_no_module_is_not_validated_and_never_waited_for(fresh, path):
+    (fresh / "folder.py").mkdir()
+    os.mkfifo(fresh / "pipe.py")
+    (fresh / "dangling.py").symlink_to("nowhere.py")
+    (fresh / "loop.py").symlink_to("loop.py")
+    told(pulsus(fresh, "validate", path), "USAGE", 2)
+
+
+@pytest.mark.parametrize(
+    ("target", "value"),
+    [
+        pytest.param(("--domain", "demo", "--action", "../../etc"), "../../etc", id="traversal"),
+        pytest.param(("--domain", "Demo", "--action", "greet"), "Demo", id="capital"),
+        pytest.param(("--action", "class"), "class", id="keyword"),
+        pytest.param(("--domain", "shared", "--action", "greet"), "shared", id="reserved"),
+    ],
+)
+def test_a_target_outside_the_catalogue_is_refused_before_validation(fresh, target, value):
+    assert value in told(pulsus(fresh, "promote", GREETER, *target, "--yes"), "TARGET_REFUSED", 6)
+    assert not (fresh / "logs").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        pytest.param("config/pulsus.toml", "ranker = 5", "ranker", id="value for a section"),
+        pytest.param("config/pulsus.toml", "tresh", "pulsus.toml", id="no TOML"),
+        pytest.param("config/pulsus.toml", "log_dir = 5", "log_dir", id="wrong type"),
+        pytest.param("pyproject.toml", "tool.pulsus = 5", "tool.pulsus", id="no table"),
+        pytest.param(
+            "pyproject.toml",
+            "[tool.pulsus.ranker]\ntreshold = 1",
+            "ranker.threshold",
+            id="misspelt",
+        ),
+    ],
+)
+def test_a_wrong_settings_file_is_one_error(fresh, file, text, says):
+    (fresh / file).parent.mkdir(exist_ok=True)
+    (fresh / file).write_text(text)
+    done = pulsus(fresh, "tools", "list")
+    told(done, "CONFIG_INVALID", 2)
+    assert says in done.err
+
+
+def test_a_pyproject_that_says_nothing_of_us_is_passed_over(fresh):
+    (fresh / "pyproject.toml").write_text("tool = 5")
+    assert pulsus(fresh, "tools", "list").code == 0
+
+
+def test_a_settings_variable_of_the_wrong_type_is_one_error(fresh):
+    done = pulsus(fresh, "tools", "list", env={"PULSUS_NON_INTERACTIVE": "perhaps"})
+    assert "'perhaps'" in told(done, "CONFIG_INVALID", 2)
+
+
+def test_files_that_are_no_tools_are_listed_with_their_reason(fresh):
+    folder = fresh / "workflows/domains/demo/greet"
+    (folder / "huge.py").write_text('"""Doc."""\n' + "x = 1\n" * 300_000)
+    (folder / "deep.py").write_text("(" * 50_000)
+    (folder / "folder.py").mkdir()
+    (folder / "bytes.py").write_bytes(b"\xff\xfe")
+    done = pulsus(fresh, "tools", "check", "--output", "json")
+    assert done.code == 3
+    found = {Path(f["path"]).name: f["code"] for f in done.json["findings"]}
+    assert found["huge.py"] == "TOO_LARGE"
+    assert found["deep.py"] == "SYNTAX_ERROR"
+    assert found["folder.py"] == "NOT_A_FILE"
+    assert "bytes.py" in found
+    assert pulsus(fresh, HELLO, "--plan").code == 0
+
+
+def raw(folder, *args, **options):
+    """The command with the streams that are given; stdout and stderr are captured otherwise."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")}
+    given = {**pipes, "env": env, "timeout": 60, **options}
+    return subprocess.run([PULSUS, *args], cwd=folder, check=False, **given)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("tools", "list"), ("tools", "list", "--output", "json"), ("--help",), ("valdate",)],
+    ids=" ".join,
+)
+def test_a_reader_who_goes_away_is_no_error(fresh, arguments):
+    script = f'"{PULSUS}" {" ".join(arguments)} 2>&1 | true; echo "${{PIPESTATUS[0]}}"'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=fresh, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout.strip() == ("2" if arguments == ("valdate",) else "0")
+
+
+def test_a_result_that_cannot_be_written_is_one_error(fresh):
+    with Path("/dev/full").open("wb") as full:
+        done = raw(fresh, "tools", "list", stdout=full)
+    assert done.returncode == 75
+    assert done.stderr.startswith(b"error[DISK_FULL]: cannot write standard output")
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("closed", "status"), [("<&-", "4"), (">&-", "4"), ("2>&-", "4"), ("<&- >&- 2>&-", "4")]
+)
+@pytest.mark.sandbox
+def test_a_closed_stream_neither_crashes_nor_becomes_a_file_of_ours(tmp_path, closed, status):
+    need_sandbox()
+    project = make(tmp_path / "project")
+    script = f'"{PULSUS}" "{HELLO}" {closed}; echo $? > status'
+    done = subprocess.run(["bash", "-c", script], cwd=project, capture_output=True, check=False)
+    assert (project / "status").read_text().strip() == status, done.stderr
+    assert b"Traceback" not in done.stderr
+    for log in (project / "logs/runs").glob("*/steps.log"):
+        assert all(json.loads(line)["phase"] for line in log.read_text("utf-8").splitlines())
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8:strict"])
+def test_no_encoding_of_the_terminal_crashes_it(fresh, encoding):
+    env = {"PYTHONIOENCODING": encoding}
+    done = raw(fresh, "tools", "show", "say_hello", env=os.environ | env)
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = raw(fresh, HELLO, "--explain", env=os.environ | env)
+    assert done.returncode == 0, done.stderr
+    assert ("τ" if encoding != "latin-1" else "\\u03c4") in done.stdout.decode("utf-8")
+    name = os.fsdecode(b"\xff\x1b[31m.py")
+    (fresh / name).write_bytes(b"")
+    for form in ((), ("--output", "json")):
+        done = raw(fresh, "validate", name, *form, env=os.environ | env)
+        assert done.returncode == 3, done.stderr
+        assert not {"\x1b", "\udcff"} & set(done.stdout.decode("utf-8"))
+    assert json.loads(done.stdout)["modules"][0]["path"] == name
+
+
+def test_a_name_with_a_line_break_forges_no_line(fresh):
+    done = pulsus(fresh, "run", "x\nerror[FORGED]: y")
+    assert done.err.count("error[") == 1 + done.err.count("\\nerror[")
+    done = pulsus(fresh, "validate", "x\nerror[FORGED]: y")
+    assert [line for line in done.err.splitlines() if line.startswith("error[FORGED]")] == []
+
+
+def test_an_empty_environment_is_enough(fresh):
+    done = raw(fresh, "tools", "list", env={})
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = raw(fresh, "tools", "list", env={"HOME": "/nonexistent", "LANG": "xx_XX", "TERM": "odd"})
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_current_folder_that_is_gone_is_one_error(fresh, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'cd "$1"; rmdir "$1"; shift; exec "$@"'
+
+    def there(*args):
+        return subprocess.run(
+            ["bash", "-c", script, "bash", str(gone), str(PULSUS), *args],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = there("tools", "list")
+    assert done.stderr.startswith("error[USAGE]: the current folder cannot be used")
+    assert done.returncode == 2
+    gone.mkdir()
+    assert there("tools", "list", "--project", str(fresh)).returncode == 0
+
+
+def test_a_read_only_checkout_can_be_read(fresh):
+    done = shell(
+        'mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"; cd "$1"; shift; "$@" tools list;'
+        ' "$@" tools show say_hello; "$@" config show; "$@" gc; "$@" plugins list',
+        fresh,
+        PULSUS,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("warning: ") == 1, done.stderr
+    assert "error[" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [(HELLO,), ("validate", GREETER), PROMOTE], ids=lambda c: c[0])
+def test_a_read_only_logs_folder_is_one_error(fresh, command):
+    (fresh / "logs").mkdir()
+    before = tree(fresh / "workflows")
+    script = 'cd "$1"; mount --bind logs logs; mount -o remount,bind,ro logs; shift; exec "$@"'
+    done = shell(script, fresh, PULSUS, *command)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(f"error[STORAGE_UNWRITABLE]: cannot write {fresh}/logs/")
+    assert len(done.stderr.splitlines()) == 2
+    assert (done.stdout, tree(fresh / "workflows")) == ("", before)
+
+
+def disk(tmp_path_factory, *pages):
+    """Rows of `tests.integration.small_disk`."""
+    folder = tmp_path_factory.mktemp("disk")
+    script = 'cd "$1"; shift; exec "$@"'
+    arguments = (sys.executable, "-m", "tests.integration.small_disk", folder, *pages)
+    done = shell(script, ROOT, *arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    return disk(tmp_path_factory, 0)
+
+
+def check_full(rows):
+    for row in rows:
+        case = {key: row[key] for key in ("command", "pages", "json", "code", "err")}
+        assert "Traceback" not in row["err"] + row["out"], case
+        assert row["empty"] == row["torn"] == row["catalogue"] == [], (case, row)
+        pairs = {Path(name).stem for name in row["candidates"]} - {"_tmp"}
+        assert len(row["candidates"]) in (0, 1, 1 + 2 * len(pairs)), row
+        if row["json"]:
+            document = json.loads(row["out"])
+            assert document["error"]["code"] == "DISK_FULL", case
+            assert document["error"]["hint"]
+        else:
+            assert row["err"].count("error[") == row["err"].count("error[DISK_FULL]: ") == 1, case
+            assert row["err"].splitlines()[-1].startswith("  hint: "), case
+
+
+@pytest.mark.parametrize("command", ["route", "compose", "validate", "promote", "init"])
+def test_a_full_disk_is_one_error_and_leaves_nothing_half_written(full, command):
+    rows = [row for row in full if row["command"] == command]
+    assert [row["code"] for row in rows] == [75, 75]
+    check_full(rows)
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up_on_the_way_leaves_nothing_half_written(tmp_path_factory):
+    rows = disk(tmp_path_factory, 1, 2, 3, 5, 8, 12, 16, 24)
+    stopped = [row for row in rows if row["code"] == 75]
+    assert {row["command"] for row in stopped} >= {"route", "validate", "promote", "init"}
+    check_full(stopped)
+    assert all("Traceback" not in row["err"] for row in rows)
+    assert {row["code"] for row in rows} <= {0, 3, 4, 75}
