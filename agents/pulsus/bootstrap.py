@@ -139,14 +139,24 @@ class App:
     @cached_property
     def rank_index(self) -> RankIndex:
         """The catalogue made ready for ranking."""
+        return self._ranked(self.catalogue.tools, "ranking.json")
+
+    def _unshadowed(self) -> RankIndex | None:
+        """The same without the shadowed tools; None where there are none."""
+        shadowed = {found.shared for found in self.catalogue.shadowed}
+        kept = tuple(tool for tool in self.catalogue.tools if tool.path not in shadowed)
+        return self._ranked(kept, "ranking-unshadowed.json") if shadowed else None
+
+    def _ranked(self, tools: tuple[ToolSpec, ...], file_name: str) -> RankIndex:
         from pulsus.routing.warm import rank_index
 
         return rank_index(
-            self.catalogue.tools,
+            tools,
             self.settings.ranker,
             features=self.contributions.features,
             synonyms=self.synonyms,
             state_dir=self.state_dir if self._caching else None,
+            file_name=file_name,
         )
 
     @cached_property
@@ -172,6 +182,7 @@ class App:
             self.history,
             ids.utc_now(),
             self.settings.compose.max_steps,
+            self._unshadowed(),
         )
 
     def pipeline(self) -> Pipeline:

@@ -83,7 +83,12 @@ class Router:
     ) -> RouteOutcome:
         intent, asked = self._parse(text, trace)
         catalogue = self.project.catalogue
-        trace.event("discover", candidates=len(catalogue.tools), broken=len(catalogue.broken))
+        trace.event(
+            "discover",
+            candidates=len(catalogue.tools),
+            broken=len(catalogue.broken),
+            shadowed=[s.warning(catalogue.root) for s in catalogue.shadowed],
+        )
         found = self.project.searcher().search(intent)
         _trace_search(trace, found)
         outcome = self._decided(route_id, intent, asked, found, trace)

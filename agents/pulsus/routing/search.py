@@ -28,20 +28,25 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """Search over one ranked catalogue. `max_steps` bounds a plan."""
+    """Search over one ranked catalogue. `max_steps` bounds a plan.
+
+    `unshadowed` ranks without the shared tools that a domain tool shadows: they do not compete
+    where one tool is selected (spec §9), and may still be steps. None where nothing is shadowed.
+    """
 
     catalogue: Catalogue
     index: RankIndex
     history: Mapping[str, ToolHistory]
     now: datetime
     max_steps: int
+    unshadowed: RankIndex | None = None
 
     def search(self, intent: ParsedIntent, *, include: Collection[str] = ()) -> Search:
         """What the request leads to; `include` adds tools to explain beyond the usual number."""
         config = self.index.config
 
         def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
-            return self._rank(intent, tools, include)
+            return self._rank(intent, tools, include, self._competing(tools))
 
         looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
         found = clauses.split(
@@ -63,12 +68,24 @@ class Searcher:
         pool = select_pool(self.catalogue, intent.domain, intent.action)
         return frozenset(tool.id for tool in pool)
 
-    def _rank(
-        self, intent: ParsedIntent | str, tools: Collection[str] | None, include: Collection[str]
-    ) -> tuple[Ranked, ...]:
-        return self.index.rank(
-            intent, tools=tools, history=self.history, now=self.now, include=include
+    def _competing(self, tools: Collection[str] | None) -> RankIndex:
+        """The index to select from. A shadowed tool stands in where its domain tool is no option:
+        in the pool of another domain."""
+        if self.unshadowed is None:
+            return self.index
+        shadowed = {tool.id for tool in self.catalogue.tools}.difference(
+            tool.id for tool in self.unshadowed.tools
         )
+        return self.index if shadowed.intersection(tools or ()) else self.unshadowed
+
+    def _rank(
+        self,
+        intent: ParsedIntent | str,
+        tools: Collection[str] | None,
+        include: Collection[str],
+        index: RankIndex,
+    ) -> tuple[Ranked, ...]:
+        return index.rank(intent, tools=tools, history=self.history, now=self.now, include=include)
 
     def _clause(self, text: str) -> Sequence[Ranked]:
-        return self._rank(text, None, ())
+        return self._rank(text, None, (), self.index)

@@ -25,13 +25,14 @@ def rank_index(
     features: Sequence[Feature],
     synonyms: Synonyms,
     state_dir: Path | None,
+    file_name: str = FILE_NAME,
 ) -> RankIndex:
     """The index of `tools`; what an earlier run fitted for the same tools is used again.
 
     `state_dir` None neither reads nor writes. A damaged file is fitted anew; one that cannot be
     written only costs the next run its head start.
     """
-    path = state_dir / "index" / FILE_NAME if state_dir else None
+    path = state_dir / "index" / file_name if state_dir else None
     fitted = _load(path) if path else None
     index = RankIndex.build(tools, config, features=features, synonyms=synonyms, fitted=fitted)
     if path:
