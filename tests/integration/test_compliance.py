@@ -293,15 +293,28 @@ def test_routing_and_validating_never_import_a_tool_in_the_routers_process(tmp_p
     assert marker.exists(), "the canary never sings, so its silence proves nothing"
 
 
+@pytest.mark.sandbox
 def test_nothing_is_written_into_the_package_while_routing(tmp_path):
     need_sandbox()
+    folder = make(tmp_path / "project")
+    written: list[Path] = []
+    watching = True
 
-    def stamp():
-        return {p: p.stat().st_mtime_ns for p in PACKAGE.rglob("*") if "__pycache__" not in p.parts}
+    def watch(event, args):
+        """Note every file opened to be written."""
+        writes = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+        if (watching and event == "open" and isinstance(args[0], str | bytes)) and args[2] & writes:
+            written.append(Path(os.fsdecode(args[0])))
 
-    before = stamp()
-    pulsus_here(make(tmp_path / "project"), "route", COUNT, "--non-interactive")
-    assert stamp() == before
+    sys.addaudithook(watch)
+    try:
+        done = pulsus_here(folder, "route", COUNT, "--non-interactive")
+    finally:
+        watching = False
+    assert done.code == 0
+    assert any(path.is_relative_to(folder / "logs") for path in written)
+    inside = [p for p in written if p.is_relative_to(ROOT / "agents")]
+    assert [p for p in inside if "__pycache__" not in p.parts] == []
 
 
 def test_every_event_of_a_run_has_the_required_fields(tmp_path):
