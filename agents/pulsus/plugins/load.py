@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
@@ -93,11 +94,17 @@ class Plugins:
     def _register(self, name: str, plugin: object, info: PluginInfo) -> None:
         self._manager.register(plugin, name=name)
         callers = self._manager.get_hookcallers(plugin) or []
-        hooks = tuple(sorted(caller.name for caller in callers))
+        hooks = tuple(sorted(caller.name for caller in callers if caller.has_spec()))
         self._infos[name] = replace(info, hooks=hooks)
-        unknown = [h for h in dir(plugin) if h.startswith("pulsus_") and h not in hooks]
-        if unknown:
-            raise ValueError(f"unknown hook {unknown[0]}; see docs/plugins.md")
+        for other in sorted(_meant_as_hooks(plugin) - set(hooks)):
+            known = hasattr(hookspecs, other)
+            problem = f"{other} lacks @hookimpl" if known else f"unknown hook {other}"
+            raise ValueError(f"{problem}; see docs/plugins.md")
+
+
+def _meant_as_hooks(plugin: object) -> set[str]:
+    named = (name for name in dir(plugin) if name.startswith("pulsus_"))
+    return {name for name in named if inspect.isroutine(getattr(plugin, name))}
 
 
 def load(disabled: Collection[str] = ()) -> Plugins:
