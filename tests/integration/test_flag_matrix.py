@@ -137,3 +137,25 @@ def test_without_non_interactive_a_promoted_tool_needs_no_approval(tmp_path):
     folder = make(tmp_path / "project")
     pulsus_here(folder, "route", COUNT, "--non-interactive")
     assert pulsus_here(folder, "route", COUNT).code == 0
+
+
+def test_a_composition_with_a_refused_step_is_neither_promoted_nor_run(tmp_path):
+    need_sandbox()
+    folder = make(tmp_path / "project", "rows")
+    step = folder / "workflows/shared_tools/report/markdown_table.py"
+    wrong = step.read_text(encoding="utf-8").replace("| sda | 7 |", "| sda | 8 |")
+    step.write_text(wrong, encoding="utf-8")
+    request = "sort rows by a column then render a markdown table"
+    given = ("--input", "rows=@rows.json", "--input", "column=used")
+    done = pulsus_here(folder, "route", request, "--run", "--non-interactive", *given)
+    assert done.code == 3
+    assert "markdown_table.py is refused" in done.err
+    assert [r["name"] for r in records(folder)] == ["top_rows.py"]
+    assert "run" not in phases(folder)
+
+
+def test_run_promotes_no_step_where_nobody_approves(tmp_path):
+    need_sandbox()
+    folder = make(tmp_path / "project")
+    done = pulsus_here(folder, "route", COMPOSE, "--run", "--input", "df:=[[1]]")
+    assert (done.code, records(folder)) == (4, [])

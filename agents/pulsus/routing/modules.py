@@ -53,6 +53,12 @@ def module(project: Project, outcome: RouteOutcome, run_id: str, person: Person 
     )
 
 
+def step_module(project: Project, tool: ToolSpec, source: bytes) -> Module:
+    """A pinned step as a module of its own, to be proven and promoted where it lies."""
+    target = Target(tool.domain, tool.action, tool.name)
+    return Module(tool.path, source, tool, target, steps_of(project, source))
+
+
 def file_module(project: Project, path: Path, target: Target) -> Module:
     """The module file at `path`, to be proven and promoted to `target`.
 

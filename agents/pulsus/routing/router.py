@@ -13,7 +13,7 @@ from pathlib import Path
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.types import Clarification, ParsedIntent, RouteDecision, RouteOutcome
-from pulsus.errors import LlmNotConfigured, PulsusError
+from pulsus.errors import ApprovalNeeded, LlmNotConfigured, PulsusError
 from pulsus.routing import clarify, modules, unattended
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Deliverer, Delivery, Module
@@ -167,6 +167,10 @@ class Router:
         )
         least = settings.parser.confidence_threshold
         refusal = unattended.refusal(outcome, allowed=settings.non_interactive, least=least)
+        if options.run and (self.person or refusal is None):
+            outcome = self._steps(outcome, module, deliverer, trace)
+            if outcome.failure:
+                return outcome
         delivery = deliverer.deliver(module, dry_run=options.dry_run, unattended=refusal)
         _trace_delivery(trace, delivery, project.project)
         outcome = _delivered(outcome, module, delivery)
@@ -178,6 +182,29 @@ class Router:
             return replace(outcome, failure=unsure, exit_code=unsure.exit_status)
         if options.run and outcome.promotion and not outcome.failure:
             return run_outcome(project, outcome, inputs, self.person, trace)
+        return outcome
+
+    def _steps(
+        self, outcome: RouteOutcome, module: Module, deliverer: Deliverer, trace: Trace
+    ) -> RouteOutcome:
+        """The outcome once every step that `module` calls is promoted too: only those run."""
+        for tool, source in module.steps.values():
+            step = modules.step_module(self.project, tool, source)
+            if self.project.promoter().current(step.target, tool.sha256):
+                continue
+            delivery = deliverer.deliver(step, dry_run=False, unattended=None)
+            _trace_delivery(trace, delivery, self.project.project)
+            if delivery.promotion is None:
+                failure = delivery.failure or ApprovalNeeded(
+                    f"the step {tool.id} was not approved, and only promoted tools are run",
+                    hint="approve each step, or leave out --run",
+                )
+                status = failure.exit_status
+                return replace(
+                    outcome, validation=delivery.report, failure=failure, exit_code=status
+                )
+            note = f"promoted the step {tool.id} ({delivery.promotion.revision})"
+            outcome = replace(outcome, notes=(*outcome.notes, note))
         return outcome
 
 
