@@ -1,0 +1,59 @@
+"""Shell completion: a script for each shell, and what it offers."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from pulsus.cli.main import COMMANDS
+from tests.project import pulsus
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def complete(folder, line):
+    """What bash is offered behind `line`."""
+    words = line.split(" ")
+    env = {
+        "_PULSUS_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    done = pulsus(folder, env=env)
+    assert done.err == ""
+    return [offer.partition(",")[2] for offer in done.out.splitlines() if offer]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_script_for_the_shell_is_printed(tmp_path, shell):
+    done = pulsus(tmp_path, env={"_PULSUS_COMPLETE": f"{shell}_source"})
+    assert (done.code, done.err) == (0, "")
+    assert "_PULSUS_COMPLETE" in done.out
+    if shutil.which(shell):
+        checked = subprocess.run([shell, "-n"], input=done.out, text=True, capture_output=True)
+        assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_every_subcommand_is_offered(tmp_path):
+    assert complete(tmp_path, "pulsus ") == list(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("pulsus va", ["validate"]),
+        ("pulsus tools ", ["list", "show", "check"]),
+        ("pulsus route --expl", ["--explain"]),
+        ("pulsus tools list --output ", ["text", "json"]),
+        ("pulsus nonsense", []),
+    ],
+)
+def test_what_was_begun_is_completed(tmp_path, line, offers):
+    found = complete(tmp_path, line)
+    assert set(offers) <= set(found)
+    assert bool(found) == bool(offers)
+
+
+def test_an_unknown_shell_is_a_failure_not_a_request(tmp_path):
+    done = pulsus(tmp_path, env={"_PULSUS_COMPLETE": "nonsense"})
+    assert (done.code, done.out) == (1, "")

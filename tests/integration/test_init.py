@@ -1,0 +1,139 @@
+"""`pulsus init`: a catalogue in any folder, nothing overwritten, from a plain install too."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.namespaces import shell
+from tests.project import PULSUS, pulsus
+from tests.promotions import tree
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_an_empty_folder_becomes_a_catalogue(tmp_path):
+    done = pulsus(tmp_path, "init")
+    assert (done.code, done.err) == (0, "")
+    listed = pulsus(tmp_path, "tools", "list", "--output", "json")
+    assert len(listed.json["tools"]) >= 40
+    assert listed.err == ""
+    assert (tmp_path / "config/pulsus.toml").is_file()
+    ignored = (tmp_path / ".gitignore").read_text("utf-8").splitlines()
+    assert ignored == [".pulsus/", "logs/", "workflows/_tmp/"]
+    assert not [name for name in tree(tmp_path) if "__pycache__" in name or "_tmp" in name]
+
+
+def test_a_second_time_changes_nothing(tmp_path):
+    pulsus(tmp_path, "init")
+    before = tree(tmp_path)
+    done = pulsus(tmp_path, "init", "--output", "json")
+    assert done.json["created"] == []
+    assert done.json["kept"] > 40
+    assert tree(tmp_path) == before
+
+
+def test_what_is_there_is_kept(tmp_path):
+    mine = {
+        "config/pulsus.toml": "[ranker]\nthreshold = 0.7\n",
+        "workflows/domains/storage/usage/disk_usage.py": '"""Mine."""\n',
+        "README.md": "mine",
+        ".gitignore": "*.pyc\nlogs/",
+    }
+    for name, text in mine.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "workflows/domains/memory").symlink_to("/nowhere")
+    done = pulsus(tmp_path, "init", "--empty", "--output", "json")
+    assert done.code == 0, done.err
+    done = pulsus(tmp_path, "init")
+    assert done.code == 2, "memory/ is a link to nothing: no folder can be made there"
+    (tmp_path / "workflows/domains/memory").unlink()
+    assert pulsus(tmp_path, "init").code == 0
+    for name, text in mine.items():
+        now = (tmp_path / name).read_text("utf-8")
+        assert now == text if name != ".gitignore" else now.startswith(text + "\n")
+    ignored = (tmp_path / ".gitignore").read_text("utf-8").splitlines()
+    assert ignored == ["*.pyc", "logs/", ".pulsus/", "workflows/_tmp/"]
+
+
+def test_a_link_where_a_file_belongs_is_neither_followed_nor_replaced(tmp_path):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/pulsus.toml").symlink_to(tmp_path / "outside.toml")
+    assert pulsus(tmp_path, "init", "--empty").code == 0
+    assert not (tmp_path / "outside.toml").exists()
+    assert (tmp_path / "config/pulsus.toml").is_symlink()
+
+
+def test_a_folder_that_is_named_is_made(tmp_path):
+    done = pulsus(tmp_path, "init", "new/place", "--empty", "--output", "json")
+    assert done.json["created"] == ["config/pulsus.toml", ".gitignore"]
+    assert (tmp_path / "new/place/workflows/domains").is_dir()
+    assert pulsus(tmp_path, "init", "other", "--project", tmp_path / "new", "--empty").code == 0
+    assert (tmp_path / "new/other/workflows/shared_tools").is_dir()
+
+
+def test_a_gitignore_that_is_not_utf8_is_kept_as_it_is(tmp_path):
+    (tmp_path / ".gitignore").write_bytes(b"caf\xe9\r\n")
+    assert pulsus(tmp_path, "init", "--empty").code == 0
+    assert (tmp_path / ".gitignore").read_bytes().startswith(b"caf\xe9\r\n.pulsus/\n")
+
+
+def test_a_file_in_the_way_is_named(tmp_path):
+    (tmp_path / "workflows").mkdir()
+    (tmp_path / "workflows/domains").write_text("mine")
+    done = pulsus(tmp_path, "init")
+    assert done.code == 2
+    assert "error[STORAGE_UNWRITABLE]" in done.err
+    assert f"{tmp_path / 'workflows/domains'} is no folder" in done.err
+    assert pulsus(tmp_path, "init", "workflows/domains").code == 2
+
+
+def test_a_read_only_folder_is_one_error(tmp_path):
+    script = 'cd "$1"; mount --bind . .; mount -o remount,bind,ro "$1"; cd "$1"; "$2" init'
+    done = shell(script, tmp_path, PULSUS)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(f"error[STORAGE_UNWRITABLE]: cannot write {tmp_path}/config")
+    assert len(done.stderr.splitlines()) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_plain_install_carries_the_starter_catalogue(tmp_path):
+    """The wheel, unpacked where nothing of this checkout is on the path."""
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
+    done = subprocess.run([*build, ROOT], capture_output=True, text=True, check=False)
+    if "No module named build" in done.stderr:
+        pytest.skip("needs the package `build`")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    site, home = tmp_path / "site", tmp_path / "home"
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        archive.extractall(site)
+    assert not [n for n in names if n.startswith(("agents/", "tests/")) or "_tmp/" in n]
+    home.mkdir()
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")}
+    env |= {"PYTHONPATH": str(site), "NO_COLOR": "1"}
+
+    def installed(*args):
+        boot = "import pulsus, sys; assert 'site' in pulsus.__file__, pulsus.__file__; "
+        boot += "from pulsus.cli.main import main; main(sys.argv[1:])"
+        command = [sys.executable, "-c", boot, *args]
+        return subprocess.run(
+            command, cwd=home, env=env, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    assert installed("init").returncode == 0
+    listed = installed("tools", "check")
+    assert listed.returncode == 0, listed.stdout
+    ours = {n for n in tree(ROOT / "workflows/domains") if n.endswith((".py", ".yaml", ".toml"))}
+    assert ours == {
+        n for n in tree(home / "workflows/domains") if n.endswith((".py", ".yaml", ".toml"))
+    }
+    planned = installed("how full are the disks", "--plan")
+    assert planned.returncode == 0, planned.stderr
+    assert "storage/usage" in planned.stdout
