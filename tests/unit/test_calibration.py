@@ -1,5 +1,7 @@
 """From signals to p (spec §5 τ)."""
 
+from dataclasses import replace
+
 import pytest
 
 from pulsus.core.rankers.calibration import NAMED, Calibration, load, shipped
@@ -52,6 +54,7 @@ def test_a_calibration_without_its_parts_is_refused():
 def standing(score, coverage=0.5, named=False):
     return Standing(
         score=score,
+        match=score,
         coverage=coverage,
         covered=1.0,
         overlap=0.5,
@@ -75,3 +78,10 @@ def test_an_only_candidate_has_its_score_as_margin():
 
 def test_no_candidate_has_no_signals():
     assert signals([], 10) == []
+
+
+def test_a_history_all_tools_share_makes_no_rivals():
+    near = [replace(standing(0.5), match=0.5), replace(standing(0.4), match=0.4)]
+    shifted = [replace(s, score=s.score + 0.1) for s in near]
+    before, after = (signals(s, 10)[0]["rivals"] for s in (near, shifted))
+    assert before == after

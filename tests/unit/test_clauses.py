@@ -6,6 +6,7 @@ import pytest
 
 from pulsus.core.compose.clauses import split
 from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.types import ArgSpec
 from tests.ranking import CATALOGUE, ranked, tool
 
 INDEX = RankIndex.build(CATALOGUE)
@@ -122,3 +123,30 @@ def test_a_long_list_of_cuts_is_ranked_a_bounded_number_of_times():
     split(" and ".join(f"thing{n}" for n in range(300)), retrieve, floor=0.5)
     split(". ".join(f"thing{n}" for n in range(300)), retrieve, floor=0.5)
     assert len(calls) <= 2 * 40
+
+
+def scripted(answers):
+    """Retrieval that knows each clause's candidates by a word in it."""
+
+    def retrieve(said):
+        return [r for word, found in answers.items() if word in said for r in found]
+
+    return retrieve
+
+
+def test_the_two_ends_of_a_range_are_one_thing():
+    retrieve = scripted({"lines": [ranked("a/b/window", 0.9)], "noon": [ranked("a/b/time", 0.9)]})
+    found = split("lines between midnight and noon", retrieve, floor=0.55)
+    assert [c.text for c in found] == ["lines between midnight and noon"]
+
+
+def test_a_clause_that_goes_on_from_another_wants_a_tool_that_works_on_rows():
+    rows = ArgSpec("rows", "list[dict[str, Any]]", required=True, default=None)
+    top = ranked("shared/sort/top_rows", 0.5)
+    top = replace(top, tool=replace(top.tool, args=(rows,)))
+    retrieve = scripted(
+        {"logins": [ranked("a/b/logins", 0.9)], "top 3": [ranked("a/b/processes", 0.7), top]}
+    )
+    found = split("failed logins, top 3 by count", retrieve, floor=0.55)
+    assert [c.candidates[0].tool.name for c in found] == ["logins", "top_rows"]
+    assert split("top 3", retrieve, floor=0.55)[0].candidates[0].tool.name == "processes"

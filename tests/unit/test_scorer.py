@@ -7,6 +7,7 @@ import pytest
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers.order import Candidate, order_key, tie_break
+from pulsus.core.rankers.query import terms
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.types import ToolHistory
 from tests.ranking import CATALOGUE, tool
@@ -266,3 +267,18 @@ def test_remembered_requests_are_not_ranked_by_an_index_without_them():
     past = {"storage/usage/disk_usage": ("quota trouble",)}
     found = RankIndex.build(CATALOGUE, fitted=fitted, remembered=past).rank("quota trouble")
     assert found[0].tool.id == "storage/usage/disk_usage"
+
+
+def factors(index, text):
+    return {term.word: term.factor for term in terms(text, index.documents, {})}
+
+
+def test_a_way_of_asking_counts_less_than_what_is_asked():
+    said = factors(INDEX, "check the memory")
+    assert said["check"] < said["memory"] == 1.0
+    assert factors(INDEX, "check") == {"check": 1.0}
+
+
+def test_a_way_of_asking_counts_in_full_where_a_tool_is_called_that():
+    index = RankIndex.build((tool("a/b/find", "Walk a folder."), *CATALOGUE))
+    assert factors(index, "find the folder")["find"] == 1.0

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 
+from pulsus.core.compose import hints
 from pulsus.core.rankers.text import clean, content_words
-from pulsus.core.types import Ranked, SubIntent
+from pulsus.core.types import Ranked, SubIntent, ToolSpec
 
 Retrieve = Callable[[str], Sequence[Ranked]]
 """The candidates of a text, best first, over the whole catalogue."""
@@ -48,6 +49,26 @@ _WEAK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_RANGE = re.compile(r"\b(?:between|both)\s+\S+(?:\s+\S+)?\s+and\b", re.IGNORECASE)
+"""The "and" of "between 10:00 and 10:05" joins two ends of one thing."""
+
+_FOLLOW_ON = re.compile(
+    r"""
+    ^(?:(?:just|but)\s+)?(?:only|keep|filter|sort(?:ed)?|order(?:ed)?|top|first|last|biggest|largest
+        |highest|lowest|slowest|worst|limit|save|saved|store|stored|write|written|put|dump|export
+        |as|into|where|render|format)\b
+    | \b(?:it|them|that|those|these|the\s+(?:result|results|output|rows))\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What begins, or refers to, work on what an earlier clause gives."""
+
+_WORKS_ON = 2.0
+"""Log-odds a tool that needs another's output gains in a clause that goes on from another."""
+
+_CARRIES_ON = 0.15
+"""Share of the request's idf mass such a clause is worth beyond its words, which are few."""
+
 _LEAD = re.compile(r"^(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|and|to\s+start)\b[\s,:]*", re.I)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)")
 
@@ -75,7 +96,8 @@ def split(request: str, retrieve: Retrieve, *, floor: float) -> tuple[SubIntent,
     @cache
     def sub(first: int, last: int) -> SubIntent:
         said = _LEAD.sub("", text[pieces[first].start : pieces[last].end].strip(" ,;.!?"))
-        return SubIntent(said, tuple(retrieve(said)))
+        found = tuple(retrieve(said))
+        return SubIntent(said, _going_on(said, found) if first else found)
 
     whole = SubIntent(text, tuple(retrieve(text)))
     best: tuple[SubIntent, ...] = (whole,)
@@ -86,9 +108,38 @@ def split(request: str, retrieve: Retrieve, *, floor: float) -> tuple[SubIntent,
             sub(a, b - 1) for a, b in zip((0, *cuts), (*cuts, len(pieces)), strict=True)
         )
         worth = sum(map(_covered, clauses)) - mass * sum(pieces[c].cost for c in cuts)
+        worth += mass * _CARRIES_ON * sum(_works_on_another(c) for c in clauses[1:])
         if worth > best_worth + 1e-9 and _stands(clauses, floor):
             best, best_worth = clauses, worth
     return best
+
+
+def _going_on(said: str, found: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """The candidates of a later clause: one that goes on from another wants a tool that does."""
+    if not _FOLLOW_ON.search(said):
+        return tuple(found)
+    raised = [replace(r, p=_raised(r.p)) if _works_on(r.tool) else r for r in found]
+    ordered = sorted(raised, key=lambda r: (-r.p, r.rank))
+    return tuple(replace(r, rank=n) for n, r in enumerate(ordered, start=1))
+
+
+def _works_on_another(clause: SubIntent) -> bool:
+    return bool(
+        clause.candidates
+        and _FOLLOW_ON.search(clause.text)
+        and _works_on(clause.candidates[0].tool)
+    )
+
+
+def _works_on(tool: ToolSpec) -> bool:
+    """Whether it needs what only another tool gives: a required list, table or document."""
+    needed = (hints.parse(arg.type_hint) for arg in tool.args if arg.required and arg.type_hint)
+    return any(not hint.scalar for hint in needed)
+
+
+def _raised(p: float) -> float:
+    odds = math.log(max(p, 1e-6) / max(1 - p, 1e-6)) + _WORKS_ON
+    return 1 / (1 + math.exp(-odds))
 
 
 def _cuts(pieces: int) -> Iterator[tuple[int, ...]]:
@@ -147,7 +198,7 @@ def _pieces(text: str) -> list[_Piece]:
 
 def _marks(text: str, *, weak: bool) -> list[tuple[int, int, float]]:
     """Start, end and cost of each possible cut outside quotes and brackets, in order."""
-    held = [m.span() for m in _QUOTED.finditer(text)]
+    held = [m.span() for pattern in (_QUOTED, _RANGE) for m in pattern.finditer(text)]
     found = [(m.start(), m.end(), _STRONG_COST) for m in _STRONG.finditer(text)]
     if weak:
         taken = [(a, b) for a, b, _ in found]

@@ -92,8 +92,10 @@ class Assessor:
         return history_success(self.history.get(tool.id), self.now, self.half_life_days)
 
     def _standing(self, number: int, candidate: Candidate, odds: str | None) -> Standing:
+        history = self.weights.get("history", 0.0) / sum(self.weights.values())
         return Standing(
             score=candidate.score,
+            match=candidate.score - history * candidate.features["history"],
             coverage=self.found.coverage(number),
             covered=self.found.covered.get(number, 0.0),
             overlap=self.found.relative_overlap(number),

@@ -22,6 +22,13 @@ _TYPO = 0.7
 _COMPOUND = 0.9
 _PHRASE = 3
 
+_ASKING = frozenset(
+    ("check", "count", "display", "find", "list", "look")
+    + ("print", "report", "see", "show", "tell", "view")
+)
+_ASKS = 0.4
+"""What a word counts that is mostly a way of asking, beside words that say for what."""
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -67,8 +74,18 @@ def terms(
         if joined:
             for word in (first, second):
                 _raise(found[word], {joined: _COMPOUND})
-    outside = [Term(word, keys) for word, keys in found.items() if not word.isdecimal()]
+    about = any(word not in _ASKING for word in found)
+    outside = [
+        Term(word, keys, _ASKS if about and _only_asks(word, index) else 1.0)
+        for word, keys in found.items()
+        if not word.isdecimal()
+    ]
     return _distinct([*outside, *_in_values(values, index)])
+
+
+def _only_asks(word: str, index: DocIndex) -> bool:
+    """Whether the word is a way of asking; not where a tool is called just that (`find`)."""
+    return word in _ASKING and (stem(word),) not in index.names
 
 
 def _in_values(values: Sequence[Value], index: DocIndex) -> Iterator[Term]:

@@ -27,18 +27,20 @@ NAMES = (
 """Fitted signals. `named` and `caution` have fixed effects (calibration.py)."""
 
 _RIVAL = 0.9
-"""Share of a candidate's score from which another rivals it."""
+"""Share of a candidate's match from which another rivals it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One candidate's figures, before it is compared with the others.
 
+    `match` is the score without its history: what all tools share says nothing about rivals.
     `covered` is idf mass; `missed` the number of request words the tool does not have;
     `name_cover` the share of its name the request says.
     """
 
     score: float
+    match: float
     coverage: float
     covered: float
     overlap: float
@@ -53,7 +55,7 @@ def signals(standings: Sequence[Standing], size: int) -> list[dict[str, float]]:
     """The signals of each candidate among all of a request's, in a catalogue of `size` tools."""
     scores = _two_best([s.score for s in standings])
     coverages = _two_best([s.coverage for s in standings])
-    bars = sorted(s.score for s in standings)
+    bars = sorted(s.match for s in standings)
     named = sum(s.named for s in standings)
     return [
         {
@@ -66,7 +68,7 @@ def signals(standings: Sequence[Standing], size: int) -> list[dict[str, float]]:
             "name_cover": own.name_cover,
             "mass": math.log1p(own.covered),
             "missed": math.log1p(own.missed),
-            "rivals": math.log(len(bars) - bisect_left(bars, _RIVAL * own.score)),
+            "rivals": math.log(len(bars) - bisect_left(bars, _RIVAL * own.match)),
             "size": math.log1p(size),
             "named": 1 / named if own.named else 0.0,
             "caution": float(own.cautious),
