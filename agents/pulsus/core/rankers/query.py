@@ -23,8 +23,20 @@ _COMPOUND = 0.9
 _PHRASE = 3
 
 _ASKING = frozenset(
-    ("check", "count", "display", "find", "list", "look")
-    + ("print", "report", "see", "show", "tell", "view")
+    {
+        "check",
+        "count",
+        "display",
+        "find",
+        "list",
+        "look",
+        "print",
+        "report",
+        "see",
+        "show",
+        "tell",
+        "view",
+    }
 )
 _ASKS = 0.4
 """What a word counts that is mostly a way of asking, beside words that say for what."""
