@@ -84,10 +84,12 @@ class Terminal:
 
 
 def _ask(prompt: str) -> str | None:
-    """One line from the person; None at the end of input."""
+    """One line from the person; None at the end of input. Ctrl-C raises click.Abort."""
     try:
         said: str = click.prompt(prompt, default="", show_default=False, err=True)
-    except click.Abort:
+    except click.Abort as stopped:
+        if isinstance(stopped.__context__, KeyboardInterrupt):
+            raise
         output.note("")
         return None
     return said.strip()

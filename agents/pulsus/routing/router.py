@@ -210,8 +210,9 @@ class Router:
 
 def _delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> RouteOutcome:
     notes = outcome.notes
-    if delivery.discarded and module.candidate:
-        notes = (*notes, f"kept as {module.path.name}; the next run offers it again")
+    if delivery.discarded:
+        kept = f"kept as {module.path.name}; the next run offers it again"
+        notes = (*notes, kept if module.candidate else "discarded; nothing was promoted")
     return replace(
         outcome,
         module=module.path,
