@@ -68,7 +68,7 @@ def test_a_linked_log_is_refused(tmp_path):
         (float("nan"), "nan"),
         (float("-inf"), "-inf"),
         (0.25, 0.25),
-        ({1: {"b", "a"}}, {"1": ["a", "b"]}),
+        pytest.param({1: {"b", "a"}}, {"1": ["a", "b"]}, id="a set has no order"),
         ((1, None, True), [1, None, True]),
         (Point(1, Path("y")), {"x": 1, "where": "y"}),
         (b"\x00", "b'\\x00'"),
