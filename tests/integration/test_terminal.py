@@ -2,11 +2,12 @@
 
 import os
 import sys
+import time
 
 import pytest
 
-from tests.project import COMPOSE, COUNT, PULSUS, make, records
-from tests.sandboxes import need_sandbox
+from tests.project import COMPOSE, COUNT, PULSUS, make, pulsus, records
+from tests.sandboxes import need_sandbox, processes_with
 
 pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed")
 pytestmark = [
@@ -86,8 +87,9 @@ def test_ctrl_c_ends_it_at_once_and_the_end_of_input_means_no(folder):
     code, shown = talk(folder, ["route", COUNT], (DECIDE, "\x03"))
     assert code == 130
     assert "why" not in shown
-    code, shown = talk(folder, ["route", COUNT], (DECIDE, "\x04"), ("why", "\x04"))
+    code, shown = talk(folder, ["route", COUNT], (DECIDE, "\x04"))
     assert code == 0
+    assert "why" not in shown
     assert "discarded; nothing was promoted" in shown
     assert records(folder) == []
 
@@ -114,3 +116,155 @@ def test_nothing_is_asked_with_a_flag_that_asks_for_nothing(flag, folder):
     code, shown = talk(folder, ["route", COUNT, flag])
     assert code == 0
     assert DECIDE not in shown
+
+
+MATRIX = "matrix"
+"""Summarise it or plot it? The fixture catalogue cannot know."""
+
+
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        pytest.param("2\n", "action=visualise (confidence=1.00)", id="number"),
+        pytest.param("summarise\n", "action=summarise (confidence=1.00)", id="name"),
+        pytest.param("\n", "action=? (confidence=0.", id="Enter"),
+        pytest.param("9\n", "action=? (confidence=0.", id="no such number"),
+        pytest.param("\x04", "action=? (confidence=0.", id="end of input"),
+    ],
+)
+def test_the_one_question_takes_a_number_a_name_or_nothing(folder, answer, action):
+    code, shown = talk(folder, ["route", MATRIX, "--explain"], ("best guess)", answer))
+    assert code == 0
+    assert "Did you mean action=summarise or visualise?" in shown
+    assert "1. summarise" in shown
+    assert shown.count("best guess)") == 1
+    assert action in shown
+
+
+def test_ctrl_c_at_the_question_ends_it_before_anything_is_proven(folder):
+    code, shown = talk(folder, ["route", MATRIX], ("best guess)", "\x03"))
+    assert code == 130
+    assert "error[ABORTED]" in shown
+    assert not (folder / "logs/validation").exists()
+
+
+def test_ctrl_c_while_a_module_is_proven_leaves_no_process_and_no_promotion(folder):
+    slow = folder / "slow.py"
+    text = (folder / "workflows/domains/demo/greet/say_hello.py").read_text("utf-8")
+    slow.write_text(
+        text.replace("    return {", "    time.sleep(20)\n    return {").replace(
+            "annotations\n", "annotations\n\nimport time\n"
+        )
+    )
+    args = ["promote", "slow.py", "--domain", "demo", "--action", "greet", "--yes"]
+    child = pexpect.spawn(str(PULSUS), args, cwd=str(folder), encoding="utf-8", timeout=30)
+    log = folder / "logs/validation"
+    for _ in range(300):
+        if list(log.glob("*/slow-mypy.log")):
+            break
+        time.sleep(0.05)
+    child.sendintr()
+    child.expect_exact("error")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+    assert records(folder) == []
+    assert not (folder / "workflows/domains/demo/greet/slow.py").exists()
+    assert processes_with(str(folder)) == []
+
+
+def test_ctrl_c_over_a_candidate_leaves_it_for_the_next_run(folder):
+    code, _ = talk(folder, ["route", COMPOSE], (DECIDE, "\x03"))
+    assert (code, records(folder)) == (130, [])
+    code, _ = talk(folder, ["route", COMPOSE], (DECIDE, "a\n"))
+    assert (code, len(records(folder))) == (0, 1)
+
+
+def test_the_end_of_input_over_a_candidate_discards_it_and_offers_it_again(folder):
+    code, _ = talk(folder, ["route", COMPOSE], (DECIDE, "\x04"))
+    assert (code, records(folder)) == (0, [])
+    code, shown = talk(folder, ["route", COMPOSE], ("[r/d]", "r\n"), (DECIDE, "a\n"))
+    assert "was rejected: the input ended without a decision" in shown
+    assert (code, len(records(folder))) == (0, 1)
+
+
+def test_a_candidate_that_failed_is_offered_to_be_debugged(folder):
+    args = ["route", COMPOSE]
+    editor = {"EDITOR": "sed -i s/import/imprt/"}
+    code, _ = talk(folder, args, (DECIDE, "e\n"), env=editor)
+    assert (code, records(folder)) == (3, [])
+    code, shown = talk(folder, args, ("[r/d]", "r\n"), (DECIDE, "a\n"))
+    assert "was failed: static: " in shown
+    assert (code, len(records(folder))) == (0, 1)
+
+
+def test_an_edit_that_passes_is_what_is_promoted(folder):
+    answers = [(DECIDE, "e\n"), (DECIDE, "a\n")]
+    editor = {"EDITOR": "sed -i s/Count/Tally/"}
+    code, shown = talk(folder, ["route", COUNT], *answers, env=editor)
+    assert code == 0, shown
+    module = (folder / "workflows/domains/text/count/count_words.py").read_text("utf-8")
+    assert module.startswith('"""Tally the words of a text.')
+    assert len(records(folder)) == 1
+
+
+def test_an_editor_that_fails_or_changes_nothing_is_asked_about_again(folder):
+    answers = [(DECIDE, "e\n"), (DECIDE, "\n"), (DECIDE, "x\n"), (DECIDE, "d\n"), ("why", "\n")]
+    code, shown = talk(folder, ["route", COUNT], *answers, env={"EDITOR": "/nope"})
+    assert code == 0
+    assert "EDITOR names the editor to use" in shown
+    answers = [(DECIDE, "e\n"), (DECIDE, "\x04")]
+    code, shown = talk(folder, ["route", COUNT], *answers, env={"EDITOR": "true"})
+    assert (code, "nothing was changed" in shown) == (0, True)
+    assert records(folder) == []
+
+
+def test_a_missing_input_is_asked_for_before_anything_is_proven(folder):
+    args = ["route", COUNT, "--run"]
+    code, shown = talk(folder, args, ("text (str)", "a b c\n"), (DECIDE, "a\n"))
+    assert code == 0
+    assert '"words": 3' in shown
+    code, shown = talk(folder, args, ("text (str)", "\x04"))
+    assert code == 4
+    assert "error[INPUT_NEEDED]: text (str) has no value" in shown
+
+
+def test_unattended_it_reads_nothing_though_there_is_a_terminal(folder):
+    child = pexpect.spawn(
+        str(PULSUS), ["route", COUNT, "--non-interactive"], cwd=str(folder), encoding="utf-8"
+    )
+    child.send("d\nnothing of this is read\n")
+    child.expect(pexpect.EOF, timeout=60)
+    child.close()
+    assert child.exitstatus == 0
+    assert [r["name"] for r in records(folder)] == ["count_words.py"]
+    assert DECIDE not in child.before
+
+
+def test_colours_are_for_terminals_that_want_them(folder):
+    _, shown = talk(folder, ["run", "nope"], env={"NO_COLOR": ""})
+    assert "\x1b[31merror" in shown
+    _, shown = talk(folder, ["run", "nope"])
+    assert "\x1b" not in shown
+    for args in (["run", "nope"], ["tools", "list"], [COUNT, "--explain"]):
+        done = pulsus(folder, *args, env={"FORCE_COLOR": "", "NO_COLOR": ""})
+        assert "\x1b" not in done.out + done.err
+
+
+@pytest.mark.parametrize("columns", [1, 20])
+def test_a_narrow_terminal_is_no_error(folder, columns):
+    clean = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    size = (10, columns)
+    child = pexpect.spawn(
+        str(PULSUS), ["tools", "list"], cwd=str(folder), env=clean, dimensions=size, timeout=30
+    )
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert b"Traceback" not in child.before
+
+
+def test_a_narrow_terminal_shows_help_and_errors(folder):
+    done = pulsus(folder, "route", "--help", env={"COLUMNS": "20"})
+    assert (done.code, done.err) == (0, "")
+    assert "--non-interactive" in done.out

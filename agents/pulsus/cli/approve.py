@@ -6,7 +6,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.core.storage.target import Target
-from pulsus.core.telemetry.printable import one_line
+from pulsus.core.telemetry.printable import one_line, strip_controls
 from pulsus.core.types import ArgSpec, Clarification, ToolSpec
 from pulsus.errors import TargetRefused
 from pulsus.routing.approval import Answer, Approve, Discard, Edit, Proposal, Relocate
@@ -34,8 +34,10 @@ class Terminal:
         for warning in proposal.report.warnings:
             output.note(f"  warning: {one_line(warning)}")
         while True:
-            said = (_ask("approve, edit, relocate or discard [a/e/r/d]") or "discard").lower()
-            choice = next((c for c in CHOICES if c.startswith(said)), None)
+            said = _ask("approve, edit, relocate or discard [a/e/r/d]")
+            if said is None:
+                return Discard("the input ended without a decision")
+            choice = next((c for c in CHOICES if said and c.startswith(said.lower())), None)
             answer = self._answer(choice, proposal) if choice else None
             if answer:
                 return answer
@@ -63,8 +65,7 @@ class Terminal:
             case "approve":
                 return Approve()
             case "edit":
-                text = click.edit(proposal.source.decode("utf-8"), extension=".py")
-                return Edit(text.encode("utf-8")) if text is not None else None
+                return _edited(proposal.source)
             case "relocate":
                 return self._relocated(proposal.target)
             case _:
@@ -83,6 +84,19 @@ class Terminal:
         return None
 
 
+def _edited(source: bytes) -> Edit | None:
+    """The module as it comes back from the editor; None where nothing was changed."""
+    try:
+        text = click.edit(source.decode("utf-8"), extension=".py")
+    except click.ClickException as failure:
+        output.note(f"{one_line(failure.format_message())}; EDITOR names the editor to use")
+        return None
+    if text is None or text.encode("utf-8") == source:
+        output.note("nothing was changed")
+        return None
+    return Edit(text.encode("utf-8"))
+
+
 def _ask(prompt: str) -> str | None:
     """One line from the person; None at the end of input. Ctrl-C raises click.Abort."""
     try:
@@ -92,4 +106,4 @@ def _ask(prompt: str) -> str | None:
             raise
         output.note("")
         return None
-    return said.strip()
+    return strip_controls(said).strip()
