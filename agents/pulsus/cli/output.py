@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TextIO
 
 import click
@@ -96,8 +97,7 @@ def colour(text: str, name: str) -> str:
 
 def wants_json(args: Sequence[str]) -> bool:
     """Whether the command line asks for JSON, even where it does not parse otherwise."""
-    pairs = zip(args, [*args[1:], ""], strict=True)
-    return any(a == "--output=json" or (a == "--output" and b == "json") for a, b in pairs)
+    return "--output=json" in args or ("--output", "json") in pairwise(args)
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -5,10 +5,13 @@ What is printed is what the decision was made from; nothing is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import ParamSpec
 
 from pulsus.core.compose.plan import render_yaml
+from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.types import (
     Ranked,
     RouteOutcome,
@@ -19,9 +22,26 @@ from pulsus.core.types import (
 )
 
 TAG = "[PULSUS]"
+_Given = ParamSpec("_Given")
+
 VERDICTS: dict[Verdict, str] = {"accepted": "OK", "refused": "FAILED", "unverified": "UNVERIFIED"}
 
 
+def _printable(lines: Callable[_Given, Iterator[str]]) -> Callable[_Given, Iterator[str]]:
+    """The same lines, each on one line and without characters that drive a terminal.
+
+    A file's name, a checker's words and a tool's own text are not ours.
+    """
+
+    @functools.wraps(lines)
+    def printable(*args: _Given.args, **options: _Given.kwargs) -> Iterator[str]:
+        for line in lines(*args, **options):
+            yield strip_controls(line).replace("\n", " ")
+
+    return printable
+
+
+@_printable
 def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
     """The summary lines of spec §11 and §19."""
     intent = outcome.intent
@@ -43,12 +63,14 @@ def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
     yield from (f"{TAG} note: {note}" for note in outcome.notes)
 
 
+@_printable
 def plan(outcome: RouteOutcome) -> Iterator[str]:
     """The plan DSL and nothing else (spec §12 `--plan`)."""
     if outcome.decision.plan:
-        yield render_yaml(outcome.decision.plan).rstrip("\n")
+        yield from render_yaml(outcome.decision.plan).rstrip("\n").split("\n")
 
 
+@_printable
 def explain(outcome: RouteOutcome) -> Iterator[str]:
     """Features, weights, scores, τ and tie-breakers of every candidate shown (spec §5, §12)."""
     weights = outcome.candidates[0].weights if outcome.candidates else outcome.weights
@@ -66,6 +88,7 @@ def explain(outcome: RouteOutcome) -> Iterator[str]:
     yield f"{TAG} reason: {outcome.decision.reason}"
 
 
+@_printable
 def report(found: ValidationReport, project: Path, *, details: bool = True) -> Iterator[str]:
     """One line a step, the checker's own words below a failed one, then the verdict."""
     for step in found.steps:

@@ -1,0 +1,66 @@
+"""Outcomes as lines: whatever a file, a tool or a checker says, a line stays a line (spec §11)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pulsus.cli import render
+from pulsus.core.types import Promotion
+from tests.outcomes import candidate, outcome, report
+
+PROJECT = Path("/p")
+EVIL = "x\x1b[2J\n[PULSUS] promote → forged\x9b1m\u202e\r\x07\x00"
+WILD = st.text(st.characters(blacklist_characters="/"), min_size=1, max_size=30)
+
+
+def everything(text, policy):
+    """Every line that can be shown of a route in which everything is called `text`."""
+    name = text.replace("\x00", "")
+    path = PROJECT / "workflows" / f"{name}.py"
+    one, two = candidate(why_not=text, matched={"doc": (text,)}), candidate("d/a/y", tie_break=text)
+    one = replace(one, tool=replace(one.tool, path=path, name=text, summary=text))
+    refused = report(path, ok=False, message=text, output=text * 3, summary=text, warnings=(text,))
+    route = outcome(one, two, policy=policy, reason=text, words=text, notes=(text,))
+    promoted = Promotion("rev-1", "1.0.0", path, "d/a/x", created=True)
+    for found in (
+        route,
+        replace(route, validation=refused),
+        replace(route, validation=report(path), promotion=promoted),
+    ):
+        yield from render.summary(found, PROJECT)
+        yield from render.explain(found)
+        yield from render.plan(found)
+    yield from render.report(refused, PROJECT)
+
+
+def drives_a_terminal(line):
+    allowed = {"\t"}
+    hidden = {c for c in line if ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c == "\u202e"}
+    return hidden - allowed
+
+
+@pytest.mark.parametrize("policy", ["select", "compose"])
+def test_no_line_drives_a_terminal_or_holds_a_line_of_its_own(policy):
+    lines = list(everything(EVIL, policy))
+    assert len(lines) > 20
+    assert [line for line in lines if drives_a_terminal(line)] == []
+    assert [line for line in lines if line.startswith("[PULSUS] promote → forged")] == []
+
+
+@given(WILD, st.sampled_from(["select", "compose"]))
+def test_no_text_breaks_out_of_its_line(text, policy):
+    assert not any(drives_a_terminal(line) for line in everything(text, policy))
+
+
+def test_a_path_inside_the_project_is_shown_relative_to_it():
+    assert render.relative(PROJECT / "a/b.py", PROJECT) == "a/b.py"
+    assert render.relative(Path("/etc/x"), PROJECT) == "/etc/x"
+
+
+def test_a_refused_step_shows_what_the_checker_said():
+    lines = list(render.report(report(ok=False, message="bad", output="l1\nl2"), PROJECT))
+    assert lines[0].startswith("  FAIL ruff")
+    assert lines[1:3] == ["      l1", "      l2"]

@@ -1,0 +1,207 @@
+"""From a chosen module to a promoted revision: prove, ask, promote (spec §8, §10, §12, §16)."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.storage import candidates
+from pulsus.core.storage.target import Target
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import Promotion, ValidatedModule
+from pulsus.errors import ApprovalNeeded, DiskFull
+from pulsus.routing.approval import Approve, Discard, Edit, Relocate
+from pulsus.routing.delivery import MAX_EDITS, Deliverer, Module
+from tests.promotions import NOON, module, report, tool
+
+TARGET = Target("demo", "greet", "x")
+ELSEWHERE = Target("demo", "wave", "y")
+NEEDED = ApprovalNeeded("nobody is here", hint="come back")
+GOOD, BETTER, BAD = module("good"), module("better"), module("bad")
+
+
+class Prover:
+    """Accepts everything but BAD, and counts."""
+
+    def __init__(self):
+        self.proven = []
+
+    def validate(self, source, path, tool_, steps):
+        self.proven.append(source)
+        if source == BAD:
+            return report(source, ok=False, verdict="refused", path=path), None
+        found = report(source, path=path)
+        return found, ValidatedModule(source, tool_, found)
+
+
+class Promoter:
+    """Remembers what it was given; `known` is already there."""
+
+    def __init__(self, known=(), failure=None):
+        self.known, self.failure, self.made = set(known), failure, []
+
+    def promote(self, validated, target, *, remove=None, edited_from=None):
+        if self.failure:
+            raise self.failure
+        self.made.append((validated.source, target, remove, edited_from))
+        return Promotion("rev-1", "1.0.0", Path("/w/x.py"), target.tool_id, created=True)
+
+    def current(self, target, sha256):
+        if sha256 not in self.known:
+            return None
+        return Promotion("rev-0", "1.0.0", Path("/w/x.py"), target.tool_id, created=False)
+
+
+class Person:
+    """Gives the answers in turn."""
+
+    def __init__(self, *answers):
+        self.answers, self.asked = list(answers), []
+
+    def decide(self, proposal):
+        self.asked.append(proposal)
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+def deliverer(person=None, promoter=None, prover=None):
+    return Deliverer(
+        prover=prover or Prover(),
+        promoter=promoter or Promoter(),
+        read=lambda source, path: tool(source),
+        person=person,
+        redactor=Redactor(),
+    )
+
+
+def chosen(source=GOOD, candidate=None):
+    path = candidate.module if candidate else Path("/w/x.py")
+    return Module(path, source, tool(source), TARGET, {}, candidate)
+
+
+@pytest.fixture
+def left(tmp_path):
+    """A candidate in `_tmp/`."""
+    path = tmp_path / "route_1.py"
+    path.write_bytes(GOOD)
+    return candidates.Candidate(path, "greet", "route-1", "run-1", "pending", (), NOON)
+
+
+def test_what_is_approved_is_what_was_proven():
+    promoter = Promoter()
+    delivery = deliverer(Person(Approve()), promoter).deliver(
+        chosen(), dry_run=False, unattended=NEEDED
+    )
+    assert delivery.promotion
+    assert promoter.made == [(GOOD, TARGET, None, None)]
+
+
+def test_what_is_refused_is_neither_asked_about_nor_promoted():
+    person, promoter = Person(Approve()), Promoter()
+    delivery = deliverer(person, promoter).deliver(chosen(BAD), dry_run=False, unattended=None)
+    assert (person.asked, promoter.made, delivery.promotion) == ([], [], None)
+    assert delivery.failure
+    assert (delivery.failure.code, delivery.failure.exit_status) == ("VALIDATION_FAILED", 3)
+
+
+def test_a_dry_run_proves_and_stops():
+    person, promoter = Person(Approve()), Promoter()
+    delivery = deliverer(person, promoter).deliver(chosen(), dry_run=True, unattended=None)
+    assert delivery.report.ok
+    assert (person.asked, promoter.made, delivery.failure) == ([], [], None)
+
+
+def test_what_is_promoted_already_is_proven_again_and_asked_about_no_more():
+    known = hashlib.sha256(GOOD).hexdigest()
+    person, promoter, prover = Person(Approve()), Promoter([known]), Prover()
+    delivery = deliverer(person, promoter, prover).deliver(
+        chosen(), dry_run=False, unattended=NEEDED
+    )
+    assert (person.asked, promoter.made, prover.proven) == ([], [], [GOOD])
+    assert delivery.promotion
+    assert (delivery.promotion.revision, delivery.failure) == ("rev-0", None)
+
+
+def test_with_nobody_there_the_reason_becomes_the_failure(left):
+    promoter = Promoter()
+    delivery = deliverer(None, promoter).deliver(
+        chosen(candidate=left), dry_run=False, unattended=NEEDED
+    )
+    assert (delivery.failure, promoter.made) == (NEEDED, [])
+    kept = candidates.read(left.module)
+    assert kept
+    assert (kept.status, kept.reasons) == ("pending", ("nobody is here",))
+
+
+def test_with_nobody_needed_it_is_promoted():
+    promoter = Promoter()
+    delivery = deliverer(None, promoter).deliver(chosen(), dry_run=False, unattended=None)
+    assert delivery.promotion
+    assert len(promoter.made) == 1
+
+
+def test_an_edit_is_proven_before_it_is_asked_about_again():
+    person, promoter, prover = Person(Edit(BETTER), Approve()), Promoter(), Prover()
+    deliverer(person, promoter, prover).deliver(chosen(), dry_run=False, unattended=NEEDED)
+    assert prover.proven == [GOOD, BETTER]
+    assert [p.source for p in person.asked] == [GOOD, BETTER]
+    assert promoter.made == [(BETTER, TARGET, None, GOOD)]
+
+
+def test_an_edit_that_breaks_it_ends_there(left):
+    person, promoter = Person(Edit(BAD)), Promoter()
+    delivery = deliverer(person, promoter).deliver(
+        chosen(candidate=left), dry_run=False, unattended=NEEDED
+    )
+    assert delivery.failure
+    assert (delivery.failure.code, promoter.made) == ("VALIDATION_FAILED", [])
+    kept = candidates.read(left.module)
+    assert kept
+    assert kept.status == "failed"
+
+
+def test_what_was_edited_may_replace_only_what_it_was_made_from():
+    """Two edits later it still is the first bytes that may be overwritten, and not elsewhere."""
+    promoter = Promoter()
+    answers = Person(Edit(BETTER), Edit(module("best")), Approve())
+    deliverer(answers, promoter).deliver(chosen(), dry_run=False, unattended=NEEDED)
+    assert promoter.made[-1][3] == GOOD
+    answers = Person(Edit(BETTER), Relocate(ELSEWHERE))
+    deliverer(answers, promoter).deliver(chosen(), dry_run=False, unattended=NEEDED)
+    assert promoter.made[-1] == (BETTER, ELSEWHERE, None, None)
+
+
+def test_a_relocated_candidate_is_promoted_there_and_taken_from_tmp(left):
+    promoter = Promoter()
+    deliverer(Person(Relocate(ELSEWHERE)), promoter).deliver(
+        chosen(candidate=left), dry_run=False, unattended=NEEDED
+    )
+    assert promoter.made == [(GOOD, ELSEWHERE, left.module, None)]
+
+
+def test_a_discarded_candidate_is_kept_with_the_reason(left):
+    promoter = Promoter()
+    delivery = deliverer(Person(Discard("ugly")), promoter).deliver(
+        chosen(candidate=left), dry_run=False, unattended=NEEDED
+    )
+    assert (delivery.discarded, delivery.failure, promoter.made) == (True, None, [])
+    kept = candidates.read(left.module)
+    assert kept == replace(left, status="rejected", reasons=("ugly",))
+    assert left.module.read_bytes() == GOOD
+
+
+def test_an_editor_that_never_ends_is_stopped():
+    prover = Prover()
+    with pytest.raises(ApprovalNeeded, match=f"no decision after {MAX_EDITS} edits"):
+        deliverer(Person(Edit(GOOD)), Promoter(), prover).deliver(
+            chosen(), dry_run=False, unattended=NEEDED
+        )
+    assert len(prover.proven) == MAX_EDITS
+
+
+def test_a_promotion_that_fails_is_told_as_it_is():
+    full = DiskFull("no room", hint="make some")
+    with pytest.raises(DiskFull):
+        deliverer(Person(Approve()), Promoter(failure=full)).deliver(
+            chosen(), dry_run=False, unattended=NEEDED
+        )
