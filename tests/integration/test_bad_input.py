@@ -1,6 +1,7 @@
 """Careless and hostile use of the command line: one clear error, nothing half-written.
 
-Contracts, "Conventions of every command"; docs/exit-codes.md.
+Contracts, "Conventions of every command"; docs/exit-codes.md. In this process where a process of
+its own would show no more; streams, folders, disks and environments are those of the real command.
 """
 
 import json
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.namespaces import shell
-from tests.project import PULSUS, make, pulsus
+from tests.project import PULSUS, make, pulsus, pulsus_here
 from tests.promotions import tree
 from tests.sandboxes import need_sandbox
 
@@ -64,7 +65,7 @@ def told_in_json(done, code, status):
 )
 def test_a_request_that_is_none_is_refused_before_anything_is_written(fresh, request_):
     before = tree(fresh)
-    told(pulsus(fresh, request_), "REQUEST_INVALID", 2)
+    told(pulsus_here(fresh, request_), "REQUEST_INVALID", 2)
     assert tree(fresh) == before
 
 
@@ -74,7 +75,7 @@ def test_a_refused_request_is_one_json_document(fresh):
 
 
 def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):
-    done = pulsus(fresh, "route", "say\x1b[31m\u202e hello\x9b1m", "--plan", "--explain")
+    done = pulsus_here(fresh, "route", "say\x1b[31m\u202e hello\x9b1m", "--plan", "--explain")
     assert done.code == 0, done.err
     (log,) = (fresh / "logs/runs").glob("*/steps.log")
     for text in (done.out, done.err, log.read_text("utf-8")):
@@ -102,41 +103,41 @@ def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):
     ],
 )
 def test_a_wrong_call_says_what_would_be_right(fresh, arguments, says):
-    done = pulsus(fresh, *arguments)
+    done = pulsus_here(fresh, *arguments)
     told(done, "USAGE", 2)
     assert says in done.err
 
 
 def test_a_misspelt_command_is_json_where_json_was_asked_for(fresh):
-    error = told_in_json(pulsus(fresh, "valdate", "--output", "json"), "USAGE", 2)
+    error = told_in_json(pulsus_here(fresh, "valdate", "--output", "json"), "USAGE", 2)
     assert "did you mean `pulsus validate`?" in error["message"]
 
 
 def test_a_missing_workflows_folder_is_one_error(fresh):
     (fresh / "workflows").rename(fresh / "elsewhere")
     for arguments in ((HELLO,), ("tools", "list"), ("run", "say_hello")):
-        done = pulsus(fresh, *arguments)
+        done = pulsus_here(fresh, *arguments)
         assert "`pulsus init`" in done.err
         told(done, "WORKFLOWS_MISSING", 2)
 
 
 def test_a_file_where_the_workflows_folder_belongs_is_one_error(tmp_path):
     (tmp_path / "workflows").write_text("")
-    told(pulsus(tmp_path, HELLO), "WORKFLOWS_MISSING", 2)
-    told(pulsus(tmp_path, "init"), "STORAGE_UNWRITABLE", 2)
+    told(pulsus_here(tmp_path, HELLO), "WORKFLOWS_MISSING", 2)
+    told(pulsus_here(tmp_path, "init"), "STORAGE_UNWRITABLE", 2)
 
 
 def test_a_linked_workflows_folder_is_a_catalogue(fresh):
     (fresh / "workflows").rename(fresh / "shared")
     (fresh / "workflows").symlink_to("shared")
-    assert "demo/greet/say_hello" in pulsus(fresh, "tools", "list").out
+    assert "demo/greet/say_hello" in pulsus_here(fresh, "tools", "list").out
 
 
 @pytest.mark.parametrize("command", [(HELLO,), ("validate", GREETER), PROMOTE], ids=lambda c: c[0])
 def test_a_file_where_the_logs_belong_is_named(fresh, command):
     (fresh / "logs").write_text("mine")
     before = tree(fresh / "workflows")
-    done = pulsus(fresh, *command)
+    done = pulsus_here(fresh, *command)
     told(done, "STORAGE_UNWRITABLE", 2)
     assert f"{fresh / 'logs'} is no folder" in done.err
     assert tree(fresh / "workflows") == before
@@ -155,7 +156,7 @@ def test_state_of_another_or_no_version_is_refused(fresh, content, says):
     version = fresh / ".pulsus/version"
     version.mkdir() if content is None else version.write_bytes(content)
     before = {place: tree(fresh / place) for place in ("workflows", ".pulsus/index")}
-    assert says in told(pulsus(fresh, HELLO), "STATE_CORRUPT", 2)
+    assert says in told(pulsus_here(fresh, HELLO), "STATE_CORRUPT", 2)
     assert {place: tree(fresh / place) for place in before} == before
 
 
@@ -177,10 +178,10 @@ def test_state_of_a_newer_version_is_not_promoted_into(fresh):
     ],
 )
 def test_a_damaged_index_is_rebuilt_with_one_warning(fresh, damage):
-    assert pulsus(fresh, "tools", "list").err == ""
+    assert pulsus_here(fresh, "tools", "list").err == ""
     index = fresh / ".pulsus/index/discovery.jsonl"
     index.write_bytes(damage)
-    first, second = pulsus(fresh, "tools", "list"), pulsus(fresh, "tools", "list")
+    first, second = pulsus_here(fresh, "tools", "list"), pulsus_here(fresh, "tools", "list")
     assert (first.code, first.err.count("warning: ")) == (0, 1)
     assert "discovery index rebuilt" in first.err
     assert (second.code, second.err, second.out) == (0, "", first.out)
@@ -197,7 +198,7 @@ def test_a_damaged_ranking_index_is_fitted_again(fresh, damage):
     kept = fresh / ".pulsus/index/ranking.json"
     fitted = json.loads(kept.read_text("utf-8"))
     kept.write_text(damage(fitted))
-    assert "demo/greet/say_hello" in pulsus(fresh, HELLO, "--plan").out
+    assert "demo/greet/say_hello" in pulsus_here(fresh, HELLO, "--plan").out
     assert json.loads(kept.read_text("utf-8")) == fitted
 
 
@@ -224,10 +225,10 @@ def test_a_corrupt_promotion_record_is_named_by_file_and_line(promoted, record):
     record.write_bytes(record.read_bytes() + b'{"id": \n' + record.read_bytes())
     before = tree(promoted / "workflows")
     for arguments in ((HELLO,), ("run", "say_hello"), PROMOTE):
-        assert f"{record}:2: " in told(pulsus(promoted, *arguments), "METADATA_CORRUPT", 2)
-    done = pulsus(promoted, HELLO, "--output", "json")
+        assert f"{record}:2: " in told(pulsus_here(promoted, *arguments), "METADATA_CORRUPT", 2)
+    done = pulsus_here(promoted, HELLO, "--output", "json")
     assert told_in_json(done, "METADATA_CORRUPT", 2)["details"] == {"path": str(record)}
-    assert pulsus(promoted, "tools", "list").code == 0
+    assert pulsus_here(promoted, "tools", "list").code == 0
     assert tree(promoted / "workflows") == before
 
 
@@ -235,10 +236,10 @@ def test_a_corrupt_promotion_record_is_named_by_file_and_line(promoted, record):
 def test_a_record_cut_short_is_passed_over_with_one_warning(promoted, record):
     record.write_bytes(record.read_bytes() + b'{"id": "rev-2026')
     for arguments in (("run", "say_hello"), (HELLO, "--explain")):
-        done = pulsus(promoted, *arguments)
+        done = pulsus_here(promoted, *arguments)
         assert (done.code, done.err.count("warning: ")) == (0, 1), done.err
         assert "cut short" in done.err
-        assert pulsus(promoted, *arguments, "-q").err == ""
+        assert pulsus_here(promoted, *arguments, "-q").err == ""
 
 
 @pytest.mark.sandbox
@@ -255,13 +256,13 @@ def test_only_the_promoted_bytes_are_run(promoted):
 
 @pytest.mark.sandbox
 def test_a_tool_that_is_none_or_one_of_several_is_not_run(promoted):
-    done = pulsus(promoted, "run", "say_helo")
+    done = pulsus_here(promoted, "run", "say_helo")
     told(done, "TOOL_NOT_FOUND", 2)
     assert "did you mean demo/greet/say_hello?" in done.err
     twin = promoted / "workflows/shared_tools/welcome/say_hello.py"
     twin.parent.mkdir()
     twin.write_bytes((promoted / GREETER).read_bytes())
-    done = pulsus(promoted, "run", "say_hello")
+    done = pulsus_here(promoted, "run", "say_hello")
     twin.unlink()
     twin.parent.rmdir()
     line = told(done, "TOOL_AMBIGUOUS", 2)
@@ -282,14 +283,14 @@ def test_a_tool_that_is_none_or_one_of_several_is_not_run(promoted):
     ],
 )
 def test_an_input_that_does_not_fit_is_named(promoted, pair, says):
-    done = pulsus(promoted, "run", "say_hello", "--input", pair)
+    done = pulsus_here(promoted, "run", "say_hello", "--input", pair)
     told(done, "USAGE", 2)
     assert says in done.err
 
 
 def test_a_misspelt_input_of_a_route_is_named_before_the_missing_one(fresh):
     request = ("count the words of the text", "--run", "--input", "txt=a")
-    done = pulsus(fresh, *request)
+    done = pulsus_here(fresh, *request)
     told(done, "USAGE", 2)
     assert "did you mean 'text'?" in done.err
 
@@ -309,7 +310,7 @@ def test_what_is_no_module_is_not_validated_and_never_waited_for(fresh, path):
     os.mkfifo(fresh / "pipe.py")
     (fresh / "dangling.py").symlink_to("nowhere.py")
     (fresh / "loop.py").symlink_to("loop.py")
-    told(pulsus(fresh, "validate", path), "USAGE", 2)
+    told(pulsus_here(fresh, "validate", path), "USAGE", 2)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +323,9 @@ def test_what_is_no_module_is_not_validated_and_never_waited_for(fresh, path):
     ],
 )
 def test_a_target_outside_the_catalogue_is_refused_before_validation(fresh, target, value):
-    assert value in told(pulsus(fresh, "promote", GREETER, *target, "--yes"), "TARGET_REFUSED", 6)
+    assert value in told(
+        pulsus_here(fresh, "promote", GREETER, *target, "--yes"), "TARGET_REFUSED", 6
+    )
     assert not (fresh / "logs").exists()
 
 
@@ -344,18 +347,18 @@ def test_a_target_outside_the_catalogue_is_refused_before_validation(fresh, targ
 def test_a_wrong_settings_file_is_one_error(fresh, file, text, says):
     (fresh / file).parent.mkdir(exist_ok=True)
     (fresh / file).write_text(text)
-    done = pulsus(fresh, "tools", "list")
+    done = pulsus_here(fresh, "tools", "list")
     told(done, "CONFIG_INVALID", 2)
     assert says in done.err
 
 
 def test_a_pyproject_that_says_nothing_of_us_is_passed_over(fresh):
     (fresh / "pyproject.toml").write_text("tool = 5")
-    assert pulsus(fresh, "tools", "list").code == 0
+    assert pulsus_here(fresh, "tools", "list").code == 0
 
 
 def test_a_settings_variable_of_the_wrong_type_is_one_error(fresh):
-    done = pulsus(fresh, "tools", "list", env={"PULSUS_NON_INTERACTIVE": "perhaps"})
+    done = pulsus_here(fresh, "tools", "list", env={"PULSUS_NON_INTERACTIVE": "perhaps"})
     assert "'perhaps'" in told(done, "CONFIG_INVALID", 2)
 
 
@@ -365,14 +368,14 @@ def test_files_that_are_no_tools_are_listed_with_their_reason(fresh):
     (folder / "deep.py").write_text("(" * 50_000)
     (folder / "folder.py").mkdir()
     (folder / "bytes.py").write_bytes(b"\xff\xfe")
-    done = pulsus(fresh, "tools", "check", "--output", "json")
+    done = pulsus_here(fresh, "tools", "check", "--output", "json")
     assert done.code == 3
     found = {Path(f["path"]).name: f["code"] for f in done.json["findings"]}
     assert found["huge.py"] == "TOO_LARGE"
     assert found["deep.py"] == "SYNTAX_ERROR"
     assert found["folder.py"] == "NOT_A_FILE"
     assert "bytes.py" in found
-    assert pulsus(fresh, HELLO, "--plan").code == 0
+    assert pulsus_here(fresh, HELLO, "--plan").code == 0
 
 
 def raw(folder, *args, **options):
@@ -438,9 +441,9 @@ def test_no_encoding_of_the_terminal_crashes_it(fresh, encoding):
 
 
 def test_a_name_with_a_line_break_forges_no_line(fresh):
-    done = pulsus(fresh, "run", "x\nerror[FORGED]: y")
+    done = pulsus_here(fresh, "run", "x\nerror[FORGED]: y")
     assert done.err.count("error[") == 1 + done.err.count("\\nerror[")
-    done = pulsus(fresh, "validate", "x\nerror[FORGED]: y")
+    done = pulsus_here(fresh, "validate", "x\nerror[FORGED]: y")
     assert [line for line in done.err.splitlines() if line.startswith("error[FORGED]")] == []
 
 
