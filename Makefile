@@ -34,9 +34,10 @@ demo: $(VENV)/.core ## Route a real request, explain it, validate it in the sand
 
 test: $(VENV)/.dev ## The fast suite (under 3 minutes after the install)
 	@$(PYTEST) -n 2 -m "not slow and not bench"
+	@touch $(VENV)/.tested
 
 test-all: $(VENV)/.all ## Everything, with the real components
-	@PYTEST="$(PYTEST)" PYTHON="$(BIN)/python" sh scripts/test_all.sh
+	@PYTEST="$(PYTEST)" PYTHON="$(BIN)/python" TESTED="$(VENV)/.tested" sh scripts/test_all.sh
 
 lint: $(VENV)/.all ## ruff, mypy, layers
 	@$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 # What cannot be had on this machine is skipped by name; what runs must pass.
 set -eu
 cd "$(dirname "$0")/.."
+export TESTED
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && ! command -v bwrap >/dev/null 2>&1; then
     echo "== installing bubblewrap from Debian" >&2
@@ -10,8 +11,17 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && ! command -v bwra
         echo "== could not install bubblewrap: its tests are skipped" >&2
 fi
 
-echo "== every test" >&2
-$PYTEST -n 2 -m "not bench"
+# Where `make test` has just passed on exactly these files, only the slow tests are left.
+changed() {
+    git ls-files -z --cached --others --exclude-standard |
+        xargs -0 sh -c 'find "$@" -maxdepth 0 -newer "$TESTED"' _
+}
+selected="not bench"
+if [ -e "$TESTED" ] && [ -z "$(changed)" ]; then
+    selected="slow and not bench"
+fi
+echo "== every test ($selected)" >&2
+$PYTEST -n 2 -m "$selected"
 
 echo "== the fast suite as a normal user" >&2
 sh scripts/test_as_user.sh
