@@ -79,7 +79,9 @@ def whole(data):
 
 if __name__ == "__main__":
     disk, pages = Path(sys.argv[1]), map(int, sys.argv[2:])
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)], check=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)])
+    if mounted.returncode:
+        sys.exit(99)
     rows = [
         row(disk, name, free, form)
         for free in pages

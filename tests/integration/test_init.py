@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.namespaces import shell
+from tests.namespaces import read_only
 from tests.project import PULSUS, pulsus
 from tests.promotions import tree
 
@@ -93,8 +93,7 @@ def test_a_file_in_the_way_is_named(tmp_path):
 
 
 def test_a_read_only_folder_is_one_error(tmp_path):
-    script = 'cd "$1"; mount --bind . .; mount -o remount,bind,ro "$1"; cd "$1"; "$2" init'
-    done = shell(script, tmp_path, PULSUS)
+    done = read_only(tmp_path, (PULSUS, "init"))
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith(f"error[STORAGE_UNWRITABLE]: cannot write {tmp_path}/config")
     assert len(done.stderr.splitlines()) == 2

@@ -4,12 +4,13 @@ docs/plugins.md. A plugin is put on the path with a hand-made `dist-info`, as pi
 """
 
 import re
+import sys
 from textwrap import dedent
 
 import pytest
 
 from pulsus.plugins import hookspecs
-from tests.project import FIXTURES, make, pulsus
+from tests.project import FIXTURES, make, pulsus, pulsus_here
 from tests.promotions import tree
 from tests.sandboxes import need_sandbox
 
@@ -43,16 +44,18 @@ def project(tmp_path):
 
 
 @pytest.fixture
-def bad(tmp_path):
-    """The environment with a plugin `acme` of this source."""
+def bad(tmp_path, monkeypatch):
+    """Makes a plugin `acme` of this source; gives its environment. It is on this path too."""
 
     def install(source):
         register(tmp_path / "site", "acme", "acme_pulsus")
         header = "from pulsus.plugins.hookspecs import hookimpl\n"
         (tmp_path / "site/acme_pulsus.py").write_text(header + dedent(source))
+        monkeypatch.syspath_prepend(tmp_path / "site")
         return path(tmp_path / "site")
 
-    return install
+    yield install
+    sys.modules.pop("acme_pulsus", None)
 
 
 def test_the_documented_hooks_are_the_hooks():
@@ -161,8 +164,8 @@ BROKEN = {
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_broken_plugin_is_named_and_everything_else_works(project, bad, case):
     source, says = BROKEN[case]
-    env = bad(source)
-    done = pulsus(project, "tools", "list", "--output", "json", env=env)
+    bad(source)
+    done = pulsus_here(project, "tools", "list", "--output", "json")
     assert done.code == 0, done.err
     assert len(done.json["tools"]) == len(list((project / "workflows").rglob("*.py")))
     (warning,) = [line for line in done.err.splitlines() if "acme" in line]
@@ -171,8 +174,14 @@ def test_a_broken_plugin_is_named_and_everything_else_works(project, bad, case):
     assert "Traceback" not in done.err
 
 
+def test_a_plugin_that_ends_the_process_does_not_end_the_command(project, bad):
+    done = pulsus(project, "tools", "list", "-q", env=bad("import sys; sys.exit(0)"))
+    assert (done.code, done.err) == (0, "")
+    assert "demo/greet/say_hello" in done.out
+
+
 def test_a_failed_plugin_adds_nothing_at_all(project, bad):
-    env = bad(
+    bad(
         """
         from pathlib import Path
 
@@ -185,14 +194,14 @@ def test_a_failed_plugin_adds_nothing_at_all(project, bad):
             raise RuntimeError("late")
         """
     )
-    done = pulsus(project, "tools", "list", env=env)
+    done = pulsus_here(project, "tools", "list")
     assert done.err == "warning: plugin acme failed: RuntimeError: late\n"
-    state = pulsus(project, "plugins", "list", "--output", "json", env=env).json["plugins"][1]
+    state = pulsus_here(project, "plugins", "list", "--output", "json").json["plugins"][1]
     assert state["state"] == "failed: RuntimeError: late"
 
 
 def test_a_feature_that_raises_while_ranking_counts_nothing_and_is_named_once(project, bad):
-    env = bad(
+    bad(
         """
         class Moody:
             name = "moody"
@@ -204,7 +213,7 @@ def test_a_feature_that_raises_while_ranking_counts_nothing_and_is_named_once(pr
             return [Moody()]
         """
     )
-    done = pulsus(project, HELLO, "--explain", "--output", "json", env=env)
+    done = pulsus_here(project, HELLO, "--explain", "--output", "json")
     assert done.code == 0
     assert {c["features"]["moody"] for c in done.json["candidates"]} == {0}
     assert done.err.count("warning: plugin acme failed: ZeroDivisionError") == 1
@@ -241,39 +250,39 @@ def test_what_a_plugin_prints_does_not_spoil_the_result(project, bad):
 
 
 def test_a_disabled_plugin_is_not_even_imported(project, bad):
-    env = bad("raise RuntimeError('boom')")
+    bad("raise RuntimeError('boom')")
     (project / "config").mkdir()
     (project / "config/pulsus.toml").write_text('[plugins]\ndisabled = ["acme"]\n')
-    assert pulsus(project, "tools", "list", env=env).err == ""
-    listed = pulsus(project, "plugins", "list", "--output", "json", env=env)
+    assert pulsus_here(project, "tools", "list").err == ""
+    listed = pulsus_here(project, "plugins", "list", "--output", "json")
     assert [p["state"] for p in listed.json["plugins"]] == ["ok", "disabled"]
 
 
 def test_two_plugins_of_one_name_are_the_first_and_a_failure(project, tmp_path, bad):
-    env = bad("@hookimpl\ndef pulsus_synonyms():\n    return {}")
+    bad("@hookimpl\ndef pulsus_synonyms():\n    return {}")
     other = tmp_path / "site/other-1.0.dist-info"
     other.mkdir()
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (other / "entry_points.txt").write_text(
         "[pulsus.plugins]\nacme = acme_too\npulsus = acme_too\n"
     )
-    done = pulsus(project, "plugins", "list", "--output", "json", env=env)
+    done = pulsus_here(project, "plugins", "list", "--output", "json")
     states = [p["state"].partition(":")[0] for p in done.json["plugins"]]
     assert states == ["ok", "ok", "failed", "failed"]
 
 
 def test_a_plugins_missing_tool_folder_is_a_warning(project, bad):
-    env = bad("@hookimpl\ndef pulsus_tool_sources():\n    return ['/nowhere']")
-    done = pulsus(project, "tools", "list", env=env)
+    bad("@hookimpl\ndef pulsus_tool_sources():\n    return ['/nowhere']")
+    done = pulsus_here(project, "tools", "list")
     assert done.code == 0
     assert "tool source '/nowhere' is no readable folder" in done.err
 
 
 def test_an_error_message_of_a_plugin_drives_no_terminal(project, bad):
-    env = bad("raise RuntimeError('\\x1b[2J\\nerror[FORGED]: x')")
-    done = pulsus(project, "tools", "list", env=env)
+    bad("raise RuntimeError('\\x1b[2J\\nerror[FORGED]: x')")
+    done = pulsus_here(project, "tools", "list")
     assert "\x1b" not in done.err
     assert len(done.err.splitlines()) == 1
-    listed = pulsus(project, "plugins", "list", env=env)
+    listed = pulsus_here(project, "plugins", "list")
     assert "\x1b" not in listed.out
     assert "FORGED" in listed.out

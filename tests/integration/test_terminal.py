@@ -13,6 +13,8 @@ pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed")
 pytestmark = [
     pytest.mark.sandbox,
     pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals"),
+    # Python 3.12 warns of any fork beside a thread, such as the test runner's own.
+    pytest.mark.filterwarnings("ignore:.*forkpty:DeprecationWarning"),
 ]
 
 DECIDE = "approve, edit, relocate or discard"

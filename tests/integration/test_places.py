@@ -1,0 +1,78 @@
+"""Which repository, which state, which environment: `--project`, `--state-dir`, `PULSUS_*`."""
+
+import pytest
+
+from tests.project import COUNT, make, pulsus, pulsus_here, records
+from tests.promotions import tree
+from tests.sandboxes import need_sandbox
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture
+def there(tmp_path):
+    need_sandbox()
+    return make(tmp_path / "there")
+
+
+@pytest.fixture
+def here(tmp_path):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return folder
+
+
+def test_another_repository_is_routed_promoted_and_run_from_anywhere(here, there):
+    done = pulsus(here, COUNT, "--non-interactive", "--project", there)
+    assert done.code == 0, done.err
+    assert "promote → workflows/domains/text/count/count_words.py" in done.out
+    assert len(records(there)) == 1
+    ran = pulsus(here, "run", "count_words", "--input", "text=a b", "--project", "../there")
+    assert (ran.code, ran.json) == (0, {"words": 2})
+    assert list(here.iterdir()) == []
+
+
+def test_a_path_is_relative_to_the_current_folder_whatever_the_repository(here, there):
+    module = here / "hello.py"
+    module.write_bytes((there / "workflows/domains/demo/greet/say_hello.py").read_bytes())
+    place = ("--domain", "demo", "--action", "greet", "--yes", "--project", there)
+    done = pulsus_here(here, "promote", "hello.py", *place)
+    assert done.code == 0, done.err
+    assert (there / "workflows/domains/demo/greet/hello.py").is_file()
+    assert [p.name for p in here.iterdir()] == ["hello.py"]
+
+
+def test_state_goes_where_it_is_told_to(tmp_path, there):
+    before = tree(there / ".pulsus")
+    state = tmp_path / "state"
+    done = pulsus_here(there, COUNT, "--non-interactive", "--state-dir", state)
+    assert done.code == 0, done.err
+    assert (state / "version").read_text("utf-8") == "1\n"
+    assert (state / "index/discovery.jsonl").is_file()
+    assert (state / "accepted.jsonl").is_file()
+    assert tree(there / ".pulsus") == before
+
+
+@pytest.mark.parametrize(("value", "promoted"), [("1", 1), ("true", 1), ("0", 0)])
+def test_the_environment_can_rule_out_questions(there, value, promoted):
+    done = pulsus_here(there, COUNT, env={"PULSUS_NON_INTERACTIVE": value})
+    assert (done.code, len(records(there))) == (0 if promoted else 4, promoted)
+
+
+def test_a_tool_that_may_write_is_promoted_but_not_run_with_nobody_watching(there):
+    (there / "old").mkdir()
+    given = ("--input", f"folder={there / 'old'}", "--input", "days=1", "--input", "dry_run=false")
+    request = "delete old files in a folder"
+    done = pulsus_here(there, request, "--run", *given, "--non-interactive", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (4, "APPROVAL_REQUIRED")
+    assert "pulsus run storage/clean/delete_old_files" in done.json["error"]["hint"]
+    assert "result" not in done.json
+    assert [r["name"] for r in records(there)] == ["delete_old_files.py"]
+
+
+def test_a_missing_input_is_told_before_anything_is_proven(there):
+    done = pulsus_here(there, COUNT, "--run", "--non-interactive", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (4, "INPUT_NEEDED")
+    assert done.json["error"]["hint"] == "--input text=..."
+    assert records(there) == []
+    assert not (there / "logs/validation").exists()
