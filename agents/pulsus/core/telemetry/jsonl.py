@@ -26,7 +26,7 @@ _MAX_INPUT_CHARS = 1 << 20
 
 
 def append(path: Path, line: str) -> None:
-    """Add one line (no newline in it), whole or not at all.
+    """Add one line (no newline in it), whole or not at all; no empty file is left behind.
 
     Raises DiskFull or StorageUnwritable.
     """
@@ -34,9 +34,12 @@ def append(path: Path, line: str) -> None:
     try:
         with _locked(path) as fd:
             size = _without_torn_tail(fd)
-            if os.write(fd, data) != len(data):
-                os.ftruncate(fd, size)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            try:
+                _write_whole(fd, data, size)
+            except OSError:
+                if size == 0:
+                    path.unlink()
+                raise
     except OSError as failure:
         raise storage_error(failure, path) from failure
 
@@ -110,12 +113,21 @@ def _cut(value: JsonValue, limit: int) -> JsonValue:
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    fd = os.open(path, flags, 0o644)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield fd
-    finally:
-        os.close(fd)
+    while True:
+        fd = os.open(path, flags, 0o644)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if os.fstat(fd).st_nlink:  # else whoever held the lock has removed the empty file
+                yield fd
+                return
+        finally:
+            os.close(fd)
+
+
+def _write_whole(fd: int, data: bytes, size: int) -> None:
+    if os.write(fd, data) != len(data):
+        os.ftruncate(fd, size)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _without_torn_tail(fd: int) -> int:

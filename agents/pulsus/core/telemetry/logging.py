@@ -92,7 +92,7 @@ def open_trace(
     try:
         trace.event("start")
     except PulsusError:
-        _drop_empty(trace.path)
+        _drop_empty(folder)
         raise
     return trace
 
@@ -118,11 +118,9 @@ def write_event(path: Path, record: dict[str, object], redactor: Redactor) -> No
     jsonl.append(path, jsonl.encode(_mapping(clean)))
 
 
-def _drop_empty(path: Path) -> None:
+def _drop_empty(folder: Path) -> None:
     with contextlib.suppress(OSError):
-        if path.stat().st_size == 0:
-            path.unlink()
-        path.parent.rmdir()
+        folder.rmdir()
 
 
 def _mapping(value: JsonValue) -> dict[str, JsonValue]:
