@@ -69,7 +69,7 @@ def changed(before, after, places):
 
 def told(name):
     """Whether a file is replaced whole: not mypy's cache, a lock, or a log that is added to."""
-    places = (".pulsus/cache/", ".pulsus/locks/", "logs/app/", "logs/runs/")
+    places = (".pulsus/cache/", ".pulsus/locks/", "logs/app/", "logs/runs/", "logs/metrics/")
     return not name.startswith(places)
 
 
