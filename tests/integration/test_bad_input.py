@@ -94,6 +94,7 @@ def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):
         pytest.param(("tools",), "`pulsus tools --help`", id="no subcommand"),
         pytest.param(("tools", "lst"), "pulsus tools --help", id="unknown subcommand"),
         pytest.param(("validate",), "PATH", id="no path"),
+        pytest.param(("config", "show", "ranker.treshold"), "ranker.threshold", id="setting"),
         pytest.param(("validate", "nope.py"), "'nope.py' does not exist", id="no such file"),
         pytest.param(("promote", GREETER, "--yes"), "--action", id="no action"),
         pytest.param(("promote", "workflows", "--action", "a"), "is a directory", id="a folder"),
@@ -111,6 +112,12 @@ def test_a_wrong_call_says_what_would_be_right(fresh, arguments, says):
 def test_a_misspelt_command_is_json_where_json_was_asked_for(fresh):
     error = told_in_json(pulsus_here(fresh, "valdate", "--output", "json"), "USAGE", 2)
     assert "did you mean `pulsus validate`?" in error["message"]
+
+
+def test_a_prefix_no_tool_has_is_told(fresh):
+    done = pulsus_here(fresh, "tools", "list", "storge")
+    assert done.code == 0
+    assert "warning: no tool's id starts with 'storge'\n" in done.err
 
 
 def test_a_missing_workflows_folder_is_one_error(fresh):
@@ -238,7 +245,7 @@ def test_a_record_cut_short_is_passed_over_with_one_warning(promoted, record):
     for arguments in (("run", "say_hello"), (HELLO, "--explain")):
         done = pulsus_here(promoted, *arguments)
         assert (done.code, done.err.count("warning: ")) == (0, 1), done.err
-        assert "cut short" in done.err
+        assert f"{record}: ignored a last line that was cut short" in done.err
         assert pulsus_here(promoted, *arguments, "-q").err == ""
 
 

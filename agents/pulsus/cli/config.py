@@ -8,6 +8,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
+from pulsus.errors import UsageError
 
 
 @click.group()
@@ -24,7 +25,10 @@ def command() -> None:
 @common()
 def show(session: Session, prefix: str) -> None:
     """Print each setting whose name starts with PREFIX, with its origin."""
-    rows = [row for row in _rows(session) if row["key"].startswith(prefix)]
+    known = list(_rows(session))
+    rows = [row for row in known if row["key"].startswith(prefix)]
+    if not rows:
+        raise _unknown(prefix, [row["key"] for row in known])
     if session.json:
         output.document({"settings": rows})
         return
@@ -41,6 +45,14 @@ def _rows(session: Session) -> list[dict[str, Any]]:
     return [
         {"key": key, "value": value, "origin": app.origin(key)} for key, value in flatten(values)
     ]
+
+
+def _unknown(prefix: str, known: list[str]) -> UsageError:
+    from rapidfuzz import process  # only on this error path
+
+    near = process.extractOne(prefix, known, score_cutoff=60)
+    hint = f"did you mean {near[0]}?" if near else "`pulsus config show` lists every setting"
+    return UsageError(f"no setting's name starts with {prefix!r}", hint=hint)
 
 
 def _text(value: object) -> str:

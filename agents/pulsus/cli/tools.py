@@ -29,6 +29,8 @@ def list_(session: Session, prefix: str) -> None:
 
     found = [t for t in session.app.catalogue.tools if t.id.startswith(prefix)]
     warnings.show(session)
+    if prefix and not found:
+        output.warn(f"no tool's id starts with {prefix!r}")
     if session.json:
         output.document({"tools": [jsonout.tool(t, session.project) for t in found]})
         return

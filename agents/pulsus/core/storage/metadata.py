@@ -83,15 +83,15 @@ _SHAPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
 )
 
 
-def parse(text: str) -> tuple[Record, ...]:
-    """Every record in `text`, oldest first; blank lines do not count.
+def parse(text: str, source: str = "a promotion record") -> tuple[Record, ...]:
+    """Every record in `text`, oldest first; blank lines do not count. `source` names the file.
 
     A last line that was cut short (no newline at its end, not JSON) is left out with a warning.
     Raises ValueError whose message starts with the line number for any other bad line.
     """
     body, torn = split_torn(text)
     if torn:
-        _LOG.warning("ignored a last line that was cut short: %.80r", torn)
+        _LOG.warning("%s: ignored a last line that was cut short: %.80r", source, torn)
     records = []
     for number, line in enumerate(body.split("\n"), start=1):
         if not line.strip():
@@ -135,7 +135,7 @@ def read(path: Path) -> tuple[Record, ...]:
 def decode(data: bytes, path: Path) -> tuple[Record, ...]:
     """Every record in `data`, read from `path`. Raises MetadataCorrupt."""
     try:
-        return parse(data.decode("utf-8", "surrogateescape"))
+        return parse(data.decode("utf-8", "surrogateescape"), str(path))
     except ValueError as failure:
         raise MetadataCorrupt(
             f"{path}:{failure}",
