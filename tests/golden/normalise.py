@@ -28,7 +28,7 @@ _RULES = (
 _MACHINE = (
     (r" {2,}", "  "),
     (r"\d+\.\d+\.\d+\w*", "V"),
-    (r"(bubblewrap V): .*", r"\1: HOW"),
+    (r"bubblewrap .* \(version V\)", "SANDBOX (version V)"),
     (r"(ok|absent)(  matplotlib  ).*", r"STATE\2FOUND"),
 )
 

@@ -112,7 +112,7 @@ def test_tools_check_says_as_json_what_is_broken(tmp_path):
     assert done.code == 3
     check("tools-check", done.json)
     codes = {finding["code"] for finding in done.json["findings"]}
-    assert codes == {"SYNTAX_ERROR", "NO_ENTRY", "SHADOWED", "INCOMPLETE"}
+    assert codes == {"SYNTAX_ERROR", "NO_ENTRY", "SHADOWED", "INCOMPLETE", "NOT_PROMOTED"}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

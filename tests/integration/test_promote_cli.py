@@ -10,7 +10,7 @@ from tests.project import PULSUS, make, pulsus, records
 from tests.promotions import tree
 from tests.sandboxes import need_sandbox
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 GREETER = "workflows/domains/demo/greet/say_hello.py"
 

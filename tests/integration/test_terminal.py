@@ -11,6 +11,7 @@ from tests.sandboxes import need_sandbox, processes_with
 
 pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.sandbox,
     pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals"),
     # Python 3.12 warns of any fork beside a thread, such as the test runner's own.

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.compose.clauses import split
+from pulsus.core.compose.clauses import split, unplaced
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.types import ArgSpec
 from tests.ranking import CATALOGUE, ranked, tool
@@ -150,3 +150,18 @@ def test_a_clause_that_goes_on_from_another_wants_a_tool_that_works_on_rows():
     found = split("failed logins, top 3 by count", retrieve, floor=0.55)
     assert [c.candidates[0].tool.name for c in found] == ["logins", "top_rows"]
     assert split("top 3", retrieve, floor=0.55)[0].candidates[0].tool.name == "processes"
+
+
+def test_a_part_the_selected_tool_says_nothing_of_is_named():
+    index = INDEX
+    parts = unplaced(
+        "count the errors in the log file; book a flight",
+        "logs/errors/error_counts",
+        lambda text: index.rank(text, limit=5),
+    )
+    assert parts == ("book a flight",)
+
+
+def test_a_request_of_one_part_has_nothing_unplaced():
+    found = unplaced("book a flight", "a/b/c", lambda text: INDEX.rank(text))
+    assert found == ()

@@ -193,3 +193,27 @@ def test_an_example_may_give_every_kind_of_argument_but_none_that_is_missing():
     found = tool(doc + "def run(a, /, *b, c): ...\n")
     assert len(found.examples) == 1
     assert "'d' is no argument (known: a, b, c)" in found.contract_errors[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "composed"),
+    [
+        ("import pulsus.steps", True),
+        ("from pulsus import steps", True),
+        ("from pulsus.steps import call", True),
+        ("import json", False),
+    ],
+)
+def test_a_module_that_calls_steps_is_known_as_composed(line, composed):
+    source = f'"""Do it."""\n{line}\n\n\ndef run() -> dict:\n    return {{}}\n'
+    found = read_tool(
+        source.encode(),
+        path=Path("/w/x.py"),
+        tool_id="a/b/x",
+        domain="a",
+        action="b",
+        name="x",
+        max_bytes=10_000,
+    )
+    assert isinstance(found, ToolSpec)
+    assert found.composed is composed

@@ -70,7 +70,7 @@ def look(pool, found, tau=0.6):
 
 
 def test_a_pool_with_a_sure_tool_is_enough():
-    found = [ranked("a/b/x", 0.75), ranked("c/d/y", 0.7)]
+    found = [ranked("a/b/x", 0.71), ranked("c/d/y", 0.7)]
     looked = look({"c/d/y"}, found)
     assert ([r.tool.id for r in looked.candidates], looked.widened) == (["c/d/y", "a/b/x"], False)
     assert [r.rank for r in looked.candidates] == [1, 2]

@@ -67,7 +67,8 @@ def examine(app: App) -> Iterator[Check]:
     yield _state(app)
     yield _plugins(app)
     model = app.settings.model.base_url
-    yield Check("model", bool(model), model or "none", "set model.base_url", required=False)
+    found = f"{model} (not used: this version does not write tools yet)" if model else "none"
+    yield Check("model", False, found, "not needed by what works today", required=False)
     hint = "pip install 'pulsus-workbench[plot]'"
     yield _package("matplotlib", hint, required=False)
 
@@ -77,7 +78,7 @@ def _sandbox() -> Check:
 
     status = probe()
     if status.works:
-        return Check("sandbox", True, f"bubblewrap {status.version}: {status.how}")
+        return Check("sandbox", True, f"{status.how} (version {status.version})")
     return Check("sandbox", False, status.reason, status.hint)
 
 

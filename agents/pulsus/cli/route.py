@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,6 +84,8 @@ def command(
         click.echo(output.pretty(outcome.result))
     if outcome.failure:
         output.fail(outcome.failure, as_json=False)
+    elif outcome.promotion and not outcome.ran and output.is_terminal(sys.stderr):
+        output.note(f"run it: pulsus run {outcome.promotion.tool_id}")
     raise SystemExit(outcome.exit_code)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -80,6 +81,7 @@ def check(session: Session) -> None:
         for t in catalogue.tools
         if t.missing_sections
     ]
+    rows += [(relative(t.path, project), code, why) for t, code, why in _unpromoted(session)]
     rows += [("", "WARNING", text) for text in catalogue.warnings]
     if session.json:
         keys = ("path", "code", "reason")
@@ -91,6 +93,18 @@ def check(session: Session) -> None:
             output.table(("file", "code", "reason"), rows)
         click.echo(f"{len(catalogue.tools)} tools, {failing} files refused")
     raise SystemExit(3 if failing else 0)
+
+
+def _unpromoted(session: Session) -> Iterator[tuple[ToolSpec, str, str]]:
+    """Tools that routing finds and nothing runs: never promoted, or changed since."""
+    from pulsus.core.storage import metadata
+
+    for tool in session.app.catalogue.tools:
+        record = metadata.latest(metadata.read(tool.path.parent / "metadata.jsonl"), tool.name)
+        if record is None:
+            yield tool, "NOT_PROMOTED", "found, but never promoted: it will not be run"
+        elif record.tool_hash != f"sha256:{tool.sha256}":
+            yield tool, "CHANGED", f"changed since {record.version}: promote it to run it"
 
 
 def _refused(files: int) -> ValidationFailed:

@@ -110,8 +110,9 @@ class ToolSpec:
     """A routable tool. `id` is `domain/action/name` or `shared/action/name` and unique.
 
     `path` is absolute. `domain` is None for a shared tool. `doc` is the whole module docstring.
-    `score` is 0 until ranked. `sha256` is the hex digest of the file's bytes. `contract_errors`
-    say what in the docstring cannot be read; such a tool is routable, and validation refuses it.
+    `sha256` is the hex digest of the file's bytes. `contract_errors` say what in the docstring
+    cannot be read; such a tool is routable, and validation refuses it. A `composed` module calls
+    other tools. `score` is 0 until ranked.
     """
 
     id: str
@@ -136,6 +137,7 @@ class ToolSpec:
     manifest: Manifest | None = None
     missing_sections: tuple[str, ...] = ()
     contract_errors: tuple[str, ...] = ()
+    composed: bool = False
     score: float = 0.0
 
     @property

@@ -91,13 +91,16 @@ def read_bytes(path: Path) -> bytes:
 
 
 def remember(project: Project, outcome: RouteOutcome, delivery: Delivery, request: str) -> None:
-    """Keep how the route ended: the history feature learns from it."""
+    """Keep how the route ended: the history feature learns from it.
+
+    A tool that was merely looked up again was not accepted by anybody: it does not count.
+    """
     ended: Outcome = "accepted"
     if delivery.discarded:
         ended = "rejected"
     elif delivery.report.verdict == "refused":
         ended = "failed"
-    elif delivery.promotion is None:
+    elif not outcome.ran and not (delivery.promotion and delivery.promotion.created):
         return
     route = PastRoute(
         ts=ids.utc_now(),

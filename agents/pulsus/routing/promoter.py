@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,10 +59,12 @@ class CataloguePromoter:
         )
 
     def current(self, target: Target, sha256: str) -> Promotion | None:
-        """The latest revision at `target`, if it is of exactly these bytes."""
+        """The latest revision at `target`, if record and file are of exactly these bytes."""
         path = self.workflows_root.joinpath(*target.folders, "metadata.jsonl")
         record = metadata.latest(metadata.read(path), f"{target.name}.py")
         if record is None or record.tool_hash != f"sha256:{sha256}":
+            return None
+        if _sha256(target.path(self.workflows_root)) != sha256:
             return None
         return Promotion(
             record.id,
@@ -73,7 +76,11 @@ class CataloguePromoter:
 
 
 def _holds(path: Path, source: bytes) -> bool:
+    return _sha256(path) == hashlib.sha256(source).hexdigest()
+
+
+def _sha256(path: Path) -> str | None:
     try:
-        return path.read_bytes() == source
+        return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
-        return False
+        return None

@@ -7,9 +7,11 @@ and nowhere else.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pulsus.core.rankers.literals import take_values
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.types import Clarification, ParsedIntent, RouteDecision, RouteOutcome
@@ -150,6 +152,7 @@ class Router:
             shadowed=self.project.catalogue.shadowed,
             failure=failure,
             weights=dict(self.project.settings.ranker.weights),
+            notes=tuple(f"no tool was found for the part {part!r}" for part in found.unplaced),
         )
 
     def _deliver(
@@ -176,12 +179,13 @@ class Router:
         outcome = _delivered(outcome, module, delivery)
         if options.dry_run:
             return modules.with_plan(outcome, settings.compose.max_steps)
-        modules.remember(project, outcome, delivery, text)
         unsure = unattended.low_confidence(outcome, least)
         if self.person is None and unsure and not outcome.failure:
-            return replace(outcome, failure=unsure, exit_code=unsure.exit_status)
-        if options.run and outcome.promotion and not outcome.failure:
-            return run_outcome(project, outcome, inputs, self.person, trace)
+            outcome = replace(outcome, failure=unsure, exit_code=unsure.exit_status)
+        elif options.run and outcome.promotion and not outcome.failure:
+            outcome = run_outcome(project, outcome, inputs, self.person, trace)
+            outcome = replace(outcome, notes=(*outcome.notes, *_unused(text, options.inputs)))
+        modules.remember(project, outcome, delivery, text)
         return outcome
 
     def _steps(
@@ -222,6 +226,15 @@ def _delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> Rou
         exit_code=delivery.failure.exit_status if delivery.failure else 0,
         notes=notes,
     )
+
+
+def _unused(request: str, inputs: Sequence[str]) -> tuple[str, ...]:
+    """A note that what the request says of paths, hosts and numbers is no input by itself."""
+    given = " ".join(inputs)
+    values = [v.text for v in take_values(request)[1] if v.text.strip("\"'`") not in given]
+    if not values:
+        return ()
+    return (f"not used as inputs: {', '.join(values)}; give values with --input NAME=VALUE",)
 
 
 def _not_generated(project: Project, reason: str) -> LlmNotConfigured:

@@ -18,12 +18,16 @@ from pulsus.routing.tool_discovery import select_pool
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The candidates looked at, the clauses found and what they lead to."""
+    """The candidates looked at, the clauses found and what they lead to.
+
+    `unplaced` are the parts of the request that a selected tool does not answer.
+    """
 
     candidates: tuple[Ranked, ...]
     subintents: tuple[SubIntent, ...]
     choice: Choice
     widened: bool
+    unplaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,10 @@ class Searcher:
             slack=config.compose_slack,
             max_steps=self.max_steps,
         )
-        return Search(looked.candidates, found, choice, looked.widened)
+        unplaced: tuple[str, ...] = ()
+        if choice.policy == "select":
+            unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self._clause)
+        return Search(looked.candidates, found, choice, looked.widened, unplaced)
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
         """Ids of the parsed folder's tools; none where nothing was parsed."""
@@ -88,4 +95,6 @@ class Searcher:
         return index.rank(intent, tools=tools, history=self.history, now=self.now, include=include)
 
     def _clause(self, text: str) -> Sequence[Ranked]:
-        return self._rank(text, None, (), self.index)
+        """Candidates for one step: a composition is several steps already."""
+        found = self._rank(text, None, (), self.index)
+        return [ranked for ranked in found if not ranked.tool.composed]

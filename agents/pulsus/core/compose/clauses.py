@@ -69,6 +69,9 @@ _WORKS_ON = 2.0
 _CARRIES_ON = 0.15
 """Share of the request's idf mass such a clause is worth beyond its words, which are few."""
 
+_HALF = 0.5
+"""Share of a part's idf mass from which a tool is about it."""
+
 _LEAD = re.compile(r"^(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|and|to\s+start)\b[\s,:]*", re.I)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)")
 
@@ -112,6 +115,23 @@ def split(request: str, retrieve: Retrieve, *, floor: float) -> tuple[SubIntent,
         if worth > best_worth + 1e-9 and _stands(clauses, floor):
             best, best_worth = clauses, worth
     return best
+
+
+def unplaced(request: str, tool_id: str, retrieve: Retrieve) -> tuple[str, ...]:
+    """Parts of a request that the one selected tool has too few words for.
+
+    Parts are what "then", a semicolon or a sentence's end separates: each is a task of its own.
+    """
+    text = clean(request)
+    parts = [text[p.start : p.end].strip(" ,;.!?") for p in _pieces(text, weak=False)]
+    if len(parts) < 2:
+        return ()
+    return tuple(part for part in parts if not _answers(tool_id, retrieve(part)))
+
+
+def _answers(tool_id: str, found: Sequence[Ranked]) -> bool:
+    own = next((r for r in found if r.tool.id == tool_id), None)
+    return own is not None and own.signals["coverage"] >= _HALF
 
 
 def _going_on(said: str, found: Sequence[Ranked]) -> tuple[Ranked, ...]:
@@ -179,9 +199,9 @@ def _mass(clause: SubIntent) -> float:
     return _covered(clause) / share if share else 0.0
 
 
-def _pieces(text: str) -> list[_Piece]:
+def _pieces(text: str, *, weak: bool = True) -> list[_Piece]:
     """The text between possible cuts. A piece without a content word joins the one before it."""
-    marks = _marks(text, weak=True)
+    marks = _marks(text, weak=weak)
     if len(marks) >= MAX_PIECES:
         marks = _marks(text, weak=False)[: MAX_PIECES - 1]
     pieces: list[_Piece] = []

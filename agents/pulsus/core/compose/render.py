@@ -16,6 +16,7 @@ from pulsus.core.compose.contract_text import contract
 from pulsus.core.compose.examples import example_of
 from pulsus.core.compose.plan_rules import RESERVED, invalid
 from pulsus.core.compose.planner import params_of
+from pulsus.core.contract import imports_steps
 from pulsus.core.types import (
     ArgSpec,
     Constant,
@@ -78,7 +79,7 @@ def plan_of(code: bytes) -> Plan | None:
     Raises PlanInvalid where `PLAN` is no literal, is bound twice, or breaks a rule.
     """
     body = source.module(code)
-    if body is None or not any(_imports_steps(node) for node in body):
+    if body is None or not any(imports_steps(node) for node in body):
         return None
     found = [value for node in body for value in _bound(node)]
     if not found:
@@ -198,18 +199,6 @@ def _wrapped(head: str, items: Sequence[str], tail: str, indent: int) -> str:
         return flat
     lines = (f"{pad}    {item}," for item in items)
     return "\n".join((f"{pad}{head}(", *lines, f"{pad}){tail}"))
-
-
-def _imports_steps(node: ast.stmt) -> bool:
-    match node:
-        case ast.Import(names=names):
-            return any(alias.name == "pulsus.steps" for alias in names)
-        case ast.ImportFrom(module="pulsus.steps"):
-            return True
-        case ast.ImportFrom(module="pulsus", names=names):
-            return any(alias.name == "steps" for alias in names)
-        case _:
-            return False
 
 
 def _bound(node: ast.stmt) -> list[ast.expr]:

@@ -29,7 +29,7 @@ Narrowed = Callable[[Collection[str] | None], Sequence[Ranked]]
 """Candidates among these tool ids (None = all), best first, with p over the whole catalogue."""
 
 
-CLEARLY = 0.1
+CLEARLY = 0.02
 """How much surer a tool outside the parsed folder must be to win over the folder's best."""
 
 

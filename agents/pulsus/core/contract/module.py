@@ -77,6 +77,7 @@ def read_tool(
         examples=shown,
         manifest=manifest,
         missing_sections=missing,
+        composed=any(imports_steps(node) for node in tree.body),
         contract_errors=(
             *doc.errors,
             *kind_errors,
@@ -85,6 +86,19 @@ def read_tool(
             *example_errors,
         ),
     )
+
+
+def imports_steps(node: ast.stmt) -> bool:
+    """Whether the statement imports what a composed module calls its steps through."""
+    match node:
+        case ast.Import(names=names):
+            return any(alias.name == "pulsus.steps" for alias in names)
+        case ast.ImportFrom(module="pulsus.steps"):
+            return True
+        case ast.ImportFrom(module="pulsus", names=names):
+            return any(alias.name == "steps" for alias in names)
+        case _:
+            return False
 
 
 def _decode(source: bytes, max_bytes: int) -> str:

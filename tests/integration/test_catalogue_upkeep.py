@@ -1,0 +1,58 @@
+"""What happens to a catalogue between promotions: edits, deletions, mere look-ups."""
+
+import pytest
+
+from tests.project import COMPOSE, COUNT, make, pulsus
+
+TOOL = "workflows/domains/demo/greet/say_hello.py"
+PROMOTE = ("promote", TOOL, "--domain", "demo", "--action", "greet", "--yes")
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture
+def project(tmp_path):
+    return make(tmp_path)
+
+
+def findings(project):
+    done = pulsus(project, "tools", "check", "--output", "json")
+    return {(f["path"], f["code"]) for f in done.json["findings"]}
+
+
+def test_a_tool_that_was_never_promoted_or_was_changed_since_is_reported(project):
+    assert (TOOL, "NOT_PROMOTED") in findings(project)
+    assert pulsus(project, *PROMOTE).code == 0
+    assert not {code for path, code in findings(project) if path == TOOL}
+    path = project / TOOL
+    path.write_text(path.read_text(encoding="utf-8") + "\n# edited by hand\n", encoding="utf-8")
+    assert (TOOL, "CHANGED") in findings(project)
+
+
+def test_a_deleted_tool_can_be_promoted_again(project):
+    assert pulsus(project, *PROMOTE).code == 0
+    path = project / TOOL
+    kept = project / "say_hello.py"
+    path.rename(kept)
+    again = pulsus(project, "promote", kept, *PROMOTE[2:])
+    assert again.code == 0, again.err
+    assert path.read_bytes() == kept.read_bytes()
+    assert pulsus(project, "run", "demo/greet/say_hello").code == 0
+
+
+def test_merely_looking_a_tool_up_again_does_not_count_as_accepting_it(project):
+    accepted = project / ".pulsus" / "accepted.jsonl"
+    assert pulsus(project, "route", COUNT, "--non-interactive").code == 0
+    once = accepted.read_text(encoding="utf-8")
+    assert pulsus(project, "route", COUNT, "--non-interactive").code == 0
+    assert accepted.read_text(encoding="utf-8") == once
+
+
+def test_a_promoted_composition_does_not_become_a_step_of_another(project):
+    first = pulsus(project, "route", COMPOSE, "--non-interactive", "--output", "json")
+    assert first.json["promotion"], first.json
+    made = first.json["promotion"]["path"]
+    plan = pulsus(project, "route", f"{COUNT}, then {COMPOSE}", "--plan", "--output", "json")
+    name = made.rpartition("/")[2].removesuffix(".py")
+    assert plan.json["policy"] == "compose"
+    assert not [tool for tool in plan.json["selected"] if tool.endswith(name)]
