@@ -27,7 +27,7 @@ def main() -> int:
         if status:
             print(f"\nthat ended with status {status} (docs/exit-codes.md)", file=sys.stderr)
             return status
-    print('\nNow yours:  .venv/bin/pulsus "what uses the most memory"')
+    print('\nNow yours:  .venv/bin/pulsus "which processes use the most cpu"')
     return 0
 
 
