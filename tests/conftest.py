@@ -1,8 +1,38 @@
 """What every test shares."""
 
+import json
+import os
+from collections import defaultdict
+from pathlib import Path
+
 from hypothesis import settings
 
 # No example database: a suite run by a user who does not own the checkout must not write to it.
 # No deadline: the machines that run this are noisy.
 settings.register_profile("pulsus", database=None, deadline=None)
 settings.load_profile("pulsus")
+
+AGREED: dict[str, dict[str, bool]] = defaultdict(dict)
+"""By case file, whether each case passed. A test names its case by `record_property("case", …)`."""
+
+
+def pytest_runtest_logreport(report):
+    """Note a case's outcome; with parallel workers this runs in the process that gathers them."""
+    for name, value in report.user_properties:
+        if name == "case" and (report.when == "call" or report.failed):
+            file, _, case = value.partition("/")
+            AGREED[file][case] = AGREED[file].get(case, True) and report.passed
+
+
+def pytest_sessionfinish(session):
+    """Write `cases-report.json` to the folder PULSUS_REPORT names."""
+    folder = os.environ.get("PULSUS_REPORT")
+    if not folder or not AGREED or hasattr(session.config, "workerinput"):
+        return
+    report = {}
+    for file, cases in sorted(AGREED.items()):
+        bad = sorted(case for case, agreed in cases.items() if not agreed)
+        counts = {"agree": len(cases) - len(bad), "total": len(cases), "contested": 0}
+        report[file] = {**counts, "disagreements": bad}
+    path = Path(folder, "cases-report.json")
+    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

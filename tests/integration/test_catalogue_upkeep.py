@@ -56,3 +56,11 @@ def test_a_promoted_composition_does_not_become_a_step_of_another(project):
     name = made.rpartition("/")[2].removesuffix(".py")
     assert plan.json["policy"] == "compose"
     assert not [tool for tool in plan.json["selected"] if tool.endswith(name)]
+
+
+def test_a_golden_request_that_names_no_tool_is_told(project):
+    rows = project / "requests.jsonl"
+    rows.write_text('{"query": "count words", "tools": ["text/count/cuont"]}\n', encoding="utf-8")
+    done = pulsus(project, "eval", rows)
+    assert done.code == 0
+    assert "no such tool: text/count/cuont" in done.err

@@ -7,7 +7,6 @@ Each case also goes to the sandbox alone, because a linter that happens to refus
 nothing about the sandbox.
 """
 
-import json
 import os
 import re
 import secrets
@@ -138,20 +137,6 @@ def listen(stack: ExitStack, path: Path, token: str) -> tuple[list[socket.socket
     return [tcp, udp, unix, abstract], {**values, "UNIX": str(path), "ABSTRACT": name}
 
 
-@pytest.fixture(scope="module")
-def tally():
-    """Counts agreement per case; written where PULSUS_REPORT says."""
-    rows: dict[str, bool] = {}
-    yield rows
-    if folder := os.environ.get("PULSUS_REPORT"):
-        path = Path(folder, "cases-report.json")
-        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        bad = sorted(name for name, agreed in rows.items() if not agreed)
-        counts = {"agree": len(rows) - len(bad), "total": len(rows), "contested": 0}
-        known["hostile"] = {**counts, "disagreements": bad}
-        path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-
-
 def check_world(world: World, said: str):
     assert snapshot(world.folder) == world.before
     assert world.contacts() == []
@@ -162,8 +147,10 @@ def check_world(world: World, said: str):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_the_pipeline_judges_the_case_and_nothing_outside_is_touched(case, world, tally, tmp_path):
-    tally[case.stem] = False
+def test_the_pipeline_judges_the_case_and_nothing_outside_is_touched(
+    case, world, record_property, tmp_path
+):
+    record_property("case", f"hostile/{case.stem}")
     source = world.fill(case.read_bytes())
     header = source[:2000].decode("utf-8", "replace")
     using = pipeline(
@@ -177,11 +164,11 @@ def test_the_pipeline_judges_the_case_and_nothing_outside_is_touched(case, world
         assert validated is not None, report.summary
     logs = "".join(path.read_text(encoding="utf-8") for path in report.artifacts)
     check_world(world, logs + str(report))
-    tally[case.stem] = True
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_the_sandbox_alone_contains_the_case(case, world):
+def test_the_sandbox_alone_contains_the_case(case, world, record_property):
+    record_property("case", f"hostile/{case.stem}")
     source = world.fill(case.read_bytes())
     entry = "main" if b"def main" in source else "run"
     limits = Limits.of(SandboxConfig(max_seconds=SECONDS), import_seconds=3.0)

@@ -17,6 +17,7 @@ from pulsus.errors import EvalBelowFloor
 if TYPE_CHECKING:
     from pulsus.core.types import Ranked
     from pulsus.routing.evaluate import EvalReport
+    from pulsus.routing.golden import GoldenRow
     from pulsus.routing.search import Search
 
 SHOWN = 20
@@ -104,7 +105,8 @@ def measure(
     require_built(rag=settings.rag_enabled, embeddings=settings.embeddings_enabled)
     rows = golden.load_queries(queries)[:limit]
     began = time.perf_counter()
-    search, tools = _search(session, catalogue, history)
+    search, known = _search(session, catalogue, history)
+    _warn_of_unknown(rows, known)
     index_seconds = time.perf_counter() - began
     found: dict[str, Search] = {}
 
@@ -117,7 +119,7 @@ def measure(
         rank,
         lambda query, _: found[query].choice,
         tau=settings.ranker.threshold,
-        tools=tools,
+        tools=len(known),
         index_seconds=index_seconds,
         seconds=time.perf_counter,
     )
@@ -125,8 +127,8 @@ def measure(
 
 def _search(
     session: Session, catalogue: Path | None, history: Path | None
-) -> tuple[Callable[[str], Search], int]:
-    """How a request is searched for, and over how many tools."""
+) -> tuple[Callable[[str], Search], frozenset[str]]:
+    """How a request is searched for, and the ids it is searched among."""
     from pulsus.core.rankers.scorer import RankIndex
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.core.types import Catalogue, ParsedIntent
@@ -137,7 +139,8 @@ def _search(
     past = golden.load_remembered(history) if history else {}
     if catalogue is None and not past:
         parser, searcher = app.parser(), app.searcher()
-        return lambda query: searcher.search(parser.parse(query)), len(app.catalogue.tools)
+        known = frozenset(tool.id for tool in app.catalogue.tools)
+        return lambda query: searcher.search(parser.parse(query)), known
     tools = golden.load_tools(catalogue) if catalogue else app.catalogue.tools
     index = RankIndex.build(
         tools,
@@ -149,7 +152,16 @@ def _search(
     steps = app.settings.compose.max_steps
     searcher = Searcher(Catalogue(app.workflows_root, tools), index, {}, utc_now(), steps)
     # Bare rows have no folders to parse a request into: the whole catalogue is searched.
-    return lambda query: searcher.search(ParsedIntent(None, None, query, 0.0)), len(tools)
+    known = frozenset(tool.id for tool in tools)
+    return lambda query: searcher.search(ParsedIntent(None, None, query, 0.0)), known
+
+
+def _warn_of_unknown(rows: Sequence[GoldenRow], known: frozenset[str]) -> None:
+    """Say which right answers can never be given: a mistyped or removed id."""
+    missing = sorted({tool for row in rows for tool in row.tools} - known)
+    if missing:
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        output.warn(f"no such tool: {', '.join(missing[:SHOWN])}{more}")
 
 
 def _lines(report: EvalReport) -> Iterator[str]:

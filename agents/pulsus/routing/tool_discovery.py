@@ -42,7 +42,8 @@ def discover(
     if root is None:
         raise WorkflowsMissing(
             f"there is no readable workflows folder at {str(workflows_root)!r}",
-            hint="run `pulsus init`, or name it with the setting workflows_root",
+            hint="in a subfolder use --project; in a new project run `pulsus init`; "
+            "elsewhere set workflows_root",
         )
     reader = Reader(config.max_file_bytes, cache)
     finds = _Finds()
