@@ -194,13 +194,6 @@ class ToolFailed(PulsusError):
     code = "EXECUTION_FAILED"
 
 
-class ExtraMissing(PulsusError):
-    """An optional part is not installed."""
-
-    code = "EXTRA_MISSING"
-    exit_status = 2
-
-
 class NotAvailable(PulsusError):
     """A setting or flag asks for a part that this version has not got."""
 

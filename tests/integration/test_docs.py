@@ -49,6 +49,23 @@ def test_every_command_on_the_page_works(page, project):
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
 
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_the_demo_runs_to_its_end():
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "demo.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "validation OK" in done.stdout
+    assert '"used_percent"' in done.stdout
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_relative_link_leads_somewhere(page):
     targets = LINKS.findall(page.read_text(encoding="utf-8"))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pulsus.core.rankers.text import clean
 from pulsus.core.types import Clarification, ParsedIntent
 from pulsus.routing.prompt_parser import Guess, Reading, best_intent
-
-Ask = Callable[[Clarification], str | None]
-"""Put the question to somebody; None or empty = no answer."""
 
 SHARED = "shared"
 """How the shared tools' folder is called where a domain is asked for."""
