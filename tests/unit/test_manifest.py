@@ -56,6 +56,13 @@ def test_the_spec_s_example_is_read_from_yaml_and_toml(tmp_path, name, text):
     )
 
 
+def test_example_requests_are_read_each_once_on_one_line():
+    text = b"requests: ['how  full\n  are the disks', how full are the disks, '']\n"
+    loaded = manifest.parse(text, Path("x.tool.yaml"))
+    assert loaded.manifest.requests == ("how full are the disks",)
+    assert loaded.warnings == ()
+
+
 def test_unknown_keys_are_named_and_the_rest_is_used():
     text = b"intents: [a]\nauthor: x\nargs: [{name: a, default: 1}]\nhints: {tau: 1}\n"
     loaded = manifest.parse(text, Path("/t.yaml"))

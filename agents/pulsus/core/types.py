@@ -93,7 +93,10 @@ class Effects:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Ranking hints beside a tool (spec §15). Never a source of truth for running it."""
+    """Ranking hints beside a tool (spec §15). Never a source of truth for running it.
+
+    `requests` are whole requests a person would type for the tool: memory it starts with.
+    """
 
     path: Path
     name: str | None = None
@@ -103,6 +106,7 @@ class Manifest:
     action: str | None = None
     args: tuple[str, ...] = ()
     returns: tuple[str, ...] = ()
+    requests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class _Hints(_Part):
 class _File(_Part):
     name: str | None = None
     intents: list[str] = []
+    requests: list[str] = []
     args: list[_Arg] = []
     returns: list[str] = []
     hints: _Hints = _Hints()
@@ -95,6 +96,7 @@ def parse(data: bytes, path: Path) -> Loaded:
         action=file.hints.action,
         args=tuple(arg.name for arg in file.args),
         returns=tuple(file.returns),
+        requests=tuple(dict.fromkeys(" ".join(r.split()) for r in file.requests if r.strip())),
     )
     return Loaded(manifest, tuple(f"unknown key {key!r}" for key in file.all_unknown()))
 
