@@ -214,6 +214,27 @@ class ToolHistory:
 
 
 @dataclass(frozen=True, slots=True)
+class Meant:
+    """A request word that stands in a tool as something else. `found` is that word or its stem."""
+
+    word: str
+    found: str
+    how: Literal["synonym", "typo", "compound"]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A past request that spoke for a tool (`weight` > 0) or against it (< 0).
+
+    `similarity` to the request at hand lies in [0, 1].
+    """
+
+    request: str
+    similarity: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class Ranked:
     """One candidate with everything `--explain` prints; produced by the scorer, never beside it.
 
@@ -222,6 +243,8 @@ class Ranked:
     place (name, doc, args, manifest, path, history) to the request words found there.
     `signals` are the numbers `p` was computed from. `caution` says where request and tool are at
     odds (one asks for a change, the other only reads), which lowers the doc feature and `p`.
+    `meant` says which words were found by what they mean, `unmatched` which the tool has not got.
+    `votes` are the past requests that memory counted, strongest first.
     """
 
     tool: ToolSpec
@@ -235,6 +258,9 @@ class Ranked:
     matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     signals: Mapping[str, float] = field(default_factory=dict)
     caution: str | None = None
+    meant: tuple[Meant, ...] = ()
+    unmatched: tuple[str, ...] = ()
+    votes: tuple[Vote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
