@@ -282,3 +282,11 @@ def test_a_way_of_asking_counts_less_than_what_is_asked():
 def test_a_way_of_asking_counts_in_full_where_a_tool_is_called_that():
     index = RankIndex.build((tool("a/b/find", "Walk a folder."), *CATALOGUE))
     assert factors(index, "find the folder")["find"] == 1.0
+
+
+def test_a_tool_ranked_without_leaves_no_trace_in_the_others():
+    best, *_ = INDEX.rank("how full are the filesystems")
+    rest = INDEX.rank("how full are the filesystems", without=(best.tool.id,))
+    assert best.tool.id not in {r.tool.id for r in rest}
+    assert all(r.signals["margin"] >= 0 for r in rest[:1])
+    assert max((r.features["doc"] for r in rest), default=1.0) == 1.0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.fields import FOCUS, place_names
@@ -42,6 +42,12 @@ class Evidence:
     def relative_overlap(self, number: int) -> float:
         """Overlap as a share of the request's own, 0 to about 2; unlike `doc` not relative."""
         return self.overlap.get(number, 0.0) / self.square if self.square else 0.0
+
+    def without(self, numbers: Collection[int]) -> Evidence:
+        """The same, had these tools shared no word with the request."""
+        if not numbers:
+            return self
+        return replace(self, overlap={n: o for n, o in self.overlap.items() if n not in numbers})
 
 
 def gather(terms: tuple[Term, ...], index: DocIndex) -> Evidence:

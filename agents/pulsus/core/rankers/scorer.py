@@ -106,11 +106,13 @@ class RankIndex:
         now: datetime | None = None,
         limit: int | None = None,
         include: Collection[str] = (),
+        without: Collection[str] = (),
     ) -> tuple[Ranked, ...]:
         """The candidates, best first; a tool that shares no word with the request is none.
 
         `tools` keeps only these ids: ranks count among them, `p` still knows the better tools
         elsewhere. `limit` defaults to the settings; `include` adds ids beyond it (`--why-not`).
+        `without` ranks as though these ids were not there: calibration's "nothing fits".
         `history` needs `now` (aware UTC), else ValueError.
         """
         if history and now is None:
@@ -118,7 +120,7 @@ class RankIndex:
         intent = request if isinstance(request, ParsedIntent) else _unparsed(request)
         text = clean(intent.intent)
         terms = query.terms(text, self.documents, self.synonyms)
-        assessed = self._assess(intent, text, terms, history or {}, now, include)
+        assessed = self._assess(intent, text, terms, history or {}, now, include, without)
         chances = self._chances(assessed)
         kept = [
             (a, p)
@@ -140,9 +142,11 @@ class RankIndex:
         history: Mapping[str, ToolHistory],
         now: datetime | None,
         include: Collection[str],
+        without: Collection[str],
     ) -> list[Assessed]:
         """Every candidate with its features and standing, in final order."""
-        found = gather(terms, self.documents)
+        gone = {n for n, t in enumerate(self.tools) if t.id in without} if without else set()
+        found = gather(terms, self.documents).without(gone)
         named = {n for said in mentions(text) for n in self.spelt.get(said, ())}
         assessor = Assessor(
             intent=intent,
@@ -159,7 +163,7 @@ class RankIndex:
             half_life_days=self.config.history_half_life_days,
         )
         by_overlap = sorted(found.overlap, key=lambda n: (-found.overlap[n], n))[:POOL]
-        pool = {*by_overlap, *named, *self._wanted(include)}
+        pool = {*by_overlap, *named, *self._wanted(include)} - gone
         return sorted(
             (assessor.assess(n, self.tools[n], named=n in named) for n in pool),
             key=lambda a: order_key(a.candidate),
