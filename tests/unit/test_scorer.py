@@ -1,15 +1,17 @@
 """The scorer (spec §5): score, order, tie-breaks, p, explanation."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from pulsus.config.settings import RankerConfig
+from pulsus.core.rankers.base import Recalled
 from pulsus.core.rankers.order import Candidate, order_key, tie_break
 from pulsus.core.rankers.query import terms
 from pulsus.core.rankers.scorer import RankIndex
-from pulsus.core.types import ToolHistory
+from pulsus.core.types import ToolHistory, Vote
 from tests.ranking import CATALOGUE, tool
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -290,3 +292,26 @@ def test_a_tool_ranked_without_leaves_no_trace_in_the_others():
     assert best.tool.id not in {r.tool.id for r in rest}
     assert all(r.signals["margin"] >= 0 for r in rest[:1])
     assert max((r.features["doc"] for r in rest), default=1.0) == 1.0
+
+
+class Meaning:
+    def similar(self, text):
+        return {n: float(t.id.endswith("cron_jobs")) for n, t in enumerate(INDEX.tools)}
+
+
+def test_a_tool_of_like_meaning_is_found_without_a_shared_word():
+    found = replace(INDEX, dense=Meaning()).rank("what runs every night")
+    assert found[0].tool.id == "services/schedule/cron_jobs"
+    assert found[0].features["doc"] > 0.5
+
+
+class Past:
+    def recall(self, text):
+        votes = (Vote("is it up", 0.9, 1.0),)
+        return {"services/status/service_status": Recalled(0.9, votes), "gone/a/b": Recalled(1.0)}
+
+
+def test_past_requests_find_a_tool_and_are_shown():
+    found = replace(INDEX, memory=Past()).rank("qwertz")
+    assert [r.tool.id for r in found] == ["services/status/service_status"]
+    assert (found[0].features["history"], found[0].votes[0].request) == (0.9, "is it up")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from pulsus.core.rankers.base import Feature
+from pulsus.core.rankers.base import Feature, Recalled
 from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.evidence import Evidence
 from pulsus.core.rankers.history import history_success
@@ -15,12 +15,14 @@ from pulsus.core.rankers.order import Candidate
 from pulsus.core.rankers.purpose import caution
 from pulsus.core.rankers.signals import Standing
 from pulsus.core.rankers.text import stems
-from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec
+from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote
 
 _CAUTIOUS = 0.5
 """What is left of the doc feature where request and tool are at odds (purpose.py)."""
 _ANTI = 0.5
 """Taken from the doc feature where the request says all words of an anti-intent (spec §15)."""
+_DENSE = 0.65
+"""Share of similarity of meaning in the doc feature where vectors are at hand; words the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Assessed:
     candidate: Candidate
     standing: Standing
     caution: str | None
+    votes: tuple[Vote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,8 @@ class Assessor:
     history: Mapping[str, ToolHistory]
     now: datetime | None
     half_life_days: float
+    similar: Mapping[int, float]
+    recalled: Mapping[str, Recalled]
 
     def assess(self, number: int, tool: ToolSpec, *, named: bool) -> Assessed:
         """Features in [0, 1], their weighted sum over the total weight, and the standing."""
@@ -62,7 +67,9 @@ class Assessor:
         total = sum(self.weights.values())
         score = sum(weight * features[name] for name, weight in self.weights.items()) / total
         candidate = Candidate(tool=tool, features=features, score=score, named=named and not odds)
-        return Assessed(number, candidate, self._standing(number, candidate, odds), odds)
+        past = self.recalled.get(tool.id)
+        votes = past.votes if past else ()
+        return Assessed(number, candidate, self._standing(number, candidate, odds), odds, votes)
 
     def _name(self, number: int) -> float:
         return self.shares.similarity(self.documents.names[number])
@@ -70,6 +77,8 @@ class Assessor:
     def _doc(self, number: int, tool: ToolSpec, odds: str | None) -> float:
         """Overlap relative to the request's best, less anti-intents, halved where at odds."""
         share = self.found.overlap.get(number, 0.0) / self.best if self.best else 0.0
+        if self.similar:
+            share += _DENSE * (_clamp(self.similar.get(number, 0.0)) - share)
         refused = tool.manifest.anti_intents if tool.manifest else ()
         share -= _ANTI * max((self._said(hint) for hint in refused), default=0.0)
         return _clamp(share * (_CAUTIOUS if odds else 1.0))
@@ -87,9 +96,12 @@ class Assessor:
         return said / len(wanted) if wanted else 0.0
 
     def _history(self, tool: ToolSpec) -> float:
+        past = self.recalled.get(tool.id)
+        told = past.value if past else 0.0
         if self.now is None:
-            return 0.0
-        return history_success(self.history.get(tool.id), self.now, self.half_life_days)
+            return _clamp(told)
+        served = history_success(self.history.get(tool.id), self.now, self.half_life_days)
+        return _clamp(served + told)
 
     def _standing(self, number: int, candidate: Candidate, odds: str | None) -> Standing:
         history = self.weights.get("history", 0.0) / sum(self.weights.values())

@@ -1,10 +1,12 @@
-"""What a ranking signal is (spec §4)."""
+"""What a ranking signal is (spec §4), and what else may know about a request."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
-from pulsus.core.types import ParsedIntent, ToolSpec
+from pulsus.core.types import ParsedIntent, ToolSpec, Vote
 
 
 class Feature(Protocol):
@@ -21,4 +23,34 @@ class Feature(Protocol):
 
     def __call__(self, intent: ParsedIntent, tool: ToolSpec) -> float:
         """How well the tool fits, 0 (not at all) to 1."""
+        ...
+
+
+class Dense(Protocol):
+    """Similarity of meaning, part of the doc bucket (spec §5). Pure: same text, same numbers."""
+
+    def similar(self, text: str) -> Mapping[int, float]:
+        """Cosine in [-1, 1] by position in the index's tools, which are in id order.
+
+        A tool left out has none. A tool may be a candidate for this alone, without a shared word.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What past requests say about one tool: `value` in [-1, 1], and the strongest of them."""
+
+    value: float
+    votes: tuple[Vote, ...] = ()
+
+
+class Memory(Protocol):
+    """Past requests like this one, part of the history bucket. Pure: same text, same answer."""
+
+    def recall(self, text: str) -> Mapping[str, Recalled]:
+        """By tool id; a tool left out is as if it had no past. Unknown ids are passed over.
+
+        A tool with a value above 0 may be a candidate for this alone, without a shared word.
+        """
         ...

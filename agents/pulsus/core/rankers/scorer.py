@@ -16,7 +16,7 @@ from typing import Any
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers import doc, query
 from pulsus.core.rankers.assess import Assessed, Assessor
-from pulsus.core.rankers.base import Feature
+from pulsus.core.rankers.base import Dense, Feature, Memory, Recalled
 from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.evidence import gather, matched
@@ -47,6 +47,8 @@ class RankIndex:
     extra: tuple[Feature, ...] = ()
     synonyms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     spelt: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    dense: Dense | None = None
+    memory: Memory | None = None
 
     @classmethod
     def build(
@@ -59,12 +61,15 @@ class RankIndex:
         remembered: Mapping[str, Sequence[str]] | None = None,
         fitted: Mapping[str, Any] | None = None,
         calibration: Calibration | None = None,
+        dense: Dense | None = None,
+        memory: Memory | None = None,
     ) -> RankIndex:
         """The index of `tools`, the same for any order of them.
 
         `remembered` maps a tool id to past requests it answered well. `fitted` is an earlier
         `to_json()` for the same tools, manifests and `remembered`: then nothing is fitted and
-        scikit-learn is not imported; of other tools or format it is not used.
+        scikit-learn is not imported; of other tools or format it is not used. `dense` and `memory`
+        are asked once a request.
         Raises ValueError for two features of one name.
         """
         names = [*BUILT_IN, *(f.name for f in features)]
@@ -86,6 +91,8 @@ class RankIndex:
             extra=tuple(features),
             synonyms=query.synonym_table(synonyms or {}),
             spelt=_spelt(ordered),
+            dense=dense,
+            memory=memory,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -148,6 +155,8 @@ class RankIndex:
         gone = {n for n, t in enumerate(self.tools) if t.id in without} if without else set()
         found = gather(terms, self.documents).without(gone)
         named = {n for said in mentions(text) for n in self.spelt.get(said, ())}
+        similar = self.dense.similar(text) if self.dense else {}
+        recalled = self.memory.recall(text) if self.memory else {}
         assessor = Assessor(
             intent=intent,
             asked=commands(text),
@@ -161,9 +170,16 @@ class RankIndex:
             history=history,
             now=now,
             half_life_days=self.config.history_half_life_days,
+            similar=similar,
+            recalled=recalled,
         )
-        by_overlap = sorted(found.overlap, key=lambda n: (-found.overlap[n], n))[:POOL]
-        pool = {*by_overlap, *named, *self._wanted(include)} - gone
+        pool = {
+            *_first(found.overlap),
+            *_first(similar),
+            *named,
+            *self._recalled(recalled),
+            *self._wanted(include),
+        } - gone
         return sorted(
             (assessor.assess(n, self.tools[n], named=n in named) for n in pool),
             key=lambda a: order_key(a.candidate),
@@ -173,6 +189,12 @@ class RankIndex:
         """Tools to look at though they share no word: a weighted plugin may know better."""
         weigh_all = any(self.config.weights.get(f.name, 0.0) > 0 for f in self.extra)
         return [n for n, t in enumerate(self.tools) if weigh_all or t.id in include]
+
+    def _recalled(self, recalled: Mapping[str, Recalled]) -> list[int]:
+        if not any(past.value > 0 for past in recalled.values()):
+            return []
+        wanted = {tool_id for tool_id, past in recalled.items() if past.value > 0}
+        return [n for n, t in enumerate(self.tools) if t.id in wanted]
 
     def _chances(self, assessed: Sequence[Assessed]) -> list[tuple[float, dict[str, float]]]:
         """p and its signals by position; p never rises down the order."""
@@ -202,7 +224,12 @@ class RankIndex:
             matched=matched(terms, self.documents, assessed.number),
             signals=numbers,
             caution=assessed.caution,
+            votes=assessed.votes,
         )
+
+
+def _first(values: Mapping[int, float]) -> list[int]:
+    return sorted(values, key=lambda n: (-values[n], n))[:POOL]
 
 
 def _unparsed(request: str) -> ParsedIntent:
