@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -143,11 +143,14 @@ class App:
 
     def _unshadowed(self) -> RankIndex | None:
         """The same without the shadowed tools; None where there are none."""
-        shadowed = {found.shared for found in self.catalogue.shadowed}
-        kept = tuple(tool for tool in self.catalogue.tools if tool.path not in shadowed)
-        return self._ranked(kept, "ranking-unshadowed.json") if shadowed else None
+        from pulsus.core.catalogue import columns, shadowed, without
 
-    def _ranked(self, tools: tuple[ToolSpec, ...], file_name: str) -> RankIndex:
+        tools = self.catalogue.tools
+        ids = columns(tools).ids
+        hidden = {ids[shared] for shared, _ in shadowed(ids)}
+        return self._ranked(without(tools, hidden), "ranking-unshadowed.json") if hidden else None
+
+    def _ranked(self, tools: Sequence[ToolSpec], file_name: str) -> RankIndex:
         from pulsus.routing.warm import rank_index
 
         return rank_index(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -176,12 +176,13 @@ class Shadowed:
 class Catalogue:
     """Everything discovery found below `root` (the workflows folder), in id order.
 
+    `tools` may be read from the index only when they are looked at (`core/catalogue.py`).
     `digest` is a hex SHA-256 over every tool's id and hash: equal digests, equal catalogues.
     `warnings` are one line each: manifests that were not used, an index that was not.
     """
 
     root: Path
-    tools: tuple[ToolSpec, ...]
+    tools: Sequence[ToolSpec]
     broken: tuple[BrokenTool, ...] = ()
     shadowed: tuple[Shadowed, ...] = ()
     digest: str = ""
