@@ -201,6 +201,13 @@ class NotAvailable(PulsusError):
     exit_status = 2
 
 
+class ExtraMissing(PulsusError):
+    """A setting or flag needs packages of an extra that is not installed."""
+
+    code = "EXTRA_MISSING"
+    exit_status = 2
+
+
 class NotReady(PulsusError):
     """This machine or project lacks what promotion needs."""
 
