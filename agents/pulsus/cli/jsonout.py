@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.cli.render import relative
+from pulsus.cli.table import unheard
 from pulsus.core.compose.plan import to_dict
+from pulsus.core.rankers import why
+from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
     BrokenTool,
     Effects,
@@ -16,10 +19,13 @@ from pulsus.core.types import (
     ToolSpec,
     ValidationReport,
 )
+from pulsus.routing.why_not import WhyNot
 
 
-def outcome(found: RouteOutcome, project: Path) -> dict[str, Any]:
-    """The document of `pulsus route`."""
+def outcome(
+    found: RouteOutcome, project: Path, calibration: Calibration | None = None
+) -> dict[str, Any]:
+    """The document of `pulsus route`; `calibration` adds what explains the candidates."""
     intent, decision = found.intent, found.decision
     body: dict[str, Any] = {
         "run_id": found.run_id,
@@ -33,7 +39,11 @@ def outcome(found: RouteOutcome, project: Path) -> dict[str, Any]:
         "clarification": None,
         "policy": decision.policy,
         "selected": [tool.id for tool in decision.selected],
-        "candidates": [candidate(c, project) for c in found.candidates],
+        "candidates": [
+            candidate(c, project)
+            | (explained(c, intent.intent, calibration) if calibration else {})
+            for c in found.candidates
+        ],
         "subintents": [
             {"text": s.text, "tool": s.candidates[0].tool.id, "p": round(s.candidates[0].p, 4)}
             for s in found.subintents
@@ -60,6 +70,9 @@ def outcome(found: RouteOutcome, project: Path) -> dict[str, Any]:
         }
     if found.ran:
         body["result"] = found.result
+    if calibration:
+        body["calibration"] = calibrated_by(calibration)
+        body["unmatched"] = list(unheard(found.candidates))
     return body
 
 
@@ -77,6 +90,72 @@ def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:
         "tie_break": ranked.tie_break,
         "why_not": ranked.why_not,
         "matched": {place: list(words) for place, words in ranked.matched.items()},
+        "caution": ranked.caution,
+    }
+
+
+def explained(ranked: Ranked, request: str, calibration: Calibration) -> dict[str, Any]:
+    """What `--explain` adds to a candidate: what made its score and its p."""
+    given = why.parts(ranked)
+    rounded = why.stated(list(given.values()), 6)
+    return {
+        "contributions": dict(zip(given, rounded, strict=True)),
+        "signals": {name: round(value, 6) for name, value in ranked.signals.items()},
+        "p_from": {p.signal: round(p.push, 6) for p in why.pushes(calibration, ranked.signals)},
+        "meant": [
+            {"word": m.word, "as": why.spelt(ranked.tool, m.found), "how": m.how}
+            for m in ranked.meant
+        ],
+        "unmatched": list(ranked.unmatched),
+        "anti_intents": list(why.declined(ranked.tool, request)),
+        "remembered": [
+            {
+                "request": v.request,
+                "similarity": round(v.similarity, 4),
+                "weight": round(v.weight, 4),
+            }
+            for v in ranked.votes
+        ],
+    }
+
+
+def calibrated_by(calibration: Calibration) -> dict[str, Any]:
+    """The calibration that gave p: log-odds = intercept + coefficients times signals."""
+    return {
+        "source": calibration.provenance.get("source", "shipped"),
+        "version": calibration.provenance.get("version"),
+        "intercept": calibration.intercept,
+        "coefficients": dict(calibration.coefficients),
+    }
+
+
+def why_not(found: WhyNot) -> dict[str, Any]:
+    """The answer to `--why-not`; `lost_by` sums to `score_gap`."""
+    lost_by = why.stated([gap.gap for gap in found.gaps], 6)
+    return {
+        "tool": found.tool,
+        "code": found.code,
+        "reason": found.reason,
+        "fix": found.fix or None,
+        "part": found.part,
+        "rank": found.own.rank if found.own else None,
+        "winner": found.winner.tool.id if found.winner else None,
+        "score_gap": round(sum(lost_by), 6),
+        "gaps": [
+            {
+                "feature": gap.feature,
+                "own": round(gap.own, 6),
+                "winner": round(gap.winner, 6),
+                "weight": round(gap.weight, 6),
+                "lost_by": part,
+            }
+            for gap, part in zip(found.gaps, lost_by, strict=True)
+        ],
+        "would_win": [
+            {"feature": c.feature, "now": round(c.now, 6), "above": round(c.above, 6)}
+            for c in found.changes
+        ],
+        "lacks": list(found.lacks),
     }
 
 

@@ -22,6 +22,10 @@ from pulsus.errors import Aborted, PulsusError, UsageError, storage_error
 
 COMMANDS = {
     "route": ("pulsus.cli.route", "Find, compose or generate what a request asks for."),
+    "explain": (
+        "pulsus.cli.explain",
+        "Show how a request is decided, and why a tool was not chosen.",
+    ),
     "tools": ("pulsus.cli.tools", "List, show and check the catalogue."),
     "run": ("pulsus.cli.run", "Run a promoted tool on this machine."),
     "validate": ("pulsus.cli.validate", "Prove modules: lint, types, import, sandboxed dry run."),

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -54,6 +55,11 @@ def _occupy(number: int) -> None:
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a person sits behind it; a closed one is None."""
     return stream is not None and not stream.closed and stream.isatty()
+
+
+def width() -> int | None:
+    """Columns of the terminal results are read on; None where they go into a pipe or file."""
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
 def error_body(error: PulsusError) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import ParamSpec
 
+from pulsus.cli import table
 from pulsus.core.compose.plan import render_yaml
+from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.types import (
     Ranked,
@@ -71,16 +73,25 @@ def plan(outcome: RouteOutcome) -> Iterator[str]:
 
 
 @_printable
-def explain(outcome: RouteOutcome) -> Iterator[str]:
-    """Features, weights, scores, τ and tie-breakers of every candidate shown (spec §5, §12)."""
+def explain(
+    outcome: RouteOutcome, calibration: Calibration | None = None, width: int | None = None
+) -> Iterator[str]:
+    """Features, weights, scores, τ and tie-breakers of every candidate shown (spec §5, §12).
+
+    `calibration` adds what p is made of; `width` is the terminal's, None where nothing is cut.
+    """
     weights = outcome.candidates[0].weights if outcome.candidates else outcome.weights
     shown = " ".join(f"{name}={weight:.2f}" for name, weight in weights.items())
     yield f"{TAG} weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {_scope(outcome)}"
-    names = list(weights)
-    yield "  ".join(["rank", "p   ", "score", *names, "tool"])
-    for ranked in outcome.candidates:
-        yield from _candidate(ranked, names)
+    yield from table.candidates(
+        outcome.candidates, weights, outcome.intent.intent, calibration, width
+    )
     yield (f"{TAG} tie-breakers: domain before shared, higher history, shallower path, file name")
+    if calibration:
+        yield f"{TAG} calibration: {table.calibrated_by(calibration)}"
+    nowhere = table.unheard(outcome.candidates)
+    if nowhere:
+        yield f"{TAG} in none of these: {' '.join(nowhere)}"
     for sub in outcome.subintents:
         best = sub.candidates[0] if sub.candidates else None
         found = f"{best.tool.id} p={best.p:.2f}" if best else "nothing"
@@ -161,21 +172,6 @@ def _scope(outcome: RouteOutcome) -> str:
         return "whole catalogue (widened)"
     parsed = outcome.intent.domain or outcome.intent.action
     return "parsed domain and action" if parsed else "whole catalogue"
-
-
-def _candidate(ranked: Ranked, names: Sequence[str]) -> Iterator[str]:
-    values = "  ".join(f"{ranked.features[n]:<{max(len(n), 4)}.2f}" for n in names)
-    yield f"{ranked.rank:<4}  {ranked.p:.2f}  {ranked.score:<5.2f}  {values}  {ranked.tool.id}"
-    words = "; ".join(
-        f"{place}: {' '.join(found)}" for place, found in ranked.matched.items() if found
-    )
-    for label, text in (
-        ("matched", words),
-        ("tie-break", ranked.tie_break),
-        ("lost", ranked.why_not),
-    ):
-        if text:
-            yield f"        {label}: {text}"
 
 
 def _mark(step: StepResult) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -73,12 +72,13 @@ def command(
     outcome = session.app.router(person).route(" ".join(request), options)
     warnings.show(session)
     if session.json:
-        body = jsonout.outcome(outcome, session.project)
+        told = session.app.rank_index.calibration if explain else None
+        body = jsonout.outcome(outcome, session.project, told)
         if outcome.failure:
             body |= output.error_body(outcome.failure)
         output.document(body)
         raise SystemExit(outcome.exit_code)
-    lines = list(_lines(outcome, options, session.project))
+    lines = list(_lines(outcome, options, session))
     click.echo("\n".join(lines)) if lines else None
     if outcome.ran:
         click.echo(output.pretty(outcome.result))
@@ -100,12 +100,13 @@ def _check(options: RouteOptions) -> None:
         output.warn("--input is used by --run only")
 
 
-def _lines(outcome: RouteOutcome, options: RouteOptions, project: Path) -> Iterator[str]:
+def _lines(outcome: RouteOutcome, options: RouteOptions, session: Session) -> Iterator[str]:
     """What is printed for each flag of spec §12."""
     from pulsus.cli import render
 
+    project = session.project
     if options.explain:
-        yield from render.explain(outcome)
+        yield from render.explain(outcome, session.app.rank_index.calibration, output.width())
     if options.plan:
         yield from render.plan(outcome)
         return

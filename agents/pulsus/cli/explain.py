@@ -1,0 +1,149 @@
+"""`pulsus explain`: the decision on a request and why, without acting on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import output
+from pulsus.cli.common import Session, common
+from pulsus.core.telemetry.printable import strip_controls
+from pulsus.errors import ToolNotFound
+
+if TYPE_CHECKING:
+    from pulsus.core.types import BrokenTool, ParsedIntent, RouteOutcome, SubIntent, ToolSpec
+    from pulsus.routing.search import Search, Searcher
+    from pulsus.routing.why_not import WhyNot
+
+EPILOG = """\b
+Examples:
+  pulsus explain "which disks are nearly full"
+  pulsus explain "which disks are nearly full" --why-not memory_summary
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("request", nargs=-1, required=True)
+@click.option("--why-not", "about", metavar="TOOL", help="Say why TOOL was not chosen.")
+@common()
+def command(session: Session, request: tuple[str, ...], about: str | None) -> None:
+    """Show how REQUEST would be decided, with every number behind it. Nothing runs, nothing is
+    asked and nothing is written.
+
+    With --why-not: the smallest reason that tool was not chosen, and what would change it.
+    """
+    from pulsus.cli import jsonout, render, table, warnings
+
+    app = session.app
+    wanted = _wanted(session, about) if about else None
+    outcome, answer = _explained(session, " ".join(request), wanted)
+    warnings.show(session)
+    calibration = app.rank_index.calibration
+    if session.json:
+        body: dict[str, Any] = jsonout.outcome(outcome, session.project, calibration)
+        del body["run_id"]
+        output.document(body | ({"why_not": jsonout.why_not(answer)} if answer else {}))
+        return
+    width = output.width()
+    if answer:
+        lines: Iterator[str] = table.answer(answer, width)
+    else:
+        lines = render.explain(outcome, calibration, width)
+    click.echo("\n".join(strip_controls(line) for line in lines))
+
+
+def _explained(
+    session: Session, request: str, wanted: ToolSpec | BrokenTool | None
+) -> tuple[RouteOutcome, WhyNot | None]:
+    """The decision, and the answer about the tool asked for."""
+    from pulsus.cli.render import relative
+    from pulsus.core.types import BrokenTool
+    from pulsus.routing import why_not
+    from pulsus.routing.requests import checked
+
+    app = session.app
+    text = checked(request, app.settings.parser.max_request_chars)
+    intent = app.parser().parse(text)
+    searcher = app.searcher()
+    found = searcher.search(intent)
+    outcome = _outcome(session, intent, found)
+    if wanted is None:
+        return outcome, None
+    if isinstance(wanted, BrokenTool):
+        return outcome, why_not.of_broken(wanted, relative(wanted.path, session.project))
+    # Searched again with the tool in sight: the decision shown is the one without it.
+    seen = searcher.search(intent, include=(wanted.id,))
+    answer = why_not.why_not(
+        wanted,
+        replace(found, candidates=seen.candidates),
+        app.catalogue,
+        app.rank_index.calibration,
+        tau=outcome.tau,
+        subintents=_with(wanted, found, searcher),
+    )
+    return outcome, answer
+
+
+def _outcome(session: Session, intent: ParsedIntent, found: Search) -> RouteOutcome:
+    """The decision as `route` would give it, had it stopped there."""
+    from pulsus.core.telemetry import ids
+    from pulsus.core.types import RouteDecision, RouteOutcome
+
+    app = session.app
+    choice = found.choice
+    route_id = ids.route_id(intent.intent, app.catalogue.digest)
+    tools = tuple(ranked.tool for ranked in choice.chosen)
+    return RouteOutcome(
+        run_id="",
+        intent=intent,
+        decision=RouteDecision(route_id, choice.policy, tools, None, choice.reason),
+        candidates=found.candidates,
+        tau=app.settings.ranker.threshold,
+        widened=found.widened,
+        exit_code=0,
+        subintents=found.subintents,
+        shadowed=app.catalogue.shadowed,
+        weights=dict(app.settings.ranker.weights),
+        notes=tuple(f"no tool was found for the part {part!r}" for part in found.unplaced),
+    )
+
+
+def _with(tool: ToolSpec, found: Search, searcher: Searcher) -> tuple[SubIntent, ...]:
+    """The clauses of a composition, the tool ranked in each."""
+    if found.choice.policy != "compose":
+        return ()
+    clauses = []
+    for clause in found.subintents:
+        candidates = clause.candidates
+        if all(ranked.tool.id != tool.id for ranked in candidates):
+            again = searcher.index.rank(
+                clause.text, history=searcher.history, now=searcher.now, include=(tool.id,)
+            )
+            candidates = (*candidates, *(r for r in again if r.tool.id == tool.id))
+        clauses.append(replace(clause, candidates=candidates))
+    return tuple(clauses)
+
+
+def _wanted(session: Session, ref: str) -> ToolSpec | BrokenTool:
+    """The tool or broken file `ref` means. Raises ToolNotFound, ToolAmbiguous."""
+    app = session.app
+    try:
+        return app.tool(ref)
+    except ToolNotFound:
+        name = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
+        for broken in app.catalogue.broken:
+            if _means(name, broken, session):
+                return broken
+        raise
+
+
+def _means(name: str, broken: BrokenTool, session: Session) -> bool:
+    from pulsus.routing.places import Place, place
+
+    root = session.app.catalogue.root
+    inside = broken.path.relative_to(root).parts if broken.path.is_relative_to(root) else ()
+    found = place(inside)
+    return name == broken.path.stem or (isinstance(found, Place) and found.id == name)

@@ -1,0 +1,261 @@
+"""The smallest reason a tool was not chosen for a request, and what would change it. Pure.
+
+The search is the one `pulsus route` makes; nothing is run and nothing is written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pulsus.core.rankers import why
+from pulsus.core.rankers.calibration import Calibration
+from pulsus.core.rankers.why import Change, Gap
+from pulsus.core.types import BrokenTool, Catalogue, Ranked, SubIntent, ToolSpec
+from pulsus.routing.search import Search
+
+Code = Literal[
+    "CHOSEN",
+    "BELOW_TAU",
+    "NO_WORDS",
+    "AT_ODDS",
+    "NAMED",
+    "ORDER",
+    "SCORE",
+    "COMPOSED",
+    "SHADOWED",
+    "FILTERED",
+    "BROKEN",
+]
+
+_INTENT = "add an intent with these words to its manifest"
+
+_SHARES = ("coverage", "coverage_margin", "overlap", "margin", "name_cover")
+"""Signals in [0, 1] of which more is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """The answer about one tool. `reason` and `fix` are one line each; `fix` may be empty.
+
+    `winner` is the candidate it is compared with; `own` the tool's own standing, None where it was
+    not ranked. `gaps` sum to the difference of the scores. `lacks` are the request's words the
+    tool has not got. `part` is the clause it is about in a composition.
+    """
+
+    tool: str
+    code: Code
+    reason: str
+    fix: str = ""
+    winner: Ranked | None = None
+    own: Ranked | None = None
+    gaps: tuple[Gap, ...] = ()
+    changes: tuple[Change, ...] = ()
+    lacks: tuple[str, ...] = ()
+    part: str | None = None
+
+
+def of_broken(found: BrokenTool, where: str) -> WhyNot:
+    """Why a file that is no tool cannot be chosen."""
+    return WhyNot(
+        where,
+        "BROKEN",
+        f"broken: {found.code}: {found.reason}",
+        "repair the file; `pulsus tools check` lists every such file",
+    )
+
+
+def of_filtered(tool: ToolSpec, refusal: str) -> WhyNot:
+    """Why a tool that was taken out before ranking cannot be chosen."""
+    return WhyNot(tool.id, "FILTERED", f"filtered out: {refusal}", "ask without that filter")
+
+
+def why_not(
+    tool: ToolSpec,
+    found: Search,
+    catalogue: Catalogue,
+    calibration: Calibration,
+    *,
+    tau: float,
+    subintents: Sequence[SubIntent] = (),
+) -> WhyNot:
+    """Why `tool` was not chosen by `found`, a search that included it.
+
+    `subintents` are the search's own with `tool` ranked in each, for a composition.
+    """
+    step = next((n for n, r in enumerate(found.choice.chosen) if r.tool.id == tool.id), None)
+    if step is not None:
+        return _chosen(tool, found, step)
+    if found.choice.policy == "compose":
+        return _no_step(tool, subintents, calibration)
+    own = next((r for r in found.candidates if r.tool.id == tool.id), None)
+    if own is None or (len(found.candidates) == 1 and _wordless(own)):
+        return _unranked(tool, catalogue, own)
+    if found.candidates[0].tool.id == tool.id:
+        rival = found.candidates[1] if len(found.candidates) > 1 else None
+        return _below(own, rival, calibration, tau)
+    answer = against(found.candidates[0], own)
+    best = found.candidates[0].p
+    if best < tau:
+        answer = replace(answer, reason=f"{answer.reason}; nothing reaches τ (best p {best:.2f})")
+    return answer
+
+
+def against(winner: Ranked, own: Ranked) -> WhyNot:
+    """Why `own` came after `winner`: the first of these that holds.
+
+    It has none of the request's words; it is at odds with the request; the winner was named;
+    another rule than the score put the winner first; the features that cost it the first place.
+    """
+    found = why.gaps(winner, own)
+    base = WhyNot(
+        own.tool.id, "SCORE", "", winner=winner, own=own, gaps=found, lacks=lacking(winner, own)
+    )
+    who = winner.tool.id
+    if _wordless(own):
+        return replace(base, code="NO_WORDS", reason=_none(base.lacks), fix=_INTENT)
+    if own.caution and not winner.caution:
+        return replace(base, code="AT_ODDS", reason=f"at odds: {own.caution}", fix=_agree(own))
+    if winner.signals.get("named") and not own.signals.get("named"):
+        return replace(
+            base,
+            code="NAMED",
+            reason=f"the request names {who}, and a named tool is always first",
+            fix="leave the name out of the request",
+        )
+    cost = why.decisive(found)
+    if not cost:
+        return replace(base, code="ORDER", reason=own.why_not or f"{who} is before it")
+    return replace(
+        base,
+        reason=_cost(cost, who),
+        changes=why.changes(found),
+        fix=_raise(why.changes(found), base),
+    )
+
+
+def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
+    """The request's words `own` has not got: all that is known of them, winner's words first."""
+    has = set(why.heard(own))
+    words = (*why.heard(winner), *own.unmatched)
+    return tuple(dict.fromkeys(word for word in words if word not in has))
+
+
+def doubt(own: Ranked, rival: Ranked | None, calibration: Calibration) -> str:
+    """What keeps p low, in a few words: the signal that costs most against its best value."""
+    if own.caution:
+        return own.caution
+    heard, missing = len(why.heard(own)), len(own.unmatched)
+    if missing and missing >= heard:
+        return f"only {heard} of {heard + missing} words matched"
+    losses = {
+        name: calibration.coefficients.get(name, 0.0) * (1.0 - own.signals.get(name, 0.0))
+        for name in _SHARES
+    }
+    worst = max(losses, key=lambda name: (losses[name], name))
+    if worst in ("margin", "coverage_margin") and rival:
+        return f"{rival.tool.id} fits about as well (p {rival.p:.2f})"
+    if worst == "name_cover":
+        return f"the request says {own.signals.get(worst, 0.0):.0%} of its name"
+    if missing:
+        return f"{missing} of {heard + missing} words matched nothing"
+    return "it shares too little with the request"
+
+
+def _chosen(tool: ToolSpec, found: Search, step: int) -> WhyNot:
+    own = found.choice.chosen[step]
+    if found.choice.policy == "compose":
+        part = found.subintents[step].text
+        reason = f"it was chosen: step {step + 1} of the plan, for {part!r} (p {own.p:.2f})"
+        return WhyNot(tool.id, "CHOSEN", reason, own=own, part=part)
+    rival = next((r for r in found.candidates if r.tool.id != tool.id), None)
+    lead = f"; next is {rival.tool.id} with p {rival.p:.2f}" if rival else ""
+    return WhyNot(tool.id, "CHOSEN", f"it was chosen: {found.choice.reason}{lead}", own=own)
+
+
+def _no_step(tool: ToolSpec, subintents: Sequence[SubIntent], calibration: Calibration) -> WhyNot:
+    """Why it is no step: against the winner of the part where it comes closest."""
+    if tool.composed:
+        return WhyNot(tool.id, "COMPOSED", "a composition is no step of another one")
+    pairs = []
+    for clause in subintents:
+        own = next((r for r in clause.candidates if r.tool.id == tool.id), None)
+        if own and clause.candidates[0].tool.id != tool.id:
+            winner = clause.candidates[0]
+            pairs.append((winner.score - own.score, clause.text, winner, own))
+    if not pairs:
+        return WhyNot(tool.id, "NO_WORDS", _none(()), _INTENT)
+    _, text, winner, own = min(pairs, key=lambda pair: (pair[0], pair[1]))
+    answer = against(winner, own)
+    return replace(answer, part=text, reason=f"for {text!r}: {answer.reason}")
+
+
+def _unranked(tool: ToolSpec, catalogue: Catalogue, own: Ranked | None) -> WhyNot:
+    by = next((s.domain for s in catalogue.shadowed if s.shared == tool.path), None)
+    if by is not None:
+        winner = next((t.id for t in catalogue.tools if t.path == by), str(by))
+        reason = f"shadowed by {winner}: a domain tool wins over the shared tool of that name"
+        return WhyNot(tool.id, "SHADOWED", reason, "rename one of the two")
+    words = own.unmatched if own else ()
+    return WhyNot(tool.id, "NO_WORDS", _none(words), _INTENT, own=own, lacks=words)
+
+
+def _below(own: Ranked, rival: Ranked | None, calibration: Calibration, tau: float) -> WhyNot:
+    because = doubt(own, rival, calibration)
+    return WhyNot(
+        own.tool.id,
+        "BELOW_TAU",
+        f"it is first but p {own.p:.2f} < τ {tau:.2f} because {because}",
+        _agree(own) if own.caution else _teach(own.unmatched),
+        own=own,
+        lacks=own.unmatched,
+    )
+
+
+def _agree(own: Ranked) -> str:
+    if own.caution and "manifest" in own.caution:
+        return "if it is meant for this after all, take the anti-intent out of its manifest"
+    return "if it does do this, say so in its name, summary and Kind"
+
+
+def _teach(words: Sequence[str]) -> str:
+    return f"add an intent with {_quoted(words)} to its manifest" if words else ""
+
+
+def _raise(possible: Sequence[Change], lost: WhyNot) -> str:
+    """What to do for the smallest change of one feature; words first, they can be added."""
+    words = lost.lacks or (why.heard(lost.winner) if lost.winner else ())
+    if not possible:
+        return _teach(words) or "no single feature could make it win"
+    best = next((c for c in possible if c.feature == "doc"), possible[0])
+    need = f"{best.feature} above {_ceil(best.above):.2f} would win (now {best.now:.2f})"
+    return f"{need}: {_teach(words)}" if best.feature == "doc" and words else need
+
+
+def _cost(cost: Sequence[Gap], winner: str) -> str:
+    """The fewest features that cost it the first place."""
+    told = [f"{gap.feature} feature: {gap.own:.2f} against {gap.winner:.2f}" for gap in cost]
+    if len(told) == 1:
+        return f"it would have won but for the {told[0]} of {winner}"
+    names = f"{', '.join(g.feature for g in cost[:-1])} and {cost[-1].feature}"
+    values = ", ".join(f"{gap.feature} {gap.own:.2f} against {gap.winner:.2f}" for gap in cost)
+    return f"{names} together put {winner} before it: {values}"
+
+
+def _ceil(value: float) -> float:
+    """Rounded up to two decimals: a stated bound that is enough."""
+    return math.ceil(value * 100 - 1e-9) / 100
+
+
+def _wordless(own: Ranked) -> bool:
+    return not why.heard(own) and not own.features.get("name")
+
+
+def _none(words: Sequence[str]) -> str:
+    return "it has none of your words" + (f": {', '.join(words[:8])}" if words else "")
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(repr(word) for word in words[:5])
