@@ -1,0 +1,197 @@
+"""`pulsus tools check`: what is wrong with the catalogue, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import output
+from pulsus.cli.common import Session, common
+from pulsus.errors import ValidationFailed
+
+if TYPE_CHECKING:
+    from pulsus.core.storage.metadata import Record
+    from pulsus.routing.tools_check import Finding
+    from pulsus.routing.tools_probe import First, Probed
+
+GOLDEN = Path("config/golden.jsonl")
+
+EPILOG = """\b
+Examples:
+  pulsus tools check
+  pulsus tools check --strict --output github
+  pulsus tools check --golden requests.jsonl --unused-days 90
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--golden",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help=f"Requests with their right tools, to tell who takes whose. [default: {GOLDEN}, if any]",
+)
+@click.option(
+    "--unused-days",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Report tools no route used in the last N days.",
+)
+@click.option("--strict", is_flag=True, help="Exit 3 for warnings too.")
+@common("github")
+def check(session: Session, golden: Path | None, unused_days: int | None, strict: bool) -> None:
+    """Say which files are no tools, which tools are duplicates, unreachable or unused, and why.
+
+    Every tool is asked for in its own words, and in golden requests where there are some. Exit 3
+    when a file cannot be routed to, a contract has an error, or a tool contradicts itself.
+    """
+    found = _findings(session, golden, unused_days)
+    failing = [f for f in found if f.level == "error" or (strict and f.level == "warning")]
+    refusal = _refused(len(failing)) if failing else None
+    if session.json:
+        body = _document(session, found, ok=refusal is None)
+        output.document(body | (output.error_body(refusal) if refusal else {}))
+    elif session.output == "github":
+        for finding in found:
+            click.echo(_annotation(finding, session.project))
+    else:
+        _tell(session, found)
+    raise SystemExit(refusal.exit_status if refusal else 0)
+
+
+def _findings(session: Session, golden: Path | None, unused_days: int | None) -> list[Finding]:
+    """Every finding, the worst first."""
+    from pulsus.core.storage import accepted, metadata
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing import tools_check, tools_probe
+
+    app = session.app
+    latest = {r.tool_id: r for r in metadata.read_all(app.workflows_root)}
+    found = tools_check.check(app.catalogue, latest)
+    found += tools_probe.findings(_probed(session, golden))
+    used: dict[str, datetime] = {}
+    for route in accepted.load(app.state_dir):
+        for tool in route.tools:
+            used[tool] = max(used.get(tool, route.ts), route.ts)
+    found += tools_check.unused(
+        app.catalogue.tools, used, _made(latest), now=utc_now(), days=unused_days
+    )
+    return sorted(found, key=lambda f: (tools_check.LEVELS.index(f.level), f.code, str(f.path)))
+
+
+def _made(latest: Mapping[str, Record]) -> dict[str, datetime]:
+    return {tool: record.created for tool, record in latest.items()}
+
+
+def _probed(session: Session, golden: Path | None) -> list[Probed]:
+    """Every tool that is not hidden by another, asked for; with progress on a terminal."""
+    from pulsus.routing import golden as golden_rows
+    from pulsus.routing import tools_probe
+
+    app = session.app
+    rows = golden or app.project / GOLDEN
+    asked = golden_rows.load_queries(rows) if golden or rows.exists() else ()
+    hidden = {found.shared for found in app.catalogue.shadowed}
+    tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]
+    quiet = session.verbosity < 0 or not output.is_terminal(sys.stderr)
+    probing = tools_probe.probe(tools, _first(session), tools_probe.golden_texts(asked))
+    with click.progressbar(
+        probing, length=len(tools), label="asking for each tool", file=sys.stderr, hidden=quiet
+    ) as shown:
+        return list(shown)
+
+
+def _first(session: Session) -> First:
+    """What comes first for a text, as it would where nothing was ever routed.
+
+    Where ranking alone puts the wanted tool first, the whole search is spared.
+    """
+    app = session.app
+    parser = app.parser()
+    searcher = replace(app.searcher(), history={})
+    index = searcher.unshadowed or searcher.index
+
+    def first(text: str, wanted: str) -> str | None:
+        ranked = index.rank(text, limit=1)
+        if ranked and ranked[0].tool.id == wanted:
+            return wanted
+        found = searcher.search(parser.parse(text)).candidates
+        return found[0].tool.id if found else None
+
+    return first
+
+
+def _document(session: Session, found: Sequence[Finding], *, ok: bool) -> dict[str, Any]:
+    return {
+        "ok": ok,
+        "tools": len(session.app.catalogue.tools),
+        "findings": [
+            {
+                "path": _where(finding, session.project),
+                "code": finding.code,
+                "reason": finding.reason,
+                "level": finding.level,
+                "tools": list(finding.tools),
+                "evidence": list(finding.evidence),
+                "fix": finding.fix,
+            }
+            for finding in found
+        ],
+    }
+
+
+def _tell(session: Session, found: Sequence[Finding]) -> None:
+    """A table of what was found, what to do about each kind, and the totals; notes with -v."""
+    counts = Counter(f.level for f in found)
+    shown = [f for f in found if f.level != "info" or session.verbosity > 0]
+    if shown:
+        rows = [(f.level, f.code, _about(f, session.project), f.reason) for f in shown]
+        output.table(("level", "code", "tool or file", "reason"), rows)
+        click.echo()
+        output.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
+        click.echo()
+    more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
+    click.echo(
+        f"{len(session.app.catalogue.tools)} tools, {counts['error']} errors, "
+        f"{counts['warning']} warnings, {counts['info']} notes{more}"
+    )
+
+
+def _about(finding: Finding, project: Path) -> str:
+    return finding.tools[0] if finding.tools else _where(finding, project)
+
+
+def _where(finding: Finding, project: Path) -> str:
+    from pulsus.cli.render import relative
+
+    return relative(finding.path, project) if finding.path else ""
+
+
+def _annotation(finding: Finding, project: Path) -> str:
+    """A workflow command of GitHub Actions; `%`, line breaks and separators are escaped."""
+    kind = "notice" if finding.level == "info" else finding.level
+    where = f"file={_property(_where(finding, project))}," if finding.path else ""
+    text = f"{finding.reason} — {finding.fix}"
+    return f"::{kind} {where}title={_property(finding.code)}::{_escaped(text)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _refused(findings: int) -> ValidationFailed:
+    return ValidationFailed(
+        f"{findings} findings in the catalogue",
+        hint="`findings` say what and why, and what to do; docs/guides/check-a-catalogue.md",
+    )

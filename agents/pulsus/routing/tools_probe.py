@@ -1,0 +1,132 @@
+"""Which tools ranking cannot reach, and which take each other's requests (`pulsus tools check`).
+
+Every tool is asked for in its own words, or in golden requests where there are some, and what comes
+first is looked at. Pure but for the ranking it is given.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from pulsus.core.rankers.text import words
+from pulsus.core.types import ToolSpec
+from pulsus.routing.golden import GoldenRow
+from pulsus.routing.tools_check import Finding
+
+MOST = 12
+"""Texts a tool is asked for by: its name, its summary, then requests and intents in turn."""
+
+_NEAR = 0.5
+"""Share of a tool's requests from which another tool that takes them is nearly its duplicate."""
+
+_MANY = 0.25
+"""Share from which it is worth a warning: one in a dozen is what any two neighbours share."""
+
+First = Callable[[str, str], str | None]
+"""The id of the tool that comes first for a text, given the id that should; None for none."""
+
+
+@dataclass(slots=True)
+class Probed:
+    """What came of one tool's texts. `taken` maps another tool's id to the texts it won."""
+
+    tool: ToolSpec
+    asked: int
+    reached: bool
+    taken: dict[str, list[str]] = field(default_factory=dict)
+
+
+def texts(tool: ToolSpec) -> tuple[str, ...]:
+    """What a tool says of itself, as requests, each once, at most `MOST`."""
+    hints = tool.manifest
+    pairs = zip_longest(hints.requests, hints.intents) if hints else ()
+    said = (" ".join(words(tool.name)), tool.summary, *(t for pair in pairs for t in pair if t))
+    return tuple(dict.fromkeys(text for text in said if text.strip()))[:MOST]
+
+
+def golden_texts(rows: Iterable[GoldenRow]) -> dict[str, tuple[str, ...]]:
+    """The requests of a golden file that one tool alone must answer, by its id."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if len(row.tools) == 1 and row.policy in (None, "select"):
+            found[row.tools[0]].append(row.query)
+    return {tool: tuple(queries) for tool, queries in found.items()}
+
+
+def probe(
+    tools: Iterable[ToolSpec], first: First, golden: Mapping[str, Sequence[str]]
+) -> Iterator[Probed]:
+    """Each tool with what came first for its own texts, and for its golden requests.
+
+    A tool is reached where any text of either brings it first. What is taken from it is told by
+    its golden requests, where it has some.
+    """
+    for tool in tools:
+        own = {text: first(text, tool.id) for text in texts(tool)}
+        given = {text: first(text, tool.id) for text in golden.get(tool.id, ())}
+        judged = given or own
+        found = Probed(tool, len(judged), tool.id in (*own.values(), *given.values()))
+        for text, winner in judged.items():
+            if winner is not None and winner != tool.id:
+                found.taken.setdefault(winner, []).append(text)
+        yield found
+
+
+def findings(probed: Sequence[Probed]) -> Iterator[Finding]:
+    """Tools nobody can reach, near-duplicates, and tools that take another's requests."""
+    by_id = {one.tool.id: one for one in probed}
+    told: set[frozenset[str]] = set()
+    for one in probed:
+        if not one.reached:
+            yield _unreachable(one)
+        for thief, requests in sorted(one.taken.items(), key=lambda t: (-len(t[1]), t[0])):
+            pair = frozenset((one.tool.id, thief))
+            near = one.tool.summary in requests or len(requests) >= _NEAR * one.asked
+            if not near:
+                yield _taken(one, thief, requests)
+            elif pair not in told:
+                told.add(pair)
+                yield _near(one, by_id.get(thief), thief, requests)
+
+
+def _unreachable(one: Probed) -> Finding:
+    winners = sorted(one.taken, key=lambda t: (-len(one.taken[t]), t))
+    instead = f"; {winners[0]} comes first instead" if winners else ""
+    return Finding(
+        "UNREACHABLE",
+        "warning",
+        one.tool.path,
+        (one.tool.id, *winners[:1]),
+        f"no request made of its name, summary or intents finds it{instead}",
+        "give it a summary and intents that say what only it does, or merge the two",
+        tuple(text for found in one.taken.values() for text in found),
+    )
+
+
+def _near(one: Probed, other: Probed | None, thief: str, taken: Sequence[str]) -> Finding:
+    back = other.taken.get(one.tool.id, []) if other else []
+    both = f", and gives it {len(back)} of {other.asked} of its own" if other and back else ""
+    return Finding(
+        "NEAR_DUPLICATE",
+        "warning",
+        one.tool.path,
+        (one.tool.id, thief),
+        f"{thief} takes {len(taken)} of its {one.asked} requests{both}: {taken[0]!r}",
+        "merge the two, or say in each summary and its intents what the other does not do",
+        (*taken, *back),
+    )
+
+
+def _taken(one: Probed, thief: str, taken: Sequence[str]) -> Finding:
+    return Finding(
+        "TAKES_REQUESTS",
+        "warning" if len(taken) >= _MANY * one.asked else "info",
+        one.tool.path,
+        (one.tool.id, thief),
+        f"{thief} takes {len(taken)} of its {one.asked} requests: {taken[0]!r}",
+        "add these words to its intents, or to the other tool's anti_intents",
+        tuple(taken),
+    )
