@@ -4,7 +4,13 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-READERS = ("core/contract/*.py", "routing/files.py", "routing/places.py", "routing/scan.py")
+READERS = (
+    "core/contract/*.py",
+    "routing/files.py",
+    "routing/places.py",
+    "routing/scan.py",
+    "routing/derive.py",
+)
 CODE = re.compile(r'["`]([A-Z][A-Z0-9_]{5,})["`]')
 
 

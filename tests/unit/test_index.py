@@ -1,21 +1,25 @@
 """The warm index (spec §13): never a different answer, never a reason to fail."""
 
-import hashlib
+import dataclasses
 import json
 import os
 import threading
+import zlib
+from array import array
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract import read_tool
 from pulsus.routing.files import Stamp
-from pulsus.routing.index import RACY_NS, Index
+from pulsus.routing.folders import RACY_NS
+from pulsus.routing.index import Index
 from pulsus.routing.tool_discovery import discover
 
 CONFIG = DiscoveryConfig()
-LATER = 10**19
+LATER = 9 * 10**18
 """A clock far after every file's time: entries made at it are trusted."""
 
 
@@ -39,7 +43,11 @@ def find(root, cache=None):
 
 
 def index_file(root):
-    (file,) = (root / "state/index").iterdir()
+    return root / "state/index/discovery.idx"
+
+
+def values_file(root):
+    (file,) = (root / "state/index").glob("discovery-*.values")
     return file
 
 
@@ -52,7 +60,7 @@ def parsed(monkeypatch):
         names.append(place["name"])
         return read_tool(data, **place)
 
-    monkeypatch.setattr("pulsus.routing.cached_files.read_tool", counted)
+    monkeypatch.setattr("pulsus.core.contract.read_tool", counted)
     return names
 
 
@@ -86,7 +94,7 @@ def test_a_deleted_file_is_forgotten(tmp_path):
     find(tmp_path, index(tmp_path))
     file.unlink()
     assert [t.id for t in find(tmp_path, index(tmp_path)).tools] == ["d/a/x"]
-    assert "y.py" not in index_file(tmp_path).read_text(encoding="utf-8")
+    assert b"y.py" not in index_file(tmp_path).read_bytes()
 
 
 def test_an_edit_of_the_same_size_within_one_clock_tick_is_not_served_stale(tmp_path, parsed):
@@ -107,13 +115,12 @@ def test_an_edit_of_the_same_size_within_one_clock_tick_is_not_served_stale(tmp_
 
 
 def pretend_nothing_happened(root, old, new):
-    """Give the recorded entry the edited file's stamp, as a coarse file system clock would."""
+    """Give the recorded row the edited file's stamp, as a coarse file system clock would."""
+    stamps = [array("q", dataclasses.astuple(stamp)).tobytes() for stamp in (old, new)]
     cache = index(root)
-    entries = {
-        key: type(e)(new if e.stamp == old else e.stamp, e.sha256, e.read_ns, e.value)
-        for key, e in cache.entries().items()
-    }
-    cache.replace(entries)
+    stored = cache.stored()
+    folders = [dataclasses.replace(f, stamps=f.stamps.replace(*stamps)) for f in stored.folders]
+    cache.save(folders, stored.derived, [Path(stored.roots[0])])
 
 
 def test_a_young_file_that_did_not_change_is_hashed_but_not_parsed_again(tmp_path, parsed):
@@ -152,11 +159,11 @@ def damage_truncate(data):
 
 
 def damage_flip(data):
-    return data.replace(b"Sum one", b"Sum two")
+    return data.replace(b"d/a/x", b"d/a/y")
 
 
 def damage_format(data):
-    return data.replace(b'"format": 1', b'"format": 0', 1)
+    return data.replace(b'"format": 2', b'"format": 1', 1)
 
 
 @pytest.mark.parametrize(
@@ -189,14 +196,53 @@ def test_a_well_formed_index_of_nonsense_is_rebuilt(tmp_path):
     cold = find(tmp_path, index(tmp_path))
     file = index_file(tmp_path)
     head, body = file.read_bytes().split(b"\n", 1)
-    row = json.loads(body)
-    row[4] = {"tool": {"id": 5}}
-    nonsense = json.dumps(row).encode() + b"\n"
-    header = {**json.loads(head), "sha256": hashlib.sha256(nonsense).hexdigest()}
+    header = json.loads(head)
+    nonsense = b"[5" + body[2:]
+    header["crc32"] = zlib.crc32(nonsense)
     file.write_bytes(json.dumps(header).encode() + b"\n" + nonsense)
     rebuilt = find(tmp_path, index(tmp_path))
     assert rebuilt.tools == cold.tools
     assert len(rebuilt.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    "damage", [damage_truncate, lambda _: b"", lambda d: d.replace(b"Sum one", b"Sum two")]
+)
+def test_damaged_values_give_the_tools_again_with_one_warning(tmp_path, caplog, damage):
+    for name in ("x", "y"):
+        write(tmp_path, name)
+    (tmp_path / "workflows/domains/d/a/x.tool.yaml").write_text("intents: [z]", encoding="utf-8")
+    cold = find(tmp_path, index(tmp_path))
+    file = values_file(tmp_path)
+    file.write_bytes(damage(file.read_bytes()))
+    found = find(tmp_path, index(tmp_path))
+    assert found.tools == cold.tools
+    told = [*(r.getMessage() for r in caplog.records), *found.warnings]
+    assert ["discovery index rebuilt" in text for text in told] == [True]
+    caplog.clear()
+    assert find(tmp_path, index(tmp_path)) == cold
+    assert find(tmp_path, index(tmp_path)) == cold
+    assert caplog.records == []
+
+
+def test_values_that_are_missing_cost_one_warning(tmp_path):
+    write(tmp_path)
+    cold = find(tmp_path, index(tmp_path))
+    values_file(tmp_path).unlink()
+    found = find(tmp_path, index(tmp_path))
+    assert found.tools == cold.tools
+    assert len(found.warnings) == 1
+    assert find(tmp_path, index(tmp_path)) == cold
+
+
+def test_an_index_of_an_older_version_is_told_of_once_and_removed(tmp_path):
+    write(tmp_path)
+    old = tmp_path / "state/index/discovery.jsonl"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}", encoding="utf-8")
+    assert ["older format" in w for w in find(tmp_path, index(tmp_path)).warnings] == [True]
+    assert not old.exists()
+    assert find(tmp_path, index(tmp_path)).warnings == ()
 
 
 def test_an_index_of_other_limits_is_not_used(tmp_path):
@@ -220,7 +266,7 @@ def test_a_state_folder_that_cannot_be_written_costs_a_warning_only(tmp_path):
 
 def test_an_index_that_is_a_folder_costs_warnings_only(tmp_path):
     write(tmp_path)
-    (tmp_path / "state/index/discovery.jsonl").mkdir(parents=True)
+    (tmp_path / "state/index/discovery.idx").mkdir(parents=True)
     assert find(tmp_path, index(tmp_path)).tools == find(tmp_path).tools
 
 
@@ -266,4 +312,5 @@ def test_writers_at_the_same_time_leave_a_whole_index(tmp_path):
     final = find(tmp_path, index(tmp_path))
     assert final == find(tmp_path)
     assert all(tool in final.tools for tool in cold.tools)
-    assert [p.name for p in (tmp_path / "state/index").iterdir()] == ["discovery.jsonl"]
+    names = [p.name for p in (tmp_path / "state/index").iterdir()]
+    assert sorted(names) == sorted([index_file(tmp_path).name, values_file(tmp_path).name])

@@ -227,9 +227,8 @@ def test_a_file_that_vanishes_while_listing_is_listed_not_a_crash(tmp_path):
     gone = write(tmp_path, "domains/d/a/gone.py")
     listed = list(scan.scan(tmp_path, tmp_dirname="_tmp", max_depth=6))
     gone.unlink()
-    (module,) = listed
-    assert isinstance(module, scan.Module)
-    assert getattr(Reader(1000, None).tool(module), "code", None) == "UNREADABLE"
+    (listing,) = (found for found in listed if found.names)
+    assert Reader(1000).folder(0, listing).problems["gone.py"][0] == "UNREADABLE"
 
 
 def test_folders_below_the_action_order_tools_and_are_no_part_of_the_id(tmp_path):

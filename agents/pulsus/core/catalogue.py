@@ -7,36 +7,40 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import overload
 
 from pulsus.core.types import Manifest, ToolSpec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Columns:
     """What is known of every tool, position by position; the columns have one length.
 
     `sha256` are hex digests of the modules' bytes; `hints` those of the manifests' content, empty
-    where there is no manifest.
+    where there is no manifest. `digest` is a hex SHA-256 over it all: equal digests, equal tools.
     """
 
     ids: tuple[str, ...]
     sha256: tuple[str, ...]
     hints: tuple[str, ...]
+    digest: str
 
-    @cached_property
-    def digest(self) -> str:
-        """A hex SHA-256 over all of it: equal digests, equal tools."""
-        rows = map(" ".join, zip(self.ids, self.sha256, self.hints, strict=True))
-        return hashlib.sha256("\n".join(rows).encode("utf-8", "replace")).hexdigest()
+    @classmethod
+    def of(cls, ids: Iterable[str], sha256: Iterable[str], hints: Iterable[str]) -> Columns:
+        """The columns with their digest."""
+        own, hashes, said = tuple(ids), tuple(sha256), tuple(hints)
+        rows = map(" ".join, zip(own, hashes, said, strict=True))
+        digest = hashlib.sha256("\n".join(rows).encode("utf-8", "replace")).hexdigest()
+        return cls(own, hashes, said, digest)
 
     def only(self, positions: Sequence[int]) -> Columns:
         """The same of these positions, in their order."""
-        kept = ([column[n] for n in positions] for column in (self.ids, self.sha256, self.hints))
-        return Columns(*map(tuple, kept))
+        ids, sha256, hints = (
+            [column[n] for n in positions] for column in (self.ids, self.sha256, self.hints)
+        )
+        return Columns.of(ids, sha256, hints)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +86,10 @@ def columns(tools: Sequence[ToolSpec]) -> Columns:
     """What is known of `tools`; a `ToolTable` is not decoded for it."""
     if isinstance(tools, ToolTable):
         return tools.columns
-    return Columns(
-        tuple(t.id for t in tools),
-        tuple(t.sha256 for t in tools),
-        tuple(hints_sha256(t.manifest) for t in tools),
+    return Columns.of(
+        (t.id for t in tools),
+        (t.sha256 for t in tools),
+        (hints_sha256(t.manifest) for t in tools),
     )
 
 

@@ -1,88 +1,206 @@
-"""A listed file's content as a value, read or remembered (spec §13). Effect: reads files."""
+"""A listed folder as rows, each file read or remembered (spec §13). Effect: reads files."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pulsus.core.contract import read_tool
-from pulsus.core.types import BrokenTool, ToolSpec
-from pulsus.routing import files, manifest
-from pulsus.routing.files import Stamp
-from pulsus.routing.index import Entry, Index
-from pulsus.routing.index_codec import Value
-from pulsus.routing.scan import ManifestFile, Module
+from pulsus.core.catalogue import hints_sha256
+from pulsus.core.types import BrokenTool
+from pulsus.routing import files
+from pulsus.routing.folders import NO_VALUE, Folder, Kind, Row, Stamp, folder
+from pulsus.routing.index_codec import Loaded, Value
+from pulsus.routing.manifest_choice import choose
+from pulsus.routing.places import NoPlace, Place, place
+from pulsus.routing.scan import Listing, is_manifest
+from pulsus.routing.values import DamagedValue, Values
 
 
 class Reader:
-    """Reads files, or asks `cache` (None: always reads). `max_bytes` limits a module."""
+    """Reads what changed since `known` (folders by path). `max_bytes` limits a module."""
 
-    def __init__(self, max_bytes: int, cache: Index | None) -> None:
-        self._max_bytes = max_bytes
-        self._cache = cache
-        self._known = cache.entries() if cache else {}
-        self._seen: dict[str, Entry] = {}
+    def __init__(
+        self,
+        max_bytes: int,
+        known: dict[str, Folder] | None = None,
+        values: Values | None = None,
+        now_ns: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self.max_bytes = max_bytes
+        self._known = known or {}
+        self.values = values or Values()
+        self._now_ns = now_ns
 
-    def tool(self, module: Module) -> ToolSpec | BrokenTool:
-        """What the module is."""
+    def folder(self, source: int, listing: Listing) -> Folder:
+        """The rows of a listed folder; the very folder that is known where nothing is new."""
+        known = self._known.get(listing.path)
+        if known and (known.source, known.parts) != (source, listing.parts):
+            known = None
+        if (
+            known
+            and known.settled
+            and known.stamps == listing.stamps.tobytes()
+            and known.names == listing.names
+        ):
+            return known
+        fresh = _FolderReader(self, listing, known).read(source)
+        if known and not _differ(known, fresh):
+            return known
+        return fresh
 
-        def parse(data: bytes) -> Value:
-            return read_tool(
-                data,
-                path=module.path,
-                tool_id=module.place.id,
-                domain=module.place.domain,
-                action=module.place.action,
-                name=module.place.name,
-                max_bytes=self._max_bytes,
-            )
+    def module(self, path: Path, real: Path, where: Place) -> Value:
+        """What the module at `real` is now. Raises Unreadable."""
+        return self.parse_module(files.read(real, self.max_bytes)[0], path, where)
 
-        key = f"{module.place.id} {module.path}"
-        try:
-            value = self._read(key, module.real, module.stamp, self._max_bytes, parse)
-        except files.Unreadable as error:
-            return BrokenTool(module.path, error.code, error.reason)
-        assert not isinstance(value, manifest.Loaded)
-        return value
+    def parse_module(self, data: bytes, path: Path, where: Place) -> Value:
+        """The tool these bytes are."""
+        from pulsus.core.contract import read_tool  # nothing is parsed where nothing changed
 
-    def manifest(self, file: ManifestFile) -> manifest.Loaded:
-        """What the manifest says."""
+        return read_tool(
+            data,
+            path=path,
+            tool_id=where.id,
+            domain=where.domain,
+            action=where.action,
+            name=where.name,
+            max_bytes=self.max_bytes,
+        )
 
-        def parse(data: bytes) -> Value:
-            return manifest.parse(data, file.path)
-
-        try:
-            value = self._read(str(file.path), file.path, file.stamp, manifest.MAX_BYTES, parse)
-        except files.Unreadable as error:
-            return manifest.Loaded(None, (error.reason,))
-        assert isinstance(value, manifest.Loaded)
-        return value
-
-    def finish(self) -> tuple[str, ...]:
-        """Keep what was read. Returns the index's warnings."""
-        if self._cache is None:
-            return ()
-        self._cache.replace(self._seen)
-        return self._cache.warnings
-
-    def _read(
-        self, key: str, real: Path, stamp: Stamp, limit: int, parse: Callable[[bytes], Value]
-    ) -> Value:
-        entry = self._known.get(key)
-        if entry is None or not entry.trusted(stamp):
-            entry = self._fresh(entry, real, limit, parse)
-        self._seen[key] = entry
-        return entry.value
-
-    def _fresh(
-        self, known: Entry | None, real: Path, limit: int, parse: Callable[[bytes], Value]
-    ) -> Entry:
-        read_ns = self._cache.now_ns() if self._cache else 0
-        data, stamp = files.read(real, limit)
+    def read(
+        self,
+        row: Row | None,
+        name: str,
+        stamp: Stamp,
+        real: Path,
+        limit: int,
+        parse: Callable[[bytes], Value],
+    ) -> Row:
+        """The row of one file: as known, or read now. Raises Unreadable."""
+        if row and row.kind in ("unread", "unused"):
+            row = None
+        if row and row.trusted(stamp):
+            return row
+        read_ns = self._now_ns()
+        data, found = files.read(real, limit)
         sha256 = hashlib.sha256(data).hexdigest()
-        if known is None or known.sha256 != sha256:
-            return Entry(stamp, sha256, read_ns, parse(data))
-        fresh = Entry(stamp, sha256, read_ns, known.value)
-        # Still too young to be trusted: nothing worth writing has been learned.
-        return fresh if fresh.trusted(stamp) else known
+        now = (found.mtime_ns, found.ctime_ns, found.size, found.inode)
+        if row and row.sha256 == sha256:
+            again = replace(row, stamp=now, read_ns=read_ns)
+            # Still too young to be trusted: nothing worth writing has been learned.
+            return again if again.trusted(now) else row
+        value = parse(data)
+        return Row(name, now, read_ns, sha256, _kind(value), self.values.add(value))
+
+
+@dataclass(slots=True)
+class _FolderReader:
+    """One folder being read again."""
+
+    reader: Reader
+    listing: Listing
+    known: Folder | None
+    rows: dict[str, Row] = field(default_factory=dict)
+    problems: dict[str, tuple[str, str]] = field(default_factory=dict)
+    warnings: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def read(self, source: int) -> Folder:
+        before = self.known.rows() if self.known else {}
+        numbers = iter(self.listing.stamps)
+        stamps = dict(zip(self.listing.names, zip(*[numbers] * 4, strict=True), strict=True))
+        modules = self._modules(before, stamps)
+        chosen, warnings = choose(modules, [name for name in stamps if is_manifest(name)])
+        self.warnings += [("", name, text) for name, text in warnings]
+        for name in modules:
+            hints = chosen.get(name)
+            if hints and self.rows[name].kind == "tool":
+                self._hints(name, hints, before, stamps[hints])
+            else:
+                self.rows[name] = replace(self.rows[name], hints="", said="")
+        for name in stamps:
+            if name not in self.rows:
+                self.rows[name] = Row(name, stamps[name], 0, "", "unused")
+        rows = [self.rows[name] for name in stamps]
+        path, parts = self.listing.path, self.listing.parts
+        return folder(source, path, parts, rows, self.problems, tuple(self.warnings))
+
+    def _modules(self, before: dict[str, Row], stamps: dict[str, Stamp]) -> list[str]:
+        """Read every module; the names of those that lie where a tool may lie."""
+        placed = []
+        for name in stamps:
+            if is_manifest(name):
+                continue
+            where = place((*self.listing.parts, name))
+            if isinstance(where, NoPlace):
+                self.problems[name] = (where.code, where.reason)
+                self.rows[name] = Row(name, stamps[name], 0, "", "unused")
+            else:
+                placed.append(name)
+                self.rows[name] = self._module(before.get(name), name, stamps[name], where)
+        return placed
+
+    def _module(self, before: Row | None, name: str, stamp: Stamp, where: Place) -> Row:
+        path = Path(self.listing.path, name)
+
+        def parse(data: bytes) -> Value:
+            return self.reader.parse_module(data, path, where)
+
+        real = self.listing.links.get(name, path)
+        try:
+            row = self.reader.read(before, name, stamp, real, self.reader.max_bytes, parse)
+        except files.Unreadable as error:
+            self.problems[name] = (error.code, error.reason)
+            return Row(name, stamp, 0, "", "unread")
+        if row.kind == "broken":
+            self.problems[name] = self._problem(row, name)
+            row = replace(row, ref=NO_VALUE)
+        return row
+
+    def _problem(self, row: Row, name: str) -> tuple[str, str]:
+        if row.ref == NO_VALUE and self.known:
+            return self.known.problems[name]
+        value = self.reader.values.get(row.ref)
+        assert isinstance(value, BrokenTool)
+        return value.code, value.reason
+
+    def _hints(self, module: str, name: str, before: dict[str, Row], stamp: Stamp) -> None:
+        from pulsus.routing import manifest  # only where a manifest is to be looked at
+
+        path = Path(self.listing.path, name)
+
+        def parse(data: bytes) -> Value:
+            return manifest.parse(data, path)
+
+        row = before.get(name)
+        try:
+            row = self.reader.read(row, name, stamp, path, manifest.MAX_BYTES, parse)
+            loaded = self.reader.values.get(row.ref)
+        except DamagedValue:
+            row = self.reader.read(None, name, stamp, path, manifest.MAX_BYTES, parse)
+            loaded = self.reader.values.get(row.ref)
+        except files.Unreadable as error:
+            row, loaded = Row(name, stamp, 0, "", "unread"), Loaded(None, (error.reason,))
+        assert isinstance(loaded, Loaded)
+        self.warnings += [(module, name, text) for text in loaded.warnings]
+        self.rows[name] = row
+        said = hints_sha256(loaded.manifest)
+        self.rows[module] = replace(
+            self.rows[module], hints=name if loaded.manifest else "", said=said
+        )
+
+
+def _kind(value: Value) -> Kind:
+    match value:
+        case BrokenTool():
+            return "broken"
+        case Loaded():
+            return "hints"
+        case _:
+            return "tool"
+
+
+def _differ(one: Folder, other: Folder) -> bool:
+    """Whether two readings of a folder differ in more than the order of the files."""
+    same = one.problems == other.problems and sorted(one.warnings) == sorted(other.warnings)
+    return not same or one.rows() != other.rows()

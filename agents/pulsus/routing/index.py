@@ -1,126 +1,148 @@
-"""Warm index of discovery (spec §13). Effect: reads and replaces one file below the state folder.
+"""Warm index of discovery (spec §13, docs/ADRs/0014). Effect: files in the state folder.
 
-An entry is trusted while the file's stamp is the recorded one and lies well before the moment the
-file was read; a file changed just before that moment is read and hashed again, because a second
-change within one tick of the file system's clock would leave the stamp as it was (git's rule for
-racy entries). The index is a cache: without it, or where it is damaged, discovery reads the files.
+`discovery.idx` says what every file was when it was read and is replaced whole; the values it
+refers to lie in `discovery-*.values`, which is only ever added to. Readers take no lock; writers
+take turns. The index is a cache: without it, or where it is damaged, discovery reads the files.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
-import json
+import logging
+import os
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pulsus
-from pulsus.core import contract, types
-from pulsus.core.storage import atomic
-from pulsus.errors import PulsusError
-from pulsus.routing import index_codec, manifest
-from pulsus.routing.files import Stamp
-from pulsus.routing.index_codec import Value
+from pulsus.routing import index_file
+from pulsus.routing.derive import Derived
+from pulsus.routing.folders import NO_VALUE, Folder
+from pulsus.routing.index_file import OtherReader, Stored
+from pulsus.routing.values import DamagedValue, Values, mapped
 
-FORMAT = 1
-FILE_NAME = "discovery.jsonl"
+FILE_NAME = "discovery.idx"
+_OLD_NAME = "discovery.jsonl"
+_VALUES = "discovery-*.values"
+_TRIES = 3
+_CODE = (
+    "cached_files.py",
+    "folders.py",
+    "index_codec.py",
+    "manifest.py",
+    "manifest_choice.py",
+    "places.py",
+)
 
-RACY_NS = 2_000_000_000
-"""Coarsest clock of a file system in use (FAT: 2 s)."""
+_WASTE = 0.5
+"""Values appended since the file was last written whole, per value in use, before it is again."""
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What a file held when it was read at `read_ns` (wall clock). `sha256` is of its bytes."""
-
-    stamp: Stamp
-    sha256: str
-    read_ns: int
-    value: Value
-
-    def trusted(self, stamp: Stamp) -> bool:
-        """Whether a file of this stamp holds the same bytes."""
-        newest = max(stamp.mtime_ns, stamp.ctime_ns)
-        return stamp == self.stamp and newest + RACY_NS <= self.read_ns
+_LOG = logging.getLogger("pulsus")
 
 
 class Index:
-    """Entries by id and absolute path. `warnings` say why an index was not used or not written."""
+    """What earlier runs read. `warnings` say why an index was not used or not written."""
 
     def __init__(
         self, state_dir: Path, *, max_file_bytes: int, now_ns: Callable[[], int] = time.time_ns
     ) -> None:
-        self._file = state_dir / "index" / FILE_NAME
+        self._folder = state_dir / "index"
         self._max_file_bytes = max_file_bytes
-        self._entries: Mapping[str, Entry] | None = None
-        self._lines: dict[str, str] = {}
+        self._stored: Stored | None = None
+        self._loaded = self._damaged = False
+        self._name, self._appended = "", 0
+        self.values = Values()
         self.now_ns = now_ns
         self.warnings: tuple[str, ...] = ()
 
-    def entries(self) -> Mapping[str, Entry]:
-        """What is known, by key; read from disk on first use."""
-        if self._entries is None:
-            self._entries = self._load()
-        return self._entries
+    def stored(self) -> Stored | None:
+        """What is known; read from disk on first use, None where there is nothing of use."""
+        if not self._loaded:
+            self._loaded = True
+            self._load()
+        return self._stored
 
-    def replace(self, entries: Mapping[str, Entry]) -> None:
-        """Know exactly these entries from now on, and write them where they are news.
+    def save(self, folders: Sequence[Folder], derived: Derived, roots: Sequence[Path]) -> None:
+        """Know exactly this from now on, and write it.
 
         A folder that cannot be written to gives a warning.
         """
-        known = self.entries()
-        self._entries = entries
-        if len(known) == len(entries) and all(known.get(p) is e for p, e in entries.items()):
-            return
-        self._lines = {
-            path: self._lines[path] if known.get(path) is entry else _encode(path, entry)
-            for path, entry in entries.items()
-        }
+        names = tuple(map(str, roots))
+        self._stored = Stored("", 0, 0, names, tuple(folders), derived)
         try:
-            self._write()
-        except (OSError, PulsusError) as error:
-            self._warn(f"discovery index not saved: {error}")
-
-    def _write(self) -> None:
-        body = "".join(self._lines.values()).encode("ascii")
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write_bytes(self._file, _header(body, self._max_file_bytes) + body)
-
-    def _load(self) -> dict[str, Entry]:
-        try:
-            data = self._file.read_bytes()
-        except FileNotFoundError:
-            return {}
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with _locked(self._folder):
+                self._write(self._stored)
         except OSError as error:
-            self._warn(f"discovery index not used: {error}")
-            return {}
-        head, _, body = data.partition(b"\n")
-        try:
-            header = json.loads(head)
-            if header["format"] != FORMAT:
-                self._warn(f"discovery index rebuilt: format {header['format']!r}, not {FORMAT}")
-                return {}
-            if header["sha256"] != hashlib.sha256(body).hexdigest():
-                raise ValueError("its checksum is wrong")
-            if header["reader"] != _reader(self._max_file_bytes):
-                return {}  # another Pulsus or Python wrote it: nothing to tell
-            return self._read(body)
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            self._lines = {}
-            self._warn(f"discovery index rebuilt: {FILE_NAME} is damaged ({error})")
-            return {}
+            self._warn(f"discovery index not saved: {error}")
+        except DamagedValue as error:
+            self.damaged(str(error))
 
-    def _read(self, body: bytes) -> dict[str, Entry]:
-        entries = {}
-        for line in body.decode("ascii").splitlines(keepends=True):
-            path, stamp, sha256, read_ns, value = json.loads(line)
-            entries[path] = Entry(Stamp(*stamp), sha256, read_ns, index_codec.decode(value))
-            self._lines[path] = line
-        return entries
+    def damaged(self, why: str) -> None:
+        """Forget the index on disk, so that the next run builds it anew, and say so once."""
+        if not self._damaged:
+            self._damaged = True
+            with suppress(OSError):
+                (self._folder / FILE_NAME).unlink()
+            _LOG.warning("discovery index rebuilt: its values are damaged (%s)", why)
+
+    def _load(self) -> None:
+        for _ in range(_TRIES):
+            try:
+                data = (self._folder / FILE_NAME).read_bytes()
+                self._use(index_file.unpack(data, _reader(self._max_file_bytes)))
+                return
+            except FileNotFoundError:
+                continue  # none yet, or a writer is just replacing the values
+            except OtherReader:
+                return
+            except OSError as error:
+                self._warn(f"discovery index not used: {error}")
+                return
+            except ValueError as error:
+                self._warn(f"discovery index rebuilt: {FILE_NAME} is damaged ({error})")
+                return
+        if (self._folder / FILE_NAME).exists():
+            self._warn(f"discovery index rebuilt: {FILE_NAME} is damaged (its values are missing)")
+        elif (self._folder / _OLD_NAME).exists():
+            self._warn(f"discovery index rebuilt: {_OLD_NAME} is of an older format")
+
+    def _write(self, new: Stored) -> None:
+        """Write under the lock: values first, then the index that refers to them."""
+        known, values = self._name, self.values
+        rows = sum(len(f.names) for f in new.folders)
+        fresh = sum(NO_VALUE < ref < 0 for f in new.folders for ref in f.refs)
+        path = self._folder / known
+        whole = not known or not path.exists() or self._appended + fresh > rows * _WASTE
+        if whole:
+            known, path = _new_name(self._folder)
+        start = 0 if whole else path.stat().st_size
+        folders, packed = _packed(new.folders, values, start, everything=whole)
+        with path.open("ab") as file:
+            file.write(packed)
+        appended = 0 if whole else self._appended + fresh
+        size = start + len(packed)
+        stored = replace(new, values=known, size=size, written=appended, folders=folders)
+        temp = self._folder / f"{FILE_NAME}.new"
+        temp.write_bytes(index_file.pack(stored, _reader(self._max_file_bytes)))
+        temp.replace(self._folder / FILE_NAME)
+        for old in (*self._folder.glob(_VALUES), self._folder / _OLD_NAME):
+            if old != path:
+                old.unlink(missing_ok=True)
+        self._use(stored)
+
+    def _use(self, stored: Stored) -> None:
+        values = Values(mapped(self._folder / stored.values))
+        if len(values.stored) < stored.size:
+            raise ValueError(f"its values end before {stored.size}")
+        self._stored, self.values = stored, values
+        self._name, self._appended = stored.values, stored.written
 
     def _warn(self, message: str) -> None:
         line = " ".join(message.split())
@@ -128,27 +150,54 @@ class Index:
             self.warnings = (*self.warnings, line)
 
 
-def _encode(path: str, entry: Entry) -> str:
-    s = entry.stamp
-    stamp = [s.mtime_ns, s.ctime_ns, s.size, s.inode]
-    row: list[Any] = [path, stamp, entry.sha256, entry.read_ns, index_codec.encode(entry.value)]
-    return json.dumps(row, separators=(",", ":")) + "\n"
+def _packed(
+    folders: Sequence[Folder], values: Values, at: int, *, everything: bool
+) -> tuple[tuple[Folder, ...], bytes]:
+    """The folders referring to stored values alone, and the bytes to store from `at` on.
+
+    `everything` stores the values anew that are stored already. Raises DamagedValue.
+    """
+    moved: list[Folder] = []
+    parts: list[bytes] = []
+    for folder in folders:
+        refs = array("q", folder.refs)
+        for n, ref in enumerate(folder.refs):
+            if NO_VALUE < ref < 0 or (everything and ref >= 0):
+                parts.append(values.packed(ref))
+                refs[n] = at
+                at += len(parts[-1])
+        moved.append(folder if refs == folder.refs else replace(folder, refs=refs))
+    return tuple(moved), b"".join(parts)
 
 
-def _header(body: bytes, max_file_bytes: int) -> bytes:
-    header = {
-        "format": FORMAT,
-        "reader": _reader(max_file_bytes),
-        "sha256": hashlib.sha256(body).hexdigest(),
-    }
-    return json.dumps(header).encode("ascii") + b"\n"
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One writer at a time; the system releases what a killed one held."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _new_name(folder: Path) -> tuple[str, Path]:
+    name = _VALUES.replace("*", os.urandom(8).hex())
+    return name, folder / name
 
 
 @cache
 def _reader(max_file_bytes: int) -> str:
-    """What a file's reading depends on beside its bytes: our code, Python's parser, the limit."""
-    digest = hashlib.sha256(f"{pulsus.__version__} {sys.version} {max_file_bytes}".encode())
-    rooms = sorted(Path(contract.__file__).parent.glob("*.py"))
-    for file in (*rooms, Path(types.__file__), Path(manifest.__file__), Path(index_codec.__file__)):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    """What a file's reading depends on beside its bytes: our code, Python's parser, the limit.
+
+    Our code by the stamps of its files: reading them all would take longer than what it saves.
+    """
+    package = Path(pulsus.__file__).parent
+    code = (
+        *sorted((package / "core" / "contract").glob("*.py")),
+        package / "core" / "types.py",
+        *(package / "routing" / name for name in _CODE),
+    )
+    stamps = [(f.name, s.st_mtime_ns, s.st_size) for f in code for s in (f.stat(),)]
+    text = f"{pulsus.__version__} {sys.version} {max_file_bytes} {stamps}"
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -6,7 +6,7 @@ Fields at their default are left out; `decode(encode(x)) == x`.
 from __future__ import annotations
 
 import base64
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,15 @@ from pulsus.core.types import (
     OutputSpec,
     ToolSpec,
 )
-from pulsus.routing.manifest import Loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A manifest, or None where it cannot be used; `warnings` do not name the file."""
+
+    manifest: Manifest | None
+    warnings: tuple[str, ...] = ()
+
 
 Value = ToolSpec | BrokenTool | Loaded
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -16,17 +15,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pulsus.core.contract import yaml_text
 from pulsus.core.types import Manifest
 from pulsus.routing import files
+from pulsus.routing.index_codec import Loaded
 
 MAX_BYTES = 100_000
 """No list of hints a person writes is longer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A manifest, or None where it cannot be used; `warnings` do not name the file."""
-
-    manifest: Manifest | None
-    warnings: tuple[str, ...] = ()
 
 
 class _Part(BaseModel):

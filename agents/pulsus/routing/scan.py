@@ -1,51 +1,50 @@
 """Which files below a workflows folder may be tools (spec §4). Effect: lists folders.
 
 Follows no folder link, opens no file. A file link counts where it leads to another tool's place
-in the same folder.
+in the same folder. Ten thousand files are looked at on every request, so what is plain (a file
+with a tool's or a manifest's name) is two list entries and no object of its own.
 """
 
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pulsus.core.types import BrokenTool
-from pulsus.routing.files import Stamp, kind_of, why
-from pulsus.routing.places import NoPlace, Place, ignored, place
+from pulsus.routing.files import kind_of, why
+from pulsus.routing.places import Place, ignored, place
 
 TOPS = ("domains", "shared_tools")
 MANIFEST_NAMES = ("tool.yaml", "tool.toml")
 
+_MANIFEST_ENDS = tuple(f".{name}" for name in MANIFEST_NAMES)
 _FOLDER_LINK = "is a link to a folder; not followed"
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
-    """A file that may be a tool. `path` is where it is listed, `real` the file to open."""
+class Listing:
+    """A folder `parts` below the root, in the order the system lists it.
 
-    path: Path
-    real: Path
-    stamp: Stamp
-    place: Place
+    `names` are the files to look at; `stamps` holds four numbers for each (`files.Stamp`).
+    `links` maps the names that are links to the file they lead to. `broken` is what has a tool's
+    name and can be none, whatever it holds.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class ManifestFile:
-    """A file named like a manifest."""
-
-    path: Path
-    stamp: Stamp
-
-
-Found = Module | ManifestFile | BrokenTool
+    path: str
+    parts: tuple[str, ...]
+    names: list[str] = field(default_factory=list)
+    stamps: array[int] = field(default_factory=lambda: array("q"))
+    links: dict[str, Path] = field(default_factory=dict)
+    broken: list[BrokenTool] = field(default_factory=list)
 
 
-def scan(root: Path, *, tmp_dirname: str, max_depth: int) -> Iterator[Found]:
-    """Everything below `root` (absolute) that is a tool, a manifest, or broken for its place.
+def scan(root: Path, *, tmp_dirname: str, max_depth: int) -> Iterator[Listing]:
+    """Every folder below `root` (absolute) in which tools may lie, in no order.
 
-    `max_depth` counts folders below `root`; a deeper folder is listed as broken. In no order.
+    `max_depth` counts folders below `root`; a deeper folder is listed as broken.
     """
     return _Scan(root, tmp_dirname, max_depth).run()
 
@@ -56,106 +55,107 @@ class _Scan:
         self._real_root = root.resolve()
         self._tmp_dirname = tmp_dirname
         self._max_depth = max_depth
+        self._todo: list[tuple[str, ...]] = [(top,) for top in TOPS]
 
-    def run(self) -> Iterator[Found]:
-        todo: list[tuple[str, ...]] = [(top,) for top in TOPS]
-        while todo:
-            parts = todo.pop()
-            folder = self._root.joinpath(*parts)
+    def run(self) -> Iterator[Listing]:
+        while self._todo:
+            parts = self._todo.pop()
+            folder = Listing(str(self._root.joinpath(*parts)), parts)
             try:
-                if folder.is_symlink():
-                    yield BrokenTool(folder, "LINK_TO_FOLDER", _FOLDER_LINK)
-                    continue
-                with os.scandir(folder) as entries:
-                    listed = list(entries)
+                if Path(folder.path).is_symlink():
+                    _break(folder, folder.path, "LINK_TO_FOLDER", _FOLDER_LINK)
+                else:
+                    self._list(folder)
             except FileNotFoundError:
                 continue  # there may be no shared tools, and folders come and go
             except OSError as error:
-                yield BrokenTool(folder, "UNREADABLE", why(error))
-                continue
-            yield from self._entries(listed, parts, todo)
+                _break(folder, folder.path, "UNREADABLE", why(error))
+            yield folder
 
-    def _entries(
-        self,
-        listed: list[os.DirEntry[str]],
-        parts: tuple[str, ...],
-        todo: list[tuple[str, ...]],
-    ) -> Iterator[Found]:
-        for entry in listed:
-            if ignored(entry.name, self._tmp_dirname):
-                continue
-            try:
-                yield from self._entry(entry, (*parts, entry.name), todo)
-            except OSError as error:
-                yield BrokenTool(Path(entry.path), "UNREADABLE", why(error))
+    def _list(self, folder: Listing) -> None:
+        names, stamps = folder.names, folder.stamps
+        with os.scandir(folder.path) as entries:
+            for entry in entries:
+                try:
+                    status = self._look(entry, folder)
+                except OSError as error:
+                    _break(folder, entry.path, "UNREADABLE", why(error))
+                    continue
+                if status is not None:
+                    names.append(entry.name)
+                    stamps.extend(
+                        (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+                    )
 
-    def _entry(
-        self, entry: os.DirEntry[str], parts: tuple[str, ...], todo: list[tuple[str, ...]]
-    ) -> Iterator[Found]:
-        if _named_like_manifest(entry.name):
-            yield ManifestFile(Path(entry.path), Stamp.of(entry.stat(follow_symlinks=False)))
-        elif entry.is_symlink():
-            yield from self._link(entry, parts)
-        elif entry.is_dir(follow_symlinks=False):
-            yield from self._folder(entry, parts, todo)
-        elif entry.name.endswith(".py"):
-            status = entry.stat(follow_symlinks=False)
-            if entry.is_file(follow_symlinks=False):
-                yield self._module(Path(entry.path), Path(entry.path), status, parts)
+    def _look(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
+        """The status of a file to look at; None for anything else, which is dealt with."""
+        name = entry.name
+        module = name.endswith(".py")
+        if not (module or is_manifest(name)):
+            self._other(entry, folder)
+            return None
+        if ignored(name, self._tmp_dirname):
+            return None
+        if not module or entry.is_file(follow_symlinks=False):
+            return entry.stat(follow_symlinks=False)
+        if entry.is_symlink():
+            return self._link(entry, folder)
+        mode = entry.stat(follow_symlinks=False).st_mode
+        _break(folder, entry.path, "NOT_A_FILE", f"is {kind_of(mode)}, not a file")
+        return None
+
+    def _other(self, entry: os.DirEntry[str], folder: Listing) -> None:
+        """Go into a folder; a file without a tool's name is nothing to us."""
+        if entry.is_symlink():
+            if not ignored(entry.name, self._tmp_dirname):
+                self._link(entry, folder)
+        elif entry.is_dir(follow_symlinks=False) and not ignored(entry.name, self._tmp_dirname):
+            if len(folder.parts) >= self._max_depth:
+                reason = f"more than {self._max_depth} folders deep; not looked into"
+                _break(folder, entry.path, "PATH_TOO_DEEP", reason)
             else:
-                reason = f"is {kind_of(status.st_mode)}, not a file"
-                yield BrokenTool(Path(entry.path), "NOT_A_FILE", reason)
+                self._todo.append((*folder.parts, entry.name))
 
-    def _folder(
-        self, entry: os.DirEntry[str], parts: tuple[str, ...], todo: list[tuple[str, ...]]
-    ) -> Iterator[Found]:
-        if entry.name.endswith(".py"):
-            yield BrokenTool(Path(entry.path), "NOT_A_FILE", "is a folder, not a file")
-        elif len(parts) > self._max_depth:
-            reason = f"more than {self._max_depth} folders deep; not looked into"
-            yield BrokenTool(Path(entry.path), "PATH_TOO_DEEP", reason)
-        else:
-            todo.append(parts)
-
-    def _link(self, entry: os.DirEntry[str], parts: tuple[str, ...]) -> Iterator[Found]:
-        path = Path(entry.path)
+    def _link(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
+        """The status of the module a link leads to; None where it leads to none."""
         wanted = entry.name.endswith(".py")
         try:
-            real = path.resolve(strict=True)
+            real = Path(entry.path).resolve(strict=True)
         except FileNotFoundError:
             if wanted:
-                yield BrokenTool(path, "LINK_BROKEN", "is a link to nothing")
-            return
+                _break(folder, entry.path, "LINK_BROKEN", "is a link to nothing")
+            return None
         except (OSError, RuntimeError):
             # RuntimeError is how Path.resolve reports a loop before Python 3.13.
-            yield BrokenTool(path, "LINK_LOOP", "is a link that leads nowhere, such as to itself")
-            return
+            reason = "is a link that leads nowhere, such as to itself"
+            _break(folder, entry.path, "LINK_LOOP", reason)
+            return None
         status = real.stat()
         if not (wanted or real.is_dir()):
-            return
+            return None
         if not real.is_relative_to(self._real_root):
-            yield BrokenTool(path, "LINK_OUTSIDE", "is a link out of the workflows folder")
+            _break(folder, entry.path, "LINK_OUTSIDE", "is a link out of the workflows folder")
         elif real.is_dir():
-            yield BrokenTool(path, "LINK_TO_FOLDER", _FOLDER_LINK)
+            _break(folder, entry.path, "LINK_TO_FOLDER", _FOLDER_LINK)
         elif not self._is_tool_place(real):
-            reason = f"is a link to {real.relative_to(self._real_root)}, which is no tool's place"
-            yield BrokenTool(path, "LINK_OUTSIDE", reason)
+            inside = real.relative_to(self._real_root)
+            reason = f"is a link to {inside}, which is no tool's place"
+            _break(folder, entry.path, "LINK_OUTSIDE", reason)
         else:
-            yield self._module(path, real, status, parts)
+            folder.links[entry.name] = real
+            return status
+        return None
 
     def _is_tool_place(self, real: Path) -> bool:
         parts = real.relative_to(self._real_root).parts
         hidden = any(ignored(part, self._tmp_dirname) for part in parts)
         return real.is_file() and not hidden and isinstance(place(parts), Place)
 
-    def _module(
-        self, path: Path, real: Path, status: os.stat_result, parts: tuple[str, ...]
-    ) -> Module | BrokenTool:
-        where = place(parts)
-        if isinstance(where, NoPlace):
-            return BrokenTool(path, where.code, where.reason)
-        return Module(path, real, Stamp.of(status), where)
+
+def is_manifest(name: str) -> bool:
+    """Whether a file of that name holds hints."""
+    return name in MANIFEST_NAMES or name.endswith(_MANIFEST_ENDS)
 
 
-def _named_like_manifest(name: str) -> bool:
-    return name in MANIFEST_NAMES or name.endswith(tuple(f".{n}" for n in MANIFEST_NAMES))
+def _break(folder: Listing, path: str, code: str, reason: str) -> None:
+    folder.broken.append(BrokenTool(Path(path), code, reason))

@@ -6,22 +6,25 @@ and bytes alone, never on the order in which the file system lists them.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pulsus.config.settings import DiscoveryConfig
+from pulsus.core.catalogue import ToolTable, columns, shadowed
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
-from pulsus.errors import WorkflowsMissing
-from pulsus.routing import index_codec, manifest
+from pulsus.errors import StateCorrupt, WorkflowsMissing
 from pulsus.routing.cached_files import Reader
+from pulsus.routing.derive import Derived, Rows, derive
+from pulsus.routing.files import Unreadable
+from pulsus.routing.folders import Folder
 from pulsus.routing.index import Index
-from pulsus.routing.manifest_choice import choose
-from pulsus.routing.scan import ManifestFile, Module, scan
+from pulsus.routing.index_codec import Loaded
+from pulsus.routing.index_file import Stored
+from pulsus.routing.places import SHARED, Place, place
+from pulsus.routing.scan import Listing, scan
+from pulsus.routing.values import DamagedValue
 
 
 def discover(
@@ -45,15 +48,34 @@ def discover(
             hint="in a subfolder use --project; in a new project run `pulsus init`; "
             "elsewhere set workflows_root",
         )
-    reader = Reader(config.max_file_bytes, cache)
-    finds = _Finds()
-    for source in (root, *extra):
+    roots = [root]
+    warnings: list[str] = []
+    for source in extra:
         folder = _folder(source)
         if folder is None:
-            finds.warnings.append(f"tool source {str(source)!r} is no readable folder")
+            warnings.append(f"tool source {str(source)!r} is no readable folder")
         else:
-            _read_root(folder, config, tmp_dirname, reader, finds)
-    return _catalogue(root, finds, reader.finish())
+            roots.append(folder)
+    stored = cache.stored() if cache else None
+    reader = _reader(config, cache, stored)
+    listed = _listed(roots, config, tmp_dirname)
+    folders = [reader.folder(source, listing) for source, listing in listed if listing.names]
+    if stored and _same(stored, folders, roots):
+        folders, derived = list(stored.folders), stored.derived
+    else:
+        derived = derive(folders, roots)
+    tools = ToolTable(derived.columns, _Decoder(derived, Rows.of(folders), reader, cache))
+    if cache and derived is not (stored and stored.derived):
+        cache.save(folders, derived, roots)
+    broken = (*derived.broken, *(b for _, listing in listed for b in listing.broken))
+    return Catalogue(
+        root=root,
+        tools=tools,
+        broken=tuple(sorted(broken, key=lambda b: (str(b.path), b.code))),
+        shadowed=_shadowed(tools, derived, Rows.of(folders)),
+        digest=derived.columns.digest,
+        warnings=(*sorted([*warnings, *derived.warnings]), *(cache.warnings if cache else ())),
+    )
 
 
 def select_pool(
@@ -65,108 +87,96 @@ def select_pool(
     tool in the pool. None stands for any domain or any action.
     """
 
-    def wanted(tool: ToolSpec) -> bool:
-        return action is None or tool.action == action
+    tools = catalogue.tools
+    own, shared = [], []
+    for n, tool_id in enumerate(columns(tools).ids):
+        where, its_action, _ = tool_id.split("/")
+        if action in (None, its_action):
+            if where == SHARED:
+                shared.append(n)
+            elif domain in (None, where):
+                own.append(n)
+    ids = columns(tools).ids
+    taken = {ids[n].partition("/")[2] for n in own}
+    kept = [n for n in shared if ids[n].partition("/")[2] not in taken]
+    return tuple(tools[n] for n in (*own, *kept))
 
-    own = [t for t in catalogue.tools if not t.shared and wanted(t) and domain in (None, t.domain)]
-    taken = {(t.action, t.name) for t in own}
-    shared = [
-        t for t in catalogue.tools if t.shared and wanted(t) and (t.action, t.name) not in taken
+
+def _reader(config: DiscoveryConfig, cache: Index | None, stored: Stored | None) -> Reader:
+    if cache is None:
+        return Reader(config.max_file_bytes)
+    known = {folder.path: folder for folder in stored.folders} if stored else {}
+    return Reader(config.max_file_bytes, known, cache.values, cache.now_ns)
+
+
+def _listed(
+    roots: Sequence[Path], config: DiscoveryConfig, tmp_dirname: str
+) -> list[tuple[int, Listing]]:
+    return [
+        (source, listing)
+        for source, root in enumerate(roots)
+        for listing in scan(root, tmp_dirname=tmp_dirname, max_depth=config.max_depth)
     ]
-    return (*own, *shared)
 
 
-@dataclass(slots=True)
-class _Finds:
-    """What the folders gave so far. `claimed` maps each id to the first module of that id."""
-
-    claimed: dict[str, Path] = field(default_factory=dict)
-    tools: dict[str, ToolSpec] = field(default_factory=dict)
-    broken: list[BrokenTool] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+def _same(stored: Stored, folders: Sequence[Folder], roots: Sequence[Path]) -> bool:
+    """Whether these folders are just those the stored catalogue was derived from."""
+    if len(folders) != len(stored.folders) or stored.roots != tuple(map(str, roots)):
+        return False
+    return {id(folder) for folder in folders} == {id(folder) for folder in stored.folders}
 
 
-def _read_root(
-    root: Path, config: DiscoveryConfig, tmp_dirname: str, reader: Reader, finds: _Finds
-) -> None:
-    modules: list[Module] = []
-    manifests: list[ManifestFile] = []
-    for found in scan(root, tmp_dirname=tmp_dirname, max_depth=config.max_depth):
-        match found:
-            case Module():
-                modules.append(found)
-            case ManifestFile():
-                manifests.append(found)
-            case BrokenTool():
-                finds.broken.append(found)
-    chosen, warnings = choose([m.path for m in modules], manifests)
-    finds.warnings += [_about(root, path, text) for path, text in warnings]
-    by_id: dict[str, list[Module]] = defaultdict(list)
-    for module in sorted(modules, key=lambda m: m.path):
-        by_id[module.place.id].append(module)
-    for tool_id, same in by_id.items():
-        first = finds.claimed.setdefault(tool_id, same[0].path)
-        if first != same[0].path:
-            _refuse_all(root, same, [first, *(m.path for m in same)], finds)
-        elif len(same) > 1:
-            _refuse_all(root, same, [m.path for m in same], finds)
-        else:
-            _add(root, same[0], chosen.get(same[0].path), reader, finds)
+@dataclass(frozen=True, slots=True)
+class _Decoder:
+    """A tool by its position, from what was just read or from the index."""
+
+    derived: Derived
+    rows: Rows
+    reader: Reader
+    cache: Index | None
+
+    def __call__(self, at: int) -> ToolSpec:
+        folder, n = self.rows.find(self.derived.rows[at])
+        try:
+            tool = self.reader.values.get(folder.refs[n])
+            hints = folder.hints[n]
+            loaded = self.reader.values.get(folder.refs[hints]) if hints >= 0 else None
+        except DamagedValue as damage:
+            return self._again(folder, n, str(damage))
+        assert isinstance(tool, ToolSpec)
+        return replace(tool, manifest=loaded.manifest) if isinstance(loaded, Loaded) else tool
+
+    def _again(self, folder: Folder, n: int, why: str) -> ToolSpec:
+        """The tool from its file, where the index is damaged. Raises StateCorrupt."""
+        from pulsus.routing import manifest
+
+        assert self.cache is not None
+        self.cache.damaged(why)
+        path = Path(folder.path, folder.names[n])
+        where = place((*folder.parts, path.name))
+        assert isinstance(where, Place)
+        try:
+            tool = self.reader.module(path, path.resolve(), where)
+        except Unreadable as error:
+            tool = BrokenTool(path, error.code, error.reason)
+        if not isinstance(tool, ToolSpec):
+            raise StateCorrupt(
+                f"the index is damaged, and {path} has changed meanwhile",
+                hint="run the command again: the index is built anew",
+            )
+        if folder.hints[n] < 0:
+            return tool
+        hints = manifest.load(path.with_name(folder.names[folder.hints[n]]))
+        return replace(tool, manifest=hints.manifest)
 
 
-def _add(
-    root: Path, module: Module, hints: ManifestFile | None, reader: Reader, finds: _Finds
-) -> None:
-    tool = reader.tool(module)
-    if isinstance(tool, BrokenTool):
-        finds.broken.append(tool)
-        return
-    if hints:
-        loaded = reader.manifest(hints)
-        finds.warnings += [_about(root, hints.path, text) for text in loaded.warnings]
-        tool = replace(tool, manifest=loaded.manifest)
-    finds.tools[tool.id] = tool
+def _shadowed(tools: ToolTable, derived: Derived, rows: Rows) -> tuple[Shadowed, ...]:
+    def path(n: int) -> Path:
+        folder, at = rows.find(derived.rows[n])
+        return Path(folder.path, folder.names[at])
 
-
-def _refuse_all(
-    root: Path, modules: Sequence[Module], claimants: Sequence[Path], finds: _Finds
-) -> None:
-    for module in modules:
-        others = ", ".join(_shown(root, p) for p in sorted(claimants) if p != module.path)
-        reason = f"the id {module.place.id} is also that of {others}; rename one"
-        finds.broken.append(BrokenTool(module.path, "DUPLICATE_ID", reason))
-
-
-def _catalogue(root: Path, finds: _Finds, index_warnings: Sequence[str]) -> Catalogue:
-    tools = tuple(tool for _, tool in sorted(finds.tools.items()))
-    return Catalogue(
-        root=root,
-        tools=tools,
-        broken=tuple(sorted(finds.broken, key=lambda b: (str(b.path), b.code))),
-        shadowed=_shadowed(tools),
-        digest=_digest(tools),
-        warnings=(*sorted(finds.warnings), *index_warnings),
-    )
-
-
-def _shadowed(tools: Sequence[ToolSpec]) -> tuple[Shadowed, ...]:
-    shared = {(t.action, t.name): t for t in tools if t.shared}
-    pairs = [
-        Shadowed(shared[t.action, t.name].path, t.path)
-        for t in tools
-        if not t.shared and (t.action, t.name) in shared
-    ]
+    pairs = [Shadowed(path(a), path(b)) for a, b in shadowed(tools.columns.ids)]
     return tuple(sorted(pairs, key=lambda s: (str(s.shared), str(s.domain))))
-
-
-def _digest(tools: Iterable[ToolSpec]) -> str:
-    digest = hashlib.sha256()
-    for tool in tools:
-        hints = index_codec.encode(manifest.Loaded(tool.manifest))["manifest"]
-        if hints:
-            del hints["path"]
-        digest.update(json.dumps([tool.id, tool.sha256, hints], sort_keys=True).encode())
-    return digest.hexdigest()
 
 
 def _folder(path: Path) -> Path | None:
@@ -176,12 +186,3 @@ def _folder(path: Path) -> Path | None:
         return real if real.is_dir() and os.access(real, os.R_OK | os.X_OK) else None
     except (OSError, RuntimeError, ValueError):
         return None
-
-
-def _about(root: Path, path: Path, text: str) -> str:
-    return f"{_shown(root, path)}: {text}"
-
-
-def _shown(root: Path, path: Path) -> str:
-    text = str(path.relative_to(root.parent) if path.is_relative_to(root.parent) else path)
-    return text if text.isprintable() else repr(text)
