@@ -31,11 +31,15 @@ First = Callable[[str, str], str | None]
 
 @dataclass(slots=True)
 class Probed:
-    """What came of one tool's texts. `taken` maps another tool's id to the texts it won."""
+    """What came of one tool's texts. `taken` maps another tool's id to the texts it won.
+
+    `by_name` is whether its bare name brings it first, `by_words` whether any other text does.
+    """
 
     tool: ToolSpec
     asked: int
-    reached: bool
+    by_name: bool
+    by_words: bool
     taken: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -43,7 +47,7 @@ def texts(tool: ToolSpec) -> tuple[str, ...]:
     """What a tool says of itself, as requests, each once, at most `MOST`."""
     hints = tool.manifest
     pairs = zip_longest(hints.requests, hints.intents) if hints else ()
-    said = (" ".join(words(tool.name)), tool.summary, *(t for pair in pairs for t in pair if t))
+    said = (_name(tool), tool.summary, *(t for pair in pairs for t in pair if t))
     return tuple(dict.fromkeys(text for text in said if text.strip()))[:MOST]
 
 
@@ -61,14 +65,17 @@ def probe(
 ) -> Iterator[Probed]:
     """Each tool with what came first for its own texts, and for its golden requests.
 
-    A tool is reached where any text of either brings it first. What is taken from it is told by
-    its golden requests, where it has some.
+    What is taken from it is told by its golden requests, where it has some.
     """
     for tool in tools:
         own = {text: first(text, tool.id) for text in texts(tool)}
         given = {text: first(text, tool.id) for text in golden.get(tool.id, ())}
         judged = given or own
-        found = Probed(tool, len(judged), tool.id in (*own.values(), *given.values()))
+        by_name = own.get(_name(tool)) == tool.id
+        by_words = any(
+            winner == tool.id for text, winner in {**own, **given}.items() if text != _name(tool)
+        )
+        found = Probed(tool, len(judged), by_name, by_words)
         for text, winner in judged.items():
             if winner is not None and winner != tool.id:
                 found.taken.setdefault(winner, []).append(text)
@@ -80,7 +87,7 @@ def findings(probed: Sequence[Probed]) -> Iterator[Finding]:
     by_id = {one.tool.id: one for one in probed}
     told: set[frozenset[str]] = set()
     for one in probed:
-        if not one.reached:
+        if not one.by_words:
             yield _unreachable(one)
         for thief, requests in sorted(one.taken.items(), key=lambda t: (-len(t[1]), t[0])):
             pair = frozenset((one.tool.id, thief))
@@ -93,14 +100,20 @@ def findings(probed: Sequence[Probed]) -> Iterator[Finding]:
 
 
 def _unreachable(one: Probed) -> Finding:
+    """Nobody who does not know its very name finds it, or nobody at all."""
     winners = sorted(one.taken, key=lambda t: (-len(one.taken[t]), t))
     instead = f"; {winners[0]} comes first instead" if winners else ""
+    reason = (
+        "only its very name finds it, no request made of its summary or intents"
+        if one.by_name
+        else "no request made of its name, summary or intents finds it"
+    )
     return Finding(
-        "UNREACHABLE",
+        "NAME_ONLY" if one.by_name else "UNREACHABLE",
         "warning",
         one.tool.path,
         (one.tool.id, *winners[:1]),
-        f"no request made of its name, summary or intents finds it{instead}",
+        reason + instead,
         "give it a summary and intents that say what only it does, or merge the two",
         tuple(text for found in one.taken.values() for text in found),
     )
@@ -130,3 +143,7 @@ def _taken(one: Probed, thief: str, taken: Sequence[str]) -> Finding:
         "add these words to its intents, or to the other tool's anti_intents",
         tuple(taken),
     )
+
+
+def _name(tool: ToolSpec) -> str:
+    return " ".join(words(tool.name))

@@ -250,7 +250,9 @@ def _ceil(value: float) -> float:
 
 
 def _wordless(own: Ranked) -> bool:
-    return not why.heard(own) and not own.features.get("name")
+    """Whether nothing but its history speaks for it: no word, no likeness in name or meaning."""
+    alike = any(value for name, value in own.features.items() if name != "history")
+    return not (alike or why.heard(own) or own.votes)
 
 
 def _none(words: Sequence[str]) -> str:

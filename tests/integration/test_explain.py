@@ -1,0 +1,131 @@
+"""`pulsus explain` and `pulsus tools check` through the command line."""
+
+import json
+
+import pytest
+
+from tests.project import COMPOSE, COUNT, lay, make, pulsus_here
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("explain") / "project", "shadow", "broken")
+
+
+def explained(project, *args):
+    done = pulsus_here(project, "explain", *args, "--output", "json")
+    assert done.code == 0, done.out + done.err
+    return done.json
+
+
+def files(folder):
+    kept = {".pulsus/index", ".pulsus/cache"}
+    found = (p.relative_to(folder) for p in folder.rglob("*") if p.is_file())
+    return {str(p) for p in found if not any(str(p).startswith(k) for k in kept)}
+
+
+def test_explaining_writes_no_trace_and_remembers_nothing(tmp_path):
+    project = make(tmp_path / "project")
+    before = files(project)
+    explained(project, COUNT)
+    explained(project, COUNT, "--why-not", "top_rows")
+    assert files(project) == before
+
+
+def test_explain_decides_as_route_does(project):
+    for request in (COUNT, COMPOSE, "bake a sourdough loaf"):
+        mine = explained(project, request)
+        done = pulsus_here(project, "route", request, "--explain", "--output", "json")
+        theirs = done.json
+        keys = ("route_id", "policy", "selected", "candidates", "subintents", "reason", "tau")
+        assert [mine[k] for k in keys] == [theirs[k] for k in keys]
+
+
+def test_asking_about_a_tool_does_not_change_the_decision_shown(project):
+    plain = explained(project, COUNT)
+    asked = explained(project, COUNT, "--why-not", "demo/greet/say_hello")
+    assert asked.pop("why_not")["tool"] == "demo/greet/say_hello"
+    assert asked == plain
+
+
+def test_the_contributions_of_a_candidate_add_up_to_its_score_as_printed(project):
+    for candidate in explained(project, COUNT)["candidates"]:
+        assert round(sum(candidate["contributions"].values()), 6) == candidate["score"]
+
+
+def test_the_gaps_printed_add_up_to_the_scores_printed(project):
+    body = explained(project, COUNT, "--why-not", "demo/greet/say_hello")
+    answer = body["why_not"]
+    assert round(sum(g["lost_by"] for g in answer["gaps"]), 6) == answer["score_gap"]
+
+
+@pytest.mark.parametrize(
+    ("about", "code"),
+    [
+        ("text/count/count_words", "CHOSEN"),
+        ("shared/count/count_words", "SHADOWED"),
+        ("half_written", "BROKEN"),
+        ("finance/convert/half_written", "BROKEN"),
+        ("demo/greet/say_hello", "NO_WORDS"),
+    ],
+)
+def test_each_kind_of_reason_is_told(about, code, project):
+    assert explained(project, COUNT, "--why-not", about)["why_not"]["code"] == code
+
+
+def test_a_step_that_was_not_taken_is_compared_within_its_part(project):
+    answer = explained(project, COMPOSE, "--why-not", "shared/report/markdown_table")["why_not"]
+    assert answer["winner"] != "shared/report/markdown_table"
+
+
+def test_the_terminal_gets_no_line_wider_than_it_is(project):
+    from pulsus.cli import render, table
+    from pulsus.core.rankers.calibration import shipped
+    from tests.outcomes import candidate, outcome
+
+    wide = candidate(
+        "domain/action/" + "name_" * 12, matched={"doc": tuple("words" for _ in range(40))}
+    )
+    for width in (60, 80, 200):
+        lines = list(render.explain(outcome(wide), shipped(), width))
+        shown = [line for line in lines if not line.startswith("[PULSUS]")]
+        assert max(map(len, shown)) <= max(width, len(wide.tool.id))
+        assert any(wide.tool.id in line for line in shown)
+    assert table.unheard([wide]) == ()
+
+
+def test_duplicates_fail_the_check_and_name_both_files(tmp_path):
+    project = make(tmp_path / "project")
+    source = project / "workflows/domains/text/count/count_words.py"
+    (source.parent / "tally_words.py").write_bytes(source.read_bytes())
+    done = pulsus_here(project, "tools", "check", "--output", "json")
+    assert done.code == 3
+    found = next(f for f in done.json["findings"] if f["code"] == "SAME_BYTES")
+    assert found["tools"] == ["text/count/count_words", "text/count/tally_words"]
+    assert done.json["error"]["code"] == "VALIDATION_FAILED"
+
+
+def test_warnings_fail_the_check_only_with_strict(tmp_path):
+    project = make(tmp_path / "project")
+    assert pulsus_here(project, "tools", "check").code == 0
+    assert pulsus_here(project, "tools", "check", "--strict").code == 3
+
+
+def test_a_golden_file_tells_who_takes_whose_requests(tmp_path):
+    project = make(tmp_path / "project")
+    rows = [{"query": COUNT, "tools": ["shared/sort/top_rows"]}]
+    (project / "requests.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    done = pulsus_here(project, "tools", "check", "--golden", "requests.jsonl", "--output", "json")
+    found = next(f for f in done.json["findings"] if f["code"] == "NEAR_DUPLICATE")
+    assert found["tools"] == ["shared/sort/top_rows", "text/count/count_words"]
+    assert found["evidence"] == [COUNT]
+
+
+def test_an_annotation_stays_on_its_line_whatever_a_reason_says(tmp_path):
+    project = make(tmp_path / "project")
+    lay(project, "broken")
+    done = pulsus_here(project, "tools", "check", "--output", "github")
+    assert done.code == 3
+    lines = done.out.splitlines()
+    assert all(line.startswith(("::error ", "::warning ", "::notice ")) for line in lines)
+    assert any("file=workflows/domains/finance/convert/no_entry.py" in line for line in lines)

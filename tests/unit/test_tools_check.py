@@ -1,0 +1,107 @@
+"""What the files of a catalogue tell: each finding, and what must not be one."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from pulsus.core.types import BrokenTool, Catalogue, Shadowed
+from pulsus.routing.tools_check import check, unused
+from tests.ranking import tool
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def findings(*tools, **fields):
+    """Codes with their finding, without what every unpromoted tool gets."""
+    catalogue = Catalogue(Path("/w"), tools, **fields)
+    return [f for f in check(catalogue, {}) if f.code != "NOT_PROMOTED"]
+
+
+def codes(*tools, **fields):
+    return [(f.code, f.level, f.tools) for f in findings(*tools, **fields)]
+
+
+def test_two_files_of_the_same_bytes_are_an_error_naming_both():
+    one, two = tool("a/b/one"), replace(tool("a/b/two"), sha256=tool("a/b/one").sha256)
+    assert codes(one, two) == [("SAME_BYTES", "error", ("a/b/one", "a/b/two"))]
+
+
+def test_one_name_in_two_places_is_no_fault_but_noted():
+    assert codes(tool("a/b/x"), tool("c/d/x")) == [("SAME_NAME", "info", ("a/b/x", "c/d/x"))]
+
+
+def test_a_shadowed_tool_is_not_reported_twice():
+    shared, own = tool("shared/b/x"), tool("a/b/x")
+    found = codes(shared, own, shadowed=(Shadowed(shared.path, own.path),))
+    assert found == [("SHADOWED", "warning", ("shared/b/x", "a/b/x"))]
+
+
+def test_an_anti_intent_that_refuses_the_tools_own_summary_is_an_error():
+    one = tool("a/b/plot", "Plot a matrix.", anti_intents=("matrix",))
+    (found,) = findings(one)
+    assert (found.code, found.level) == ("ANTI_INTENT_BLOCKS_ITSELF", "error")
+    assert found.evidence == ("Plot a matrix.",)
+
+
+def test_an_anti_intent_that_refuses_one_intent_is_a_warning():
+    one = tool("a/b/plot", "Plot it.", intents=("draw the matrix",), anti_intents=("matrix",))
+    assert [(c, level) for c, level, _ in codes(one)] == [("ANTI_INTENT_BLOCKS_ITSELF", "warning")]
+
+
+def test_an_anti_intent_partly_said_blocks_nothing():
+    assert codes(tool("a/b/plot", "Plot a matrix.", anti_intents=("matrix inverse",))) == []
+
+
+def test_one_intent_in_two_manifests_is_a_collision_in_any_word_order_and_form():
+    one = tool("a/b/one", intents=("open ports", "x"))
+    two = tool("a/b/two", intents=("ports opened", "y"))
+    (found,) = findings(one, two)
+    assert (found.code, found.level) == ("INTENT_COLLISION", "warning")
+    assert found.tools == ("a/b/one", "a/b/two")
+    assert found.evidence == ("open ports",)
+
+
+def test_intents_without_a_content_word_do_not_collide():
+    assert codes(tool("a/b/one", intents=("what is it",)), tool("a/b/two", intents=("do",))) == []
+
+
+def test_a_broken_file_and_a_contract_error_are_errors():
+    broken = BrokenTool(Path("/w/x.py"), "NO_ENTRY", "no run")
+    bad = replace(tool("a/b/c"), contract_errors=("Kind: what",))
+    assert [(c, level) for c, level, _ in codes(bad, broken=(broken,))] == [
+        ("NO_ENTRY", "error"),
+        ("CONTRACT_ERROR", "error"),
+    ]
+
+
+def test_every_finding_says_what_to_do():
+    one = replace(tool("a/b/one", "x", anti_intents=("x",)), missing_sections=("Args",))
+    two = replace(tool("c/b/one"), sha256=one.sha256)
+    found = check(Catalogue(Path("/w"), (one, two), warnings=("m.yaml: odd",)), {})
+    assert len({f.code for f in found}) >= 6
+    assert all(f.fix and f.reason and "\n" not in f.fix + f.reason for f in found)
+
+
+def test_no_record_of_use_does_not_make_every_tool_unused():
+    assert list(unused([tool("a/b/c")], {}, {}, now=NOW, days=None)) == []
+
+
+def test_a_tool_nobody_used_is_noted_once_others_are_used():
+    found = list(unused([tool("a/b/c"), tool("a/b/d")], {"a/b/c": NOW}, {}, now=NOW, days=None))
+    assert [(f.code, f.level, f.tools) for f in found] == [("UNUSED", "info", ("a/b/d",))]
+
+
+def test_a_tool_last_used_before_the_given_days_is_reported_with_the_date():
+    used = {"a/b/old": NOW - timedelta(days=40), "a/b/new": NOW - timedelta(days=3)}
+    tools = [tool("a/b/old"), tool("a/b/new"), tool("a/b/never")]
+    found = list(unused(tools, used, {}, now=NOW, days=30))
+    assert [(f.tools[0], f.level) for f in found] == [
+        ("a/b/old", "warning"),
+        ("a/b/never", "warning"),
+    ]
+    assert "2026-01-20" in found[0].reason
+
+
+def test_a_tool_younger_than_the_given_days_is_not_called_unused():
+    made = {"a/b/c": NOW - timedelta(days=2)}
+    assert list(unused([tool("a/b/c")], {}, made, now=NOW, days=30)) == []

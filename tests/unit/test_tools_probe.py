@@ -1,0 +1,93 @@
+"""Who can be reached, and who takes whose requests."""
+
+import pytest
+
+from pulsus.core.rankers.scorer import RankIndex
+from pulsus.routing.golden import GoldenRow
+from pulsus.routing.tools_probe import MOST, findings, golden_texts, probe, texts
+from tests.ranking import CATALOGUE, tool
+
+
+def found(tools, golden=None):
+    index = RankIndex.build(tools)
+
+    def first(text, wanted):
+        ranked = index.rank(text, limit=1)
+        return ranked[0].tool.id if ranked else None
+
+    return list(findings(list(probe(tools, first, golden or {}))))
+
+
+def codes(tools, golden=None):
+    return {(f.code, f.tools[0]) for f in found(tools, golden) if f.level != "info"}
+
+
+def test_tools_that_differ_are_no_findings():
+    assert codes(CATALOGUE) == set()
+
+
+def test_two_tools_of_one_summary_are_near_duplicates_reported_once():
+    twins = (
+        tool("a/disks/show_usage", "Show how full each disk is.", kind="read"),
+        tool("b/disks/tell_fill", "Show how full each disk is.", kind="read"),
+    )
+    near = [f for f in found((*twins, *CATALOGUE[3:6])) if f.code == "NEAR_DUPLICATE"]
+    assert [set(f.tools) for f in near] == [{twins[0].id, twins[1].id}]
+    assert "Show how full each disk is." in near[0].evidence
+
+
+def test_a_tool_whose_words_are_all_taken_cannot_be_reached():
+    strong = tool("a/b/list_ports", "List ports.", kind="read", intents=("ports", "list"))
+    weak = tool("a/b/ports", "List ports.", kind="read", path=strong.path.with_name("zz.py"))
+
+    def first(text, wanted):
+        return strong.id
+
+    told = list(findings(list(probe([strong, weak], first, {}))))
+    assert {(f.code, f.tools) for f in told} == {
+        ("UNREACHABLE", (weak.id, strong.id)),
+        ("NEAR_DUPLICATE", (weak.id, strong.id)),
+    }
+
+
+def test_a_tool_without_a_word_of_its_own_is_found_by_nothing_but_its_name():
+    assert ("NAME_ONLY", "a/b/xyzzy") in codes((tool("a/b/xyzzy"), *CATALOGUE))
+
+
+@pytest.mark.parametrize(("lost", "level"), [(1, "info"), (3, "warning")])
+def test_one_request_lost_is_a_note_and_many_are_a_warning(lost, level):
+    one, two = tool("a/b/one", "Do one."), tool("a/b/two", "Do two.")
+    golden = {one.id: tuple(f"request {n}" for n in range(10))}
+
+    def first(text, wanted):
+        taken = text in {f"request {n}" for n in range(lost)}
+        return two.id if taken else wanted
+
+    (told,) = findings(list(probe([one, two], first, golden)))
+    assert (told.code, told.level) == ("TAKES_REQUESTS", level)
+    assert f"takes {lost} of its 10 requests" in told.reason
+
+
+def test_golden_requests_judge_a_tool_rather_than_its_own_words():
+    one, two = tool("a/b/one", "Do one."), tool("a/b/two", "Do two.")
+
+    def first(text, wanted):
+        return two.id if text == "Do one." else wanted
+
+    assert list(findings(list(probe([one, two], first, {one.id: ("please",)})))) == []
+
+
+def test_golden_rows_of_several_tools_or_of_none_judge_nobody():
+    rows = (
+        GoldenRow("q1", ("a/b/c",), "select"),
+        GoldenRow("q2", ("a/b/c", "a/b/d"), "compose"),
+        GoldenRow("q3", (), "generate"),
+        GoldenRow("q4", ("a/b/c", "a/b/d"), None, any_of=True),
+    )
+    assert golden_texts(rows) == {"a/b/c": ("q1",)}
+
+
+def test_a_long_manifest_does_not_make_the_check_slow():
+    one = tool("a/b/c", "Sum.", intents=tuple(f"intent {n}" for n in range(100)))
+    assert len(texts(one)) == MOST
+    assert texts(one)[:2] == ("c", "Sum.")

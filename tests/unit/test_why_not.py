@@ -1,0 +1,177 @@
+"""Why a tool was not chosen: the smallest reason, and a fix that fits it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.compose.selector import Choice
+from pulsus.core.rankers.calibration import shipped
+from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.telemetry.ids import utc_now
+from pulsus.core.types import BrokenTool, Catalogue, ParsedIntent, Shadowed, SubIntent
+from pulsus.routing import why_not
+from pulsus.routing.search import Search, Searcher
+from tests.ranking import CATALOGUE, ranked, tool
+
+TAU = 0.6
+EVERYTHING = Catalogue(Path("/w"), CATALOGUE)
+
+
+def told(name, found, catalogue=EVERYTHING, subintents=()):
+    about = next(t for t in catalogue.tools if t.id == name)
+    return why_not.why_not(
+        about, found, catalogue, shipped(), tau=TAU, subintents=subintents or found.subintents
+    )
+
+
+def searched(request, name, tools=CATALOGUE, **settings):
+    catalogue = Catalogue(Path("/w"), tuple(tools))
+    searcher = Searcher(catalogue, RankIndex.build(tools), {}, utc_now(), 8, **settings)
+    found = searcher.search(ParsedIntent(None, None, request, 0.0), include=(name,))
+    return told(name, found, catalogue)
+
+
+def lost(winner, loser):
+    candidates = (ranked("a/b/first", 0.9) if winner is None else winner, loser)
+    return why_not.against(*candidates)
+
+
+def scored(tool_id, p=0.5, /, **features):
+    values = {"name": 0.0, "doc": 0.0, "history": 0.0, **features}
+    one = ranked(tool_id, p)
+    score = sum(one.weights[n] * values[n] for n in values)
+    return replace(one, features=values, score=score)
+
+
+def test_one_feature_that_decided_is_named_alone_with_both_values():
+    answer = lost(scored("a/b/w", name=0.55, doc=0.5), scored("a/b/l", name=0.12, doc=0.6))
+    assert answer.code == "SCORE"
+    assert answer.reason == "it would have won but for the name feature: 0.12 against 0.55 of a/b/w"
+
+
+def test_features_that_decided_together_are_not_blamed_one_by_one():
+    answer = lost(scored("a/b/w", name=0.8, doc=0.9), scored("a/b/l", name=0.1, doc=0.1))
+    assert answer.reason.startswith("doc and name together put a/b/w before it")
+
+
+def test_the_fix_names_a_value_that_would_win_and_the_words_that_are_missing():
+    winner = replace(scored("a/b/w", doc=0.9), matched={"doc": ("swap", "memory")})
+    loser = replace(scored("a/b/l", doc=0.3), matched={"doc": ("memory",)})
+    answer = lost(winner, loser)
+    assert answer.lacks == ("swap",)
+    assert "doc above 0.90 would win (now 0.30)" in answer.fix
+    assert "'swap'" in answer.fix
+
+
+def test_a_tool_without_a_word_of_the_request_is_told_to_get_some():
+    answer = searched("largest files", "network/dns/dns_lookup")
+    assert answer.code == "NO_WORDS"
+    assert answer.reason.startswith("it has none of your words")
+    assert "intent" in answer.fix
+
+
+def test_history_alone_does_not_count_as_having_words():
+    silent = replace(scored("a/b/l", history=1.0), matched={})
+    assert lost(scored("a/b/w", doc=0.9), silent).code == "NO_WORDS"
+
+
+def test_a_tool_at_odds_with_the_request_is_not_told_to_add_words():
+    answer = searched("delete files older than a month", "storage/usage/biggest_files")
+    assert answer.code == "AT_ODDS"
+    assert "only reads" in answer.reason
+    assert "intent with" not in answer.fix
+
+
+def test_a_named_winner_is_the_reason_whatever_the_scores_are():
+    answer = searched("storage/usage/disk_usage for largest files", "storage/usage/biggest_files")
+    assert answer.code == "NAMED"
+
+
+def test_a_tie_names_the_rule_that_broke_it_and_no_feature():
+    twin = replace(scored("shared/b/l", doc=0.5), why_not="a/b/w is before it: domain tool first")
+    answer = lost(scored("a/b/w", doc=0.5), twin)
+    assert (answer.code, answer.reason) == ("ORDER", twin.why_not)
+
+
+def test_the_chosen_tool_is_told_that_it_was_chosen():
+    answer = searched("largest files", "storage/usage/biggest_files")
+    assert answer.code == "CHOSEN"
+    assert answer.reason.startswith("it was chosen: ")
+
+
+def test_a_first_tool_below_tau_hears_of_tau_not_of_a_winner():
+    own = replace(ranked("a/b/c", 0.41), matched={"doc": ("one",)}, unmatched=("two", "of", "four"))
+    found = Search((own,), (), Choice("generate", (), ""), widened=False)
+    answer = told("a/b/c", found, Catalogue(Path("/w"), (own.tool,)))
+    assert answer.code == "BELOW_TAU"
+    assert answer.reason == ("it is first but p 0.41 < τ 0.60 because only 1 of 4 words matched")
+    assert "'two'" in answer.fix
+
+
+def test_a_rival_that_fits_as_well_is_named_as_what_keeps_p_low():
+    own = replace(
+        ranked("a/b/c", 0.4),
+        signals={"coverage": 1.0, "overlap": 1.0, "name_cover": 1.0, "coverage_margin": 0.0},
+    )
+    rival = ranked("a/b/d", 0.38)
+    found = Search((own, rival), (), Choice("generate", (), ""), widened=False)
+    answer = told("a/b/c", found, Catalogue(Path("/w"), (own.tool, rival.tool)))
+    assert "a/b/d fits about as well (p 0.38)" in answer.reason
+
+
+def test_a_loser_where_nothing_reaches_tau_is_not_told_that_the_first_was_chosen():
+    first, own = scored("a/b/w", 0.3, doc=0.6), scored("a/b/l", 0.1, doc=0.2)
+    found = Search((first, own), (), Choice("generate", (), ""), widened=False)
+    answer = told("a/b/l", found, Catalogue(Path("/w"), (first.tool, own.tool)))
+    assert "nothing reaches τ" in answer.reason
+
+
+def test_a_shadowed_tool_is_told_who_hides_it_rather_than_to_add_words():
+    shared, domain = tool("shared/count/words"), tool("text/count/words")
+    catalogue = Catalogue(
+        Path("/w"), (shared, domain), shadowed=(Shadowed(shared.path, domain.path),)
+    )
+    found = Search((ranked(domain.id, 0.9),), (), Choice("generate", (), ""), widened=False)
+    answer = told(shared.id, found, catalogue)
+    assert answer.code == "SHADOWED"
+    assert "text/count/words" in answer.reason
+
+
+def test_a_step_of_the_plan_is_told_which_part_it_answers():
+    one, two = ranked("a/b/one", 0.9), ranked("a/b/two", 0.8)
+    clauses = (SubIntent("do one", (one,)), SubIntent("do two", (two,)))
+    found = Search((one, two), clauses, Choice("compose", (one, two), ""), widened=False)
+    answer = told("a/b/two", found, Catalogue(Path("/w"), (one.tool, two.tool)))
+    assert answer.code == "CHOSEN"
+    assert "step 2 of the plan, for 'do two'" in answer.reason
+
+
+def test_a_tool_beside_a_plan_is_compared_in_the_part_where_it_comes_closest():
+    one, two = scored("a/b/one", 0.9, doc=0.9), scored("a/b/two", 0.8, doc=0.9)
+    far, near = scored("a/b/x", 0.1, doc=0.1), scored("a/b/x", 0.4, doc=0.6)
+    clauses = (SubIntent("do one", (one, far)), SubIntent("do two", (two, near)))
+    found = Search((one, two), clauses, Choice("compose", (one, two), ""), widened=False)
+    answer = told("a/b/x", found, Catalogue(Path("/w"), (one.tool, two.tool, far.tool)))
+    assert answer.part == "do two"
+    assert "0.60 against 0.90 of a/b/two" in answer.reason
+
+
+def test_a_broken_file_is_explained_by_its_code():
+    answer = why_not.of_broken(
+        BrokenTool(Path("/w/x.py"), "SYNTAX_ERROR", "line 4: '(' was never closed"), "x.py"
+    )
+    assert answer.reason == "broken: SYNTAX_ERROR: line 4: '(' was never closed"
+
+
+def test_a_filtered_tool_is_told_which_filter_took_it_out():
+    answer = why_not.of_filtered(tool("a/b/c"), "kind write, --kind read was given")
+    assert answer.reason == "filtered out: kind write, --kind read was given"
+
+
+@pytest.mark.parametrize("name", [t.id for t in CATALOGUE])
+def test_there_is_an_answer_for_every_tool_and_it_is_one_line(name):
+    for request in ("largest files", "errors in the log then restart the service", "zzz"):
+        answer = searched(request, name)
+        assert answer.reason
+        assert "\n" not in answer.reason + answer.fix
