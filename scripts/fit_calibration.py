@@ -1,170 +1,249 @@
-"""Fit agents/pulsus/core/rankers/calibration.json on routing sets.
+"""Fit and judge agents/pulsus/core/rankers/calibration.json on routing sets.
 
-    .venv/bin/python scripts/fit_calibration.py BENCH_DIR [--write] [--loso]
+    .venv/bin/python scripts/fit_calibration.py BENCH_DIR [--write] [--json FILE] [--cache DIR]
 
 BENCH_DIR holds folders with `tools.jsonl` ({id, name, description, params?}) and `queries.jsonl`
-({query, tools}). Every request is ranked in the whole catalogue, in a small part of it that holds
-its tools, and in both again without them: nothing fits then, label 0, weight 0.3.
-`--loso` prints figures for each set with a model that has not seen it.
+({query, tools}); those with fewer than 149 requests are left out. The population is that of
+`pulsus eval --calibrate`: the first 500 requests of each set, and each once more with its tools
+taken out, label 0, weight 0.3; every set weighs the same.
+
+Printed are the figures on sets the fit has not seen (sets that share a catalogue are left out
+together), then those after a refit on 100 of a set's own requests, judged on the others, over
+several draws. `--write` stores the fit over all sets. `--select` tries which signals to use.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import pickle
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize
-from sklearn.preprocessing import StandardScaler
 
+from pulsus.core.rankers import logistic, signals
+from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.scorer import RankIndex
-from pulsus.core.rankers.signals import NAMES
-from pulsus.routing.golden import GoldenRow, load_queries, load_tools
+from pulsus.core.rankers.signals import FALLING, NAMES
+from pulsus.routing import calibrate
+from pulsus.routing.calibrate import Sample
+from pulsus.routing.golden import load_queries, load_tools
+from pulsus.routing.reliability import Judged, Stated, bins, judge, to_json
 
-ABSENT_WEIGHT = 0.3
-MAX_QUERIES = 400
-MAX_TOOLS = 1200
-SMALL = 80
-BATCH = 10
+USED = ("size", "strength", "contested", "lead", "name_cover")
+"""Signals of the shipped fit: those that a set not seen in the fit gains by (`--select`)."""
+
+FEWEST = 149
+MOST = 500
+OWN = 100
+DRAWS = 6
 TAU = 0.6
-RIDGE = 0.001
-FALLING = frozenset({"missed", "rivals", "size"})
-"""Signals of which more means less sure."""
+RIDGE = 10.0
+SET_WEIGHT = 600.0
+"""What every set's samples weigh together, in requests; `RIDGE` is measured against it."""
+
 TARGET = Path(__file__).parent.parent / "agents/pulsus/core/rankers/calibration.json"
+FIGURES = ("ece", "precision_at_tau", "precision_mixed", "coverage_at_tau")
+OUTSIDE = "out_of_catalogue_below_tau"
+
+Sets = Mapping[str, Sequence[Sample]]
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A top candidate: was it right, and was there anything right to find."""
-
-    signals: tuple[float, ...]
-    right: bool
-    present: bool
-
-
-Floats = NDArray[np.float64]
-
-
-def samples(folder: Path) -> list[Sample]:
-    """The samples of one set, the same on every run."""
-    rng = random.Random(folder.name)
-    rows = [r for r in load_queries(folder / "queries.jsonl") if r.tools][:MAX_QUERIES]
-    tools = load_tools(folder / "tools.jsonl")
-    gold = {t for r in rows for t in r.tools}
-    others = [t for t in tools if t.id not in gold]
-    kept = [t for t in tools if t.id in gold]
-    kept += rng.sample(others, max(0, min(len(others), MAX_TOOLS - len(kept))))
-    found = list(_ranked(RankIndex.build(kept), rows, present=True))
-    for start in range(0, len(rows), BATCH):
-        batch = rows[start : start + BATCH]
-        gold = {t for r in batch for t in r.tools}
-        without = [t for t in kept if t.id not in gold]
-        near = rng.sample(without, max(0, min(len(without), SMALL) - len(gold)))
-        with_gold = near + [t for t in kept if t.id in gold]
-        found += _ranked(RankIndex.build(without), batch, present=False)
-        found += _ranked(RankIndex.build(with_gold), batch, present=True)
-        found += _ranked(RankIndex.build(near), batch, present=False)
+def gather(bench: Path, cache: Path | None) -> dict[str, list[Sample]]:
+    """The samples of every set that is large enough, in name order."""
+    found = {}
+    for folder in sorted(p.parent for p in bench.glob("*/queries.jsonl")):
+        samples = _cached(folder, cache)
+        if len({s.request for s in samples}) >= FEWEST:
+            found[folder.name] = samples
     return found
 
 
-def _ranked(index: RankIndex, rows: Sequence[GoldenRow], *, present: bool) -> Iterator[Sample]:
-    for row in rows:
-        top = index.rank(row.query, limit=1)
-        if top and not top[0].signals["named"]:
-            values = tuple(top[0].signals[name] for name in NAMES)
-            yield Sample(values, top[0].tool.id in row.tools, present)
+def _cached(folder: Path, cache: Path | None) -> list[Sample]:
+    path = cache / f"{folder.name}-{_state(folder)}.pickle" if cache else None
+    if path and path.is_file():
+        kept: list[Sample] = pickle.loads(path.read_bytes())
+        return kept
+    found = list(_samples(folder))
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(found))
+    return found
 
 
-def arrays(found: Sequence[Sample]) -> tuple[Floats, Floats, Floats]:
-    """Signals, labels, weights."""
-    return (
-        np.array([s.signals for s in found]),
-        np.array([float(s.right) for s in found]),
-        np.array([1.0 if s.present else ABSENT_WEIGHT for s in found]),
-    )
+def _state(folder: Path) -> str:
+    """A hash of the set and of the ranking's own code and settings."""
+    code = TARGET.parents[2]
+    parts = [*sorted((code / "core/rankers").glob("*.py")), code / "config/settings.py"]
+    parts += [folder / "tools.jsonl", folder / "queries.jsonl"]
+    return hashlib.sha256(b"".join(p.read_bytes() for p in parts)).hexdigest()[:16]
 
 
-def fit(sets: Sequence[Sequence[Sample]]) -> tuple[float, dict[str, float]]:
-    """Intercept and coefficients on the signals as they are; every set weighs the same.
+def _samples(folder: Path) -> Iterator[Sample]:
+    index = RankIndex.build(load_tools(folder / "tools.jsonl"))
+    rows = [r for r in load_queries(folder / "queries.jsonl") if r.tools][:MOST]
+    return calibrate.samples(rows, lambda text, gone: index.rank(text, limit=1, without=gone))
+
+
+def fit(sets: Sequence[Sequence[Sample]], used: Sequence[str] = USED) -> Calibration:
+    """The calibration of these sets; signals that are not `used` get 0.
 
     Signs are held to what each signal means, so that more evidence never lowers p and the model
     stays sensible on catalogues unlike these.
     """
-    parts = [arrays(found) for found in sets]
-    x = np.concatenate([p[0] for p in parts])
-    y = np.concatenate([p[1] for p in parts])
-    w = np.concatenate([p[2] / p[2].sum() for p in parts]) / len(parts)
-    scaler = StandardScaler().fit(x)
-    z = np.hstack([scaler.transform(x), np.ones((len(x), 1))])
-
-    def loss(beta: Floats) -> tuple[float, Floats]:
-        odds = z @ beta
-        value = float((w * (np.logaddexp(0, odds) - y * odds)).sum())
-        slope = z.T @ (w * (1 / (1 + np.exp(-odds)) - y))
-        ridge = RIDGE * np.append(beta[:-1], 0.0)
-        return value + float(ridge @ beta) / 2, slope + ridge
-
-    bounds = [(None, 0.0) if n in FALLING else (0.0, None) for n in NAMES]
-    found = minimize(loss, np.zeros(z.shape[1]), jac=True, bounds=[*bounds, (None, None)])
-    raw = found.x[:-1] / scaler.scale_
-    intercept = float(found.x[-1] - (raw * scaler.mean_).sum())
-    return round(intercept, 4), {n: round(float(c), 4) for n, c in zip(NAMES, raw, strict=True)}
-
-
-def figures(found: Sequence[Sample], intercept: float, coefficients: dict[str, float]) -> str:
-    """One line: ECE over all, precision and coverage at τ, share of absent below τ."""
-    x, y, w = arrays(found)
-    p = 1 / (1 + np.exp(-(intercept + x @ np.array([coefficients[n] for n in NAMES]))))
-    present = np.array([s.present for s in found])
-    bins = np.minimum((p * 10).astype(int), 9)
-    gaps = (abs(float((w[bins == b] * (p[bins == b] - y[bins == b])).sum())) for b in range(10))
-    sure = present & (p >= TAU)
-    return (
-        f"hit {y[present].mean():.3f}  ece {sum(gaps) / w.sum():.3f}  "
-        f"precision {y[sure].mean() if sure.any() else 0:.3f}  "
-        f"coverage {sure.sum() / present.sum():.3f}  "
-        f"absent below {(p[~present] < TAU).mean():.3f}"
+    kept = [[s for s in found if calibrate.fitted(s)] for found in sets]
+    every = np.array([[(s.signals or {})[n] for n in NAMES] for found in kept for s in found])
+    label = np.array([float(s.right) for found in kept for s in found])
+    weight = np.concatenate(
+        [
+            np.array([s.weight for s in found]) * (SET_WEIGHT / sum(s.weight for s in found))
+            for found in kept
+        ]
     )
+    middle, scale = every.mean(axis=0), every.std(axis=0) + 1e-9
+    at = [NAMES.index(name) for name in used]
+    beta = logistic.fit(
+        ((every - middle) / scale)[:, at],
+        label,
+        weight,
+        prior=np.zeros(len(used) + 1),
+        ridge=np.array([RIDGE] * len(used) + [0.0]),
+        signs=[-1 if name in FALLING else 1 for name in used],
+    )
+    raw = beta[:-1] / scale[at]
+    found = dict.fromkeys(NAMES, 0.0)
+    found.update({name: round(float(c), 4) for name, c in zip(used, raw, strict=True)})
+    spread = {
+        n: (round(float(m), 4), round(float(s), 4))
+        for n, m, s in zip(NAMES, middle, scale, strict=True)
+    }
+    return Calibration(round(float(beta[-1] - raw @ middle[at]), 4), found, {}, spread)
+
+
+def unseen(sets: Sets, used: Sequence[str] = USED) -> dict[str, Calibration]:
+    """For each set the fit over the sets of other catalogues."""
+    return {
+        name: fit([s for n, s in sets.items() if _family(n) != _family(name)], used)
+        for name in sets
+    }
+
+
+def _family(name: str) -> str:
+    """Sets of one catalogue: `metatool` and `metatool-multi`."""
+    return name.split("-")[0]
+
+
+def after_refit(found: Sequence[Sample], prior: Calibration) -> list[Stated]:
+    """What refits on `OWN` requests say of the others, over all draws."""
+    requests = list(dict.fromkeys(s.request for s in found))
+    said: list[Stated] = []
+    for draw in range(DRAWS):
+        own = set(random.Random(draw).sample(requests, OWN))
+        model = calibrate.moved([s for s in found if s.request in own], prior)
+        said += [s.stated(model) for s in found if s.request not in own]
+    return said
+
+
+def report(title: str, said: Mapping[str, Sequence[Stated]]) -> dict[str, Any]:
+    """Print one table and give its figures."""
+    judged = {name: judge(found, TAU) for name, found in said.items()}
+    names = (*FIGURES, OUTSIDE)
+    print(f"\n{title}\n| set | {' | '.join(names)} |\n| --- |{' --- |' * len(names)}")
+    for name, one in judged.items():
+        print(f"| {name} | {' | '.join(_shown(one, n) for n in names)} |")
+    mean = {n: fmean(_values(judged, n)) for n in names}
+    worst = {n: (max if n == "ece" else min)(_values(judged, n)) for n in names}
+    for label, row in (("mean", mean), ("worst", worst)):
+        print(f"| **{label}** | {' | '.join(f'{row[n]:.3f}' for n in names)} |")
+    tables = {name: to_json(bins(found)) for name, found in said.items()}
+    sets = {name: asdict(one) for name, one in judged.items()}
+    return {"mean": mean, "worst": worst, "sets": sets, "reliability": tables}
+
+
+def _values(judged: Mapping[str, Judged], name: str) -> list[float]:
+    return [v for one in judged.values() if (v := getattr(one, name)) is not None]
+
+
+def _shown(one: Judged, name: str) -> str:
+    value = getattr(one, name)
+    return "-" if value is None else f"{value:.3f}"
+
+
+def log_loss(sets: Sets, used: Sequence[str]) -> float:
+    """Mean over sets of the weighted log-loss of a fit that has not seen the set."""
+    losses = []
+    for name, model in unseen(sets, used).items():
+        said = [s.stated(model) for s in sets[name]]
+        total = -sum(s.weight * float(np.log(max(s.p if s.right else 1 - s.p, 1e-3))) for s in said)
+        losses.append(total / sum(s.weight for s in said))
+    return fmean(losses)
+
+
+def select(sets: Sets) -> None:
+    """Print which signal helps most on unseen sets, one after another."""
+    used: list[str] = ["size"]
+    for _ in range(8):
+        tried = sorted((log_loss(sets, [*used, n]), n) for n in NAMES if n not in used)
+        used.append(tried[0][1])
+        said = {n: [s.stated(m) for s in sets[n]] for n, m in unseen(sets, used).items()}
+        judged = [judge(s, TAU) for s in said.values()]
+        shown = "  ".join(
+            f"{n} {fmean(v := [getattr(j, n) or 0.0 for j in judged]):.3f}"
+            f"/{(max if n == 'ece' else min)(v):.3f}"
+            for n in (*FIGURES, OUTSIDE)
+        )
+        print(f"{tried[0][0]:.4f} + {used[-1]:16} {shown}  next {[n for _, n in tried[1:4]]}")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Fit, report, and write with `--write`."""
+    """Fit, judge, and write with `--write`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("bench", type=Path)
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--loso", action="store_true")
+    parser.add_argument("--write", action="store_true", help="store the fit over all sets")
+    parser.add_argument("--select", action="store_true", help="try which signals to use")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep what was ranked")
     options = parser.parse_args(argv)
-    folders = sorted(p.parent for p in options.bench.glob("*/queries.jsonl"))
-    data = {folder.name: samples(folder) for folder in folders}
-    model = fit(list(data.values()))
-    for name, found in data.items():
-        family = name.split("-")[0]
-        rest = [s for n, s in data.items() if n.split("-")[0] != family]
-        print(f"{name:15} {figures(found, *(fit(rest) if options.loso else model))}")
-    print(json.dumps({"intercept": model[0], "coefficients": model[1]}, indent=2))
+    sets = gather(options.bench, options.cache)
+    if options.select:
+        select(sets)
+        return
+    models = unseen(sets)
+    alone = {name: [s.stated(models[name]) for s in found] for name, found in sets.items()}
+    own = {name: after_refit(found, models[name]) for name, found in sets.items()}
+    kept = {
+        "unseen": report("As shipped, on sets the fit has not seen", alone),
+        "refit": report(f"After a refit on {OWN} own requests, on the others", own),
+    }
+    model = fit(list(sets.values()))
+    print(json.dumps({"intercept": model.intercept, "coefficients": model.coefficients}, indent=2))
+    if options.json:
+        options.json.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
     if options.write:
-        TARGET.write_text(json.dumps(_document(model, data), indent=2) + "\n", encoding="utf-8")
+        TARGET.write_text(json.dumps(_document(model, sets), indent=2) + "\n", encoding="utf-8")
 
 
-def _document(
-    model: tuple[float, dict[str, float]], data: dict[str, list[Sample]]
-) -> dict[str, Any]:
+def _document(model: Calibration, sets: Sets) -> dict[str, Any]:
+    told = {
+        "source": "shipped",
+        "version": int(shipped().provenance.get("version", 1)) + 1,
+        "signals": signals.VERSION,
+        "fitted_by": "scripts/fit_calibration.py",
+        "sets": {name: len(found) for name, found in sets.items()},
+        "copy_weight": calibrate.COPY,
+        "label": "the top candidate is one of the tools the request is meant for",
+    }
     return {
-        "intercept": model[0],
-        "coefficients": model[1],
-        "provenance": {
-            "fitted_by": "scripts/fit_calibration.py",
-            "sets": {name: len(found) for name, found in data.items()},
-            "absent_weight": ABSENT_WEIGHT,
-            "small_catalogue": SMALL,
-            "label": "the top candidate is one of the tools the request is meant for",
-        },
+        "intercept": model.intercept,
+        "coefficients": model.coefficients,
+        "spread": model.spread,
+        "provenance": told,
     }
 
 

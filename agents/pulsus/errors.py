@@ -222,6 +222,13 @@ class EvalBelowFloor(PulsusError):
     exit_status = 3
 
 
+class CalibrationRefused(PulsusError):
+    """The requests cannot be calibrated on: too few, or all of one kind."""
+
+    code = "CALIBRATION_REFUSED"
+    exit_status = 2
+
+
 class Aborted(PulsusError):
     """Somebody stopped it; a promotion had happened whole or not at all."""
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.core.rankers.calibration import NAMED, Calibration, load, shipped
-from pulsus.core.rankers.signals import NAMES, Standing, signals
+from pulsus.core.rankers.signals import FALLING, NAMES, VERSION, Standing, signals
 
 PLAIN = Calibration(0.0, {"coverage": 2.0, "rivals": -1.0}, {})
 
@@ -38,12 +38,13 @@ def test_the_shipped_model_knows_its_signals_and_where_they_come_from():
     assert set(model.coefficients) == set(NAMES)
     assert model.provenance["fitted_by"] == "scripts/fit_calibration.py"
     assert model.provenance["sets"]
+    assert model.provenance["signals"] == VERSION
+    assert set(model.spread) == set(NAMES)
 
 
 def test_more_evidence_never_lowers_p():
-    falling = {"missed", "rivals", "size"}
     for name, weight in shipped().coefficients.items():
-        assert weight <= 0 if name in falling else weight >= 0
+        assert weight <= 0 if name in FALLING else weight >= 0
 
 
 def test_a_calibration_without_its_parts_is_refused():
@@ -85,3 +86,22 @@ def test_a_history_all_tools_share_makes_no_rivals():
     shifted = [replace(s, score=s.score + 0.1) for s in near]
     before, after = (signals(s, 10)[0]["rivals"] for s in (near, shifted))
     assert before == after
+
+
+def test_a_candidate_is_contested_by_the_next_four_and_leads_the_last_of_them():
+    first, *_, last = signals([standing(1 - n / 10, 0.9 - n / 10) for n in range(7)], 10)
+    assert first["contested"] == pytest.approx(0.8)
+    assert first["lead"] == pytest.approx(0.4)
+    assert last["contested"] == pytest.approx(0.9)
+    assert last["lead"] == pytest.approx(0.4 - 0.7)
+
+
+def test_a_candidate_that_few_contest_leads_by_its_whole_score():
+    (first, _) = signals([standing(0.9), standing(0.5)], 10)
+    assert first["lead"] == 0.9
+
+
+def test_strength_tells_a_long_match_from_a_short_one_of_the_same_share():
+    short, long = (signals([replace(standing(0.5), covered=c)], 10)[0]["strength"] for c in (2, 9))
+    assert long > short > 0
+    assert signals([replace(standing(0.5), coverage=0.0)], 10)[0]["strength"] == 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -27,11 +27,17 @@ AT_ODDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A logistic model. `coefficients` name the signals; one not given counts as 0."""
+    """A logistic model. `coefficients` name the signals; one not given counts as 0.
+
+    `provenance` says whose it is: `source` (shipped or project), `version`, what it was fitted on.
+    `spread` holds each signal's mean and standard deviation where it was fitted: a refit measures
+    its distance from this one in them.
+    """
 
     intercept: float
     coefficients: Mapping[str, float]
     provenance: Mapping[str, Any]
+    spread: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def p(self, signals: Mapping[str, float]) -> float:
         """The probability in [0, 1] that these signals belong to the right tool."""
@@ -48,7 +54,8 @@ class Calibration:
 def load(text: str) -> Calibration:
     """The calibration of a JSON text, as scripts/fit_calibration.py writes it."""
     data = json.loads(text)
-    return Calibration(data["intercept"], data["coefficients"], data["provenance"])
+    spread = {name: (mean, scale) for name, (mean, scale) in data.get("spread", {}).items()}
+    return Calibration(data["intercept"], data["coefficients"], data["provenance"], spread)
 
 
 @cache

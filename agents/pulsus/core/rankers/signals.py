@@ -11,6 +11,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+VERSION = 2
+"""Raised when a signal, or the ranking it comes from, changes its meaning: a calibration fitted to
+other signals must not be applied to these."""
+
 NAMES = (
     "score",
     "margin",
@@ -23,11 +27,20 @@ NAMES = (
     "missed",
     "rivals",
     "size",
+    "strength",
+    "contested",
+    "lead",
 )
 """Fitted signals. `named` and `caution` have fixed effects (calibration.py)."""
 
+FALLING = frozenset({"missed", "rivals", "size", "contested"})
+"""Signals of which more means less sure; of the others more never lowers p."""
+
 _RIVAL = 0.9
 """Share of a candidate's match from which another rivals it."""
+
+_NEXT = 4
+"""How many of the best other candidates contest one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +63,25 @@ class Standing:
     named: bool
     cautious: bool
 
+    @property
+    def strength(self) -> float:
+        """The overlap in idf mass: a share of the request's own mass says nothing of how much."""
+        return self.overlap * self.covered / self.coverage if self.coverage else 0.0
 
-def signals(standings: Sequence[Standing], size: int) -> list[dict[str, float]]:
-    """The signals of each candidate among all of a request's, in a catalogue of `size` tools."""
+
+def signals(
+    standings: Sequence[Standing], size: int, shown: int | None = None
+) -> list[dict[str, float]]:
+    """The signals of each candidate among all of a request's, best first, of `size` tools.
+
+    `contested` is the most that one of the next candidates covers, `lead` the score above the last
+    of them, 0 where there are fewer. Only the first `shown` are given, where that is said.
+    """
     scores = _two_best([s.score for s in standings])
     coverages = _two_best([s.coverage for s in standings])
     bars = sorted(s.match for s in standings)
     named = sum(s.named for s in standings)
+    first = standings[: _NEXT + 1]
     return [
         {
             "score": own.score,
@@ -70,11 +95,23 @@ def signals(standings: Sequence[Standing], size: int) -> list[dict[str, float]]:
             "missed": math.log1p(own.missed),
             "rivals": math.log(len(bars) - bisect_left(bars, _RIVAL * own.match)),
             "size": math.log1p(size),
+            "strength": math.log1p(own.strength),
+            "contested": max((s.coverage for s in _next(own, first)), default=0.0),
+            "lead": own.score - _fifth(_next(own, first)),
             "named": 1 / named if own.named else 0.0,
             "caution": float(own.cautious),
         }
-        for own in standings
+        for own in standings[:shown]
     ]
+
+
+def _next(own: Standing, first: Sequence[Standing]) -> list[Standing]:
+    """The best candidates other than this one, at most `_NEXT`."""
+    return [s for s in first if s is not own][:_NEXT]
+
+
+def _fifth(others: Sequence[Standing]) -> float:
+    return others[-1].score if len(others) == _NEXT else 0.0
 
 
 def _two_best(values: Sequence[float]) -> tuple[float, float]:
