@@ -112,7 +112,7 @@ def test_a_first_tool_below_tau_hears_of_tau_not_of_a_winner():
 def test_a_rival_that_fits_as_well_is_named_as_what_keeps_p_low():
     own = replace(
         ranked("a/b/c", 0.4),
-        signals={"coverage": 1.0, "overlap": 1.0, "name_cover": 1.0, "coverage_margin": 0.0},
+        signals={"name_cover": 1.0, "strength": 9.0, "contested": 0.9, "lead": 0.0},
     )
     rival = ranked("a/b/d", 0.38)
     found = Search((own, rival), (), Choice("generate", (), ""), widened=False)

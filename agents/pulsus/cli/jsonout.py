@@ -124,6 +124,7 @@ def calibrated_by(calibration: Calibration) -> dict[str, Any]:
     return {
         "source": calibration.provenance.get("source", "shipped"),
         "version": calibration.provenance.get("version"),
+        "data": calibration.provenance.get("data"),
         "intercept": calibration.intercept,
         "coefficients": dict(calibration.coefficients),
     }

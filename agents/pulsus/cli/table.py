@@ -66,7 +66,12 @@ def calibrated_by(calibration: Calibration) -> str:
     """Which calibration gave p: shipped or the project's own, and its version."""
     told = calibration.provenance
     version = f" version {told['version']}" if told.get("version") else ""
-    return f"{told.get('source', 'shipped')}{version} (starts at {calibration.intercept:+.2f})"
+    data = (
+        f", {told['requests']} requests, data {str(told['data'])[:8]}" if told.get("data") else ""
+    )
+    return (
+        f"{told.get('source', 'shipped')}{version}{data} (starts at {calibration.intercept:+.2f})"
+    )
 
 
 def unheard(ranked: Sequence[Ranked]) -> tuple[str, ...]:

@@ -30,10 +30,14 @@ Code = Literal[
     "BROKEN",
 ]
 
+_FEW = "the words it shares with the request are few or common"
 _INTENT = "add an intent with these words to its manifest"
 
-_SHARES = ("coverage", "coverage_margin", "overlap", "margin", "name_cover")
-"""Signals in [0, 1] of which more is better."""
+_RIVALRY = frozenset({"contested", "margin", "coverage_margin", "rivals", "lead"})
+_NAMING = frozenset({"name", "name_cover"})
+_GIVEN = frozenset({"size", "caution", "named"})
+"""Signals by what is said of them where they keep p low; of the rest, that few words matched. What
+is given is no reason: nobody can change it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,24 +148,29 @@ def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
 
 
 def doubt(own: Ranked, rival: Ranked | None, calibration: Calibration) -> str:
-    """What keeps p low, in a few words: the signal that costs most against its best value."""
+    """What keeps p low, in a few words: the signal that costs most against its usual value."""
     if own.caution:
         return own.caution
     heard, missing = len(why.heard(own)), len(own.unmatched)
     if missing and missing >= heard:
         return f"only {heard} of {heard + missing} words matched"
-    losses = {
-        name: calibration.coefficients.get(name, 0.0) * (1.0 - own.signals.get(name, 0.0))
-        for name in _SHARES
-    }
-    worst = max(losses, key=lambda name: (losses[name], name))
-    if worst in ("margin", "coverage_margin") and rival:
+    worst = max(_losses(own, calibration), default=(0.0, ""))[1]
+    if worst in _RIVALRY and rival:
         return f"{rival.tool.id} fits about as well (p {rival.p:.2f})"
-    if worst == "name_cover":
-        return f"the request says {own.signals.get(worst, 0.0):.0%} of its name"
-    if missing:
-        return f"{missing} of {heard + missing} words matched nothing"
-    return "it shares too little with the request"
+    if worst in _NAMING:
+        said = own.signals.get("name_cover", 0.0)
+        return f"the request says {said:.0%} of its name"
+    return f"{missing} of {heard + missing} words matched nothing" if missing else _FEW
+
+
+def _losses(own: Ranked, calibration: Calibration) -> list[tuple[float, str]]:
+    """What each signal that can be changed costs in log-odds against its mean where it was
+    fitted."""
+    return [
+        (weight * (calibration.spread[name][0] - own.signals[name]), name)
+        for name, weight in calibration.coefficients.items()
+        if name not in _GIVEN and name in calibration.spread and name in own.signals
+    ]
 
 
 def _chosen(tool: ToolSpec, found: Search, step: int) -> WhyNot:
