@@ -1,0 +1,31 @@
+"""Similarity of meaning between a request and things known beforehand (spec §4, §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pulsus.core.embeddings.vectors import Vectors
+
+if TYPE_CHECKING:
+    from pulsus.core.embeddings.encoder import Encoder, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Meaning:
+    """What is like a request, by owner. Pure: same text, same numbers."""
+
+    encoder: Encoder
+    vectors: Vectors
+
+    def similar(self, text: str) -> Mapping[int, float]:
+        """Cosine in [-1, 1] by owner: for tools, by position in the index's tools."""
+        return self.vectors.likeness(asked(self.encoder, text))
+
+
+@lru_cache(maxsize=256)
+def asked(encoder: Encoder, text: str) -> Vector:
+    """A request's vector; one request is asked about its tools, folders and documents."""
+    return next(iter(encoder.encode([text])))
