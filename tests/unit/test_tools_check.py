@@ -4,8 +4,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
+from pulsus.core.storage.accepted import PastRoute
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed
-from pulsus.routing.tools_check import check, unused
+from pulsus.routing.tools_check import check, last_used, unused
 from tests.ranking import tool
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -100,6 +103,12 @@ def test_a_tool_last_used_before_the_given_days_is_reported_with_the_date():
         ("a/b/never", "warning"),
     ]
     assert "2026-01-20" in found[0].reason
+
+
+@pytest.mark.parametrize(("outcome", "counts"), [("accepted", True), ("rejected", False)])
+def test_only_accepted_routes_count_as_use(outcome, counts):
+    past = [PastRoute(NOW, "run-1", None, "do it", ("a/b/c",), outcome)]
+    assert last_used(past, {}) == ({"a/b/c": NOW} if counts else {})
 
 
 def test_a_tool_younger_than_the_given_days_is_not_called_unused():

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from pulsus.cli.common import Session, common
 from pulsus.errors import ValidationFailed
 
 if TYPE_CHECKING:
-    from pulsus.core.storage.metadata import Record
     from pulsus.routing.tools_check import Finding
     from pulsus.routing.tools_probe import First, Probed
 
@@ -76,18 +74,15 @@ def _findings(session: Session, golden: Path | None, unused_days: int | None) ->
     latest = {r.tool_id: r for r in metadata.read_all(app.workflows_root)}
     found = tools_check.check(app.catalogue, latest)
     found += tools_probe.findings(_probed(session, golden))
-    used: dict[str, datetime] = {}
-    for route in accepted.load(app.state_dir):
-        for tool in route.tools:
-            used[tool] = max(used.get(tool, route.ts), route.ts)
+    past = accepted.load(app.state_dir)
     found += tools_check.unused(
-        app.catalogue.tools, used, _made(latest), now=utc_now(), days=unused_days
+        app.catalogue.tools,
+        tools_check.last_used(past, latest),
+        {tool: record.created for tool, record in latest.items()},
+        now=utc_now(),
+        days=unused_days,
     )
     return sorted(found, key=lambda f: (tools_check.LEVELS.index(f.level), f.code, str(f.path)))
-
-
-def _made(latest: Mapping[str, Record]) -> dict[str, datetime]:
-    return {tool: record.created for tool, record in latest.items()}
 
 
 def _probed(session: Session, golden: Path | None) -> list[Probed]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.core.rankers.text import stems
+from pulsus.core.storage.accepted import PastRoute
 from pulsus.core.storage.metadata import Record
 from pulsus.core.types import Catalogue, ToolSpec
 
@@ -53,6 +54,16 @@ def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
             for text in catalogue.warnings
         ),
     ]
+
+
+def last_used(past: Iterable[PastRoute], latest: Mapping[str, Record]) -> dict[str, datetime]:
+    """When each tool was last used, by id: accepted routes, and promotions a route led to."""
+    uses = [(tool, r.ts) for r in past if r.outcome == "accepted" for tool in r.tools]
+    uses += [(tool, record.created) for tool, record in latest.items() if record.route_id]
+    found: dict[str, datetime] = {}
+    for tool, at in uses:
+        found[tool] = max(found.get(tool, at), at)
+    return found
 
 
 def unused(
