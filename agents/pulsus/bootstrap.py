@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,28 +139,32 @@ class App:
     @cached_property
     def rank_index(self) -> RankIndex:
         """The catalogue made ready for ranking."""
-        return self._ranked(self.catalogue.tools, "ranking.json")
+        return self._ranking[0]
 
-    def _unshadowed(self) -> RankIndex | None:
-        """The same without the shadowed tools; None where there are none."""
-        from pulsus.core.catalogue import columns, shadowed, without
+    @property
+    def ranking_warnings(self) -> tuple[str, ...]:
+        """Why a kept ranking index was not used; none as long as nothing is ranked."""
+        return self._ranking[1] if "_ranking" in self.__dict__ else ()
 
-        tools = self.catalogue.tools
-        ids = columns(tools).ids
-        hidden = {ids[shared] for shared, _ in shadowed(ids)}
-        return self._ranked(without(tools, hidden), "ranking-unshadowed.json") if hidden else None
-
-    def _ranked(self, tools: Sequence[ToolSpec], file_name: str) -> RankIndex:
+    @cached_property
+    def _ranking(self) -> tuple[RankIndex, tuple[str, ...]]:
         from pulsus.routing.warm import rank_index
 
         return rank_index(
-            tools,
+            self.catalogue.tools,
             self.settings.ranker,
             features=self.contributions.features,
             synonyms=self.synonyms,
             state_dir=self.state_dir if self._caching else None,
-            file_name=file_name,
         )
+
+    def _unshadowed(self) -> RankIndex | None:
+        """The same without the shadowed tools; None where there are none."""
+        from pulsus.core.catalogue import columns, shadowed
+
+        ids = columns(self.catalogue.tools).ids
+        hidden = frozenset(ids[shared] for shared, _ in shadowed(ids))
+        return replace(self.rank_index, hidden=hidden) if hidden else None
 
     @cached_property
     def history(self) -> Mapping[str, ToolHistory]:

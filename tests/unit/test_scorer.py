@@ -256,21 +256,6 @@ def test_a_request_that_says_a_whole_anti_intent_is_not_sure_of_that_tool():
     assert best.caution == "the tool's manifest says it is not for 'to audio'"
 
 
-def test_a_changed_manifest_is_not_ranked_by_the_old_one():
-    before = tool("a/b/thing", "Does it.", intents=("fragmentation",))
-    after = tool("a/b/thing", "Does it.", intents=("compaction",))
-    fitted = RankIndex.build((before, *CATALOGUE)).to_json()
-    found = RankIndex.build((after, *CATALOGUE), fitted=fitted).rank("compaction")
-    assert [r.tool.id for r in found] == ["a/b/thing"]
-
-
-def test_remembered_requests_are_not_ranked_by_an_index_without_them():
-    fitted = RankIndex.build(CATALOGUE).to_json()
-    past = {"storage/usage/disk_usage": ("quota trouble",)}
-    found = RankIndex.build(CATALOGUE, fitted=fitted, remembered=past).rank("quota trouble")
-    assert found[0].tool.id == "storage/usage/disk_usage"
-
-
 def factors(index, text):
     return {term.word: term.factor for term in terms(text, index.documents, {})}
 

@@ -12,7 +12,11 @@ def show(session: Session) -> None:
     if session.verbosity < 0:
         return
     app = session.app
-    for line in (*app.checked_plugins().failures, *app.catalogue.warnings):
+    for line in (
+        *app.checked_plugins().failures,
+        *app.catalogue.warnings,
+        *app.ranking_warnings,
+    ):
         output.warn(line)
     for shadowed in app.catalogue.shadowed:
         output.warn(shadowed.warning(app.workflows_root))

@@ -80,10 +80,8 @@ class Searcher:
         in the pool of another domain."""
         if self.unshadowed is None:
             return self.index
-        shadowed = {tool.id for tool in self.catalogue.tools}.difference(
-            tool.id for tool in self.unshadowed.tools
-        )
-        return self.index if shadowed.intersection(tools or ()) else self.unshadowed
+        stands_in = any(tool in (tools or ()) for tool in self.unshadowed.hidden)
+        return self.index if stands_in else self.unshadowed
 
     def _rank(
         self,

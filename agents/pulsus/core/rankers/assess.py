@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from pulsus.core.rankers.base import Feature, Recalled
-from pulsus.core.rankers.doc import DocIndex
+from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.evidence import Evidence
 from pulsus.core.rankers.history import history_success
-from pulsus.core.rankers.name import NameShares
-from pulsus.core.rankers.order import Candidate
+from pulsus.core.rankers.name import cover, similarity
+from pulsus.core.rankers.order import Figures, figures
+from pulsus.core.rankers.packing import CAREFUL, DECLINES, SHARED
 from pulsus.core.rankers.purpose import caution
 from pulsus.core.rankers.signals import Standing
 from pulsus.core.rankers.text import stems
@@ -27,10 +28,12 @@ _DENSE = 0.65
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
-    """A candidate with the tool's number in the index and why to be careful with it."""
+    """A candidate by the tool's number in the index, and why to be careful with it."""
 
     number: int
-    candidate: Candidate
+    features: Mapping[str, float]
+    score: float
+    order: Figures
     standing: Standing
     caution: str | None
     votes: tuple[Vote, ...] = ()
@@ -38,15 +41,18 @@ class Assessed:
 
 @dataclass(frozen=True, slots=True)
 class Assessor:
-    """Everything of one request that its candidates share."""
+    """Everything of one request that its candidates share.
+
+    `tools` are by position. A tool is looked at only where its columns do not tell: it may have to
+    be read from disk first.
+    """
 
     intent: ParsedIntent
     asked: tuple[str, ...]
     said: frozenset[str]
     found: Evidence
-    best: float
-    shares: NameShares
-    documents: DocIndex
+    documents: Documents
+    tools: Sequence[ToolSpec]
     weights: Mapping[str, float]
     extra: tuple[Feature, ...]
     history: Mapping[str, ToolHistory]
@@ -55,39 +61,71 @@ class Assessor:
     similar: Mapping[int, float]
     recalled: Mapping[str, Recalled]
 
-    def assess(self, number: int, tool: ToolSpec, *, named: bool) -> Assessed:
+    def assess(self, number: int, *, named: bool) -> Assessed:
         """Features in [0, 1], their weighted sum over the total weight, and the standing."""
-        odds = caution(self.asked, self.said, tool) or self._declined(tool)
+        flags = self.documents.flags(number)
+        odds = self._odds(number, flags)
+        named = named and not odds
+        own = self.documents.name_mass(number)
+        said = self.found.found[number].named
         features = {
-            "name": self._name(number),
-            "doc": self._doc(number, tool, odds),
-            "history": self._history(tool),
-            **{f.name: _clamp(f(self.intent, tool)) for f in self.extra},
+            "name": similarity(said, self.found.asked_mass, own),
+            "doc": self._doc(number, flags, odds),
+            "history": 0.0,
         }
-        total = sum(self.weights.values())
-        score = sum(weight * features[name] for name, weight in self.weights.items()) / total
-        candidate = Candidate(tool=tool, features=features, score=score, named=named and not odds)
-        past = self.recalled.get(tool.id)
-        votes = past.votes if past else ()
-        return Assessed(number, candidate, self._standing(number, candidate, odds), odds, votes)
+        votes: tuple[Vote, ...] = ()
+        if self.history or self.recalled:
+            features["history"], votes = self._history(self.documents.id(number))
+        for feature in self.extra:
+            features[feature.name] = _clamp(feature(self.intent, self._tool(number)))
+        total = score = 0.0
+        for name, weight in self.weights.items():
+            total += weight
+            score += weight * features[name]
+        score /= total
+        standing = Standing(
+            score=score,
+            match=score - self.weights.get("history", 0.0) / total * features["history"],
+            coverage=self.found.coverage(number),
+            covered=self.found.found[number].covered,
+            overlap=self.found.relative_overlap(number),
+            name=features["name"],
+            name_cover=cover(said, own),
+            missed=len(self.found.terms) - self.found.found[number].terms,
+            named=named,
+            cautious=odds is not None,
+        )
+        shared = bool(flags & SHARED)
+        order = figures(named=named, score=score, shared=shared, history=features["history"])
+        return Assessed(number, features, score, order, standing, odds, votes)
 
-    def _name(self, number: int) -> float:
-        return self.shares.similarity(self.documents.names[number])
+    def _tool(self, number: int) -> ToolSpec:
+        return self.tools[self.documents.position(number)]
 
-    def _doc(self, number: int, tool: ToolSpec, odds: str | None) -> float:
+    def _doc(self, number: int, flags: int, odds: str | None) -> float:
         """Overlap relative to the request's best, less anti-intents, halved where at odds."""
-        share = self.found.overlap.get(number, 0.0) / self.best if self.best else 0.0
+        best = self.found.best
+        share = self.found.found[number].overlap / best if best else 0.0
         if self.similar:
             share += _DENSE * (_clamp(self.similar.get(number, 0.0)) - share)
-        refused = tool.manifest.anti_intents if tool.manifest else ()
-        share -= _ANTI * max((self._said(hint) for hint in refused), default=0.0)
+        if flags & DECLINES:
+            share -= _ANTI * max((self._said(hint) for hint in self._refused(number)), default=0.0)
         return _clamp(share * (_CAUTIOUS if odds else 1.0))
 
-    def _declined(self, tool: ToolSpec) -> str | None:
-        """Why the tool is at odds by its own manifest: the request says a whole anti-intent."""
-        refused = tool.manifest.anti_intents if tool.manifest else ()
-        hint = next((h for h in refused if self._said(h) == 1.0), None)
+    def _odds(self, number: int, flags: int) -> str | None:
+        """Why request and tool are at odds: by what they change, or by the tool's own manifest."""
+        if self.asked or flags & CAREFUL:
+            odds = caution(self.asked, self.said, self._tool(number))
+            if odds:
+                return odds
+        if not flags & DECLINES:
+            return None
+        hint = next((h for h in self._refused(number) if self._said(h) == 1.0), None)
         return f"the tool's manifest says it is not for {hint!r}" if hint else None
+
+    def _refused(self, number: int) -> tuple[str, ...]:
+        manifest = self._tool(number).manifest
+        return manifest.anti_intents if manifest else ()
 
     def _said(self, hint: str) -> float:
         """Share of a hint's words the request says itself (a synonym is not enough)."""
@@ -95,28 +133,13 @@ class Assessor:
         said = sum(self.found.asked.get(key) == 1.0 for key in wanted)
         return said / len(wanted) if wanted else 0.0
 
-    def _history(self, tool: ToolSpec) -> float:
-        past = self.recalled.get(tool.id)
-        told = past.value if past else 0.0
-        if self.now is None:
-            return _clamp(told)
-        served = history_success(self.history.get(tool.id), self.now, self.half_life_days)
-        return _clamp(served + told)
-
-    def _standing(self, number: int, candidate: Candidate, odds: str | None) -> Standing:
-        history = self.weights.get("history", 0.0) / sum(self.weights.values())
-        return Standing(
-            score=candidate.score,
-            match=candidate.score - history * candidate.features["history"],
-            coverage=self.found.coverage(number),
-            covered=self.found.covered.get(number, 0.0),
-            overlap=self.found.relative_overlap(number),
-            name=candidate.features["name"],
-            name_cover=self.shares.cover(self.documents.names[number]),
-            missed=len(self.found.terms) - self.found.hits.get(number, 0),
-            named=candidate.named,
-            cautious=odds is not None,
-        )
+    def _history(self, tool_id: str) -> tuple[float, tuple[Vote, ...]]:
+        """How well the tool has served, and for requests like this one."""
+        past = self.recalled.get(tool_id)
+        served = 0.0
+        if self.now is not None:
+            served = history_success(self.history.get(tool_id), self.now, self.half_life_days)
+        return _clamp(served + (past.value if past else 0.0)), past.votes if past else ()
 
 
 def _clamp(value: float) -> float:

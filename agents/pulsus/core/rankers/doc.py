@@ -1,131 +1,300 @@
-"""Doc feature: tf-idf overlap of request and tool (spec §4 `doc_keywords`).
+"""What a catalogue's words weigh (spec §4 `doc_keywords`): lookups in a segment, or in two.
 
-scikit-learn fits it once; what stays is plain postings, so a query imports nothing of it.
+The second holds tools that came or changed since the first was made. Counts are kept, weights are
+not: an index that grew with the catalogue answers exactly as one made anew.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from pulsus.core.rankers.fields import bag, places
-from pulsus.core.rankers.text import stem
+from pulsus.core.rankers.fields import NAME
+from pulsus.core.rankers.segment import Segment, encode
 
-FORMAT = 1
-_PIVOT = 0.5
-"""How far a tool's length counts (0 not, 1 cosine). Over five routing sets
-0.5 and 0.7 were alike, 0.3 and 1 worse."""
-
-Posting = tuple[int, float, int]
-"""Tool number, tf-idf weight, places as bits."""
+_MEMO = 20_000
+"""Words whose place is remembered between requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocIndex:
-    """A fitted catalogue. `vocabulary` maps each word as written to its stem.
-
-    `names` holds each tool's name as stems. Numbers are positions in the order of fitting.
-    """
+    """A small vocabulary in memory. `vocabulary` maps each word as written to its stem."""
 
     size: int
     idf: Mapping[str, float]
-    postings: Mapping[str, Sequence[Posting]]
-    names: tuple[tuple[str, ...], ...]
+    postings: Mapping[str, Sequence[int]]
+    names: Collection[tuple[str, ...]]
     vocabulary: Mapping[str, str]
+
+    def knows(self, key: str) -> bool:
+        """Whether a stem stands anywhere."""
+        return key in self.idf
+
+    def stem_of(self, word: str) -> str | None:
+        """The stem of a word that is written somewhere."""
+        return self.vocabulary.get(word)
+
+    def like(self, first: str) -> Sequence[str]:
+        """The words that begin so, in order."""
+        return [word for word in self.vocabulary if word.startswith(first)]
+
+    def called(self, key: str) -> bool:
+        """Whether something is called just that."""
+        return (key,) in self.names
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The tools of one segment that have a stem, by number in it; `first` is that of all."""
+
+    first: int
+    tools: memoryview[int]
+    counts: memoryview[int]
+    places: memoryview[int]
+    lengths: memoryview[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A stem: its weight, and where it stands."""
+
+    idf: float
+    postings: tuple[Postings, ...]
+
+
+def idf(size: int, tools: int) -> float:
+    """How much a word says that `tools` of `size` tools have (BM25; never negative)."""
+    return math.log(1 + (size - tools + 0.5) / (tools + 0.5))
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A catalogue's words. Tools have numbers; their positions are those in id order.
+
+    `gone` are numbers of `base` that no longer count: removed, or changed and in `delta`.
+    """
+
+    base: Segment
+    delta: Segment | None = None
+    gone: frozenset[int] = frozenset()
+    _lost: Counter[str] = field(default_factory=Counter)
+    _dead: frozenset[str] = frozenset()
+    _moved: tuple[list[int], list[int], list[int]] = ([], [], [])
+    _total: int = 0
+    _entries: dict[str, Entry | None] = field(default_factory=dict)
+    _stems: dict[str, str | None] = field(default_factory=dict)
+    _masses: dict[int, float] = field(default_factory=dict)
+    arrays: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, base: Segment, delta: Segment | None = None) -> Documents:
+        """The words of a segment, and of the one that follows it."""
+        total = base["total"][0]
+        if delta is None:
+            return cls(base, _total=total)
+        removed = delta["removed"].tolist()
+        lost, dead = _lost(base, delta, removed)
+        total += delta["total"][0] - sum(base["lengths"][n] for n in removed)
+        moved = _moves(base, delta, removed)
+        return cls(base, delta, frozenset(removed), lost, dead, moved, total)
+
+    @property
+    def size(self) -> int:
+        """How many tools count."""
+        return len(self.base) - len(self.gone) + (0 if self.delta is None else len(self.delta))
+
+    @property
+    def mean_length(self) -> float:
+        """Words a tool has; 1 where there are none."""
+        return self._total / self.size if self._total else 1.0
 
     @property
     def unseen(self) -> float:
         """The idf of a word no tool has."""
-        return math.log(1 + self.size) + 1
+        return idf(self.size, 0)
+
+    def entry(self, key: str) -> Entry | None:
+        """A stem that some tool has."""
+        try:
+            return self._entries[key]
+        except KeyError:
+            pass
+        if len(self._entries) > _MEMO:
+            self._entries.clear()
+        found = self._entries[key] = self._entry(key)
+        return found
+
+    def _entry(self, key: str) -> Entry | None:
+        raw, found = encode(key), []
+        for first, part in self._parts():
+            number = part.stems.find(raw)
+            if number is not None:
+                found.append(_postings(part, number, first))
+        tools = sum(len(f.tools) for f in found) - self._lost[key]
+        return Entry(idf(self.size, tools), tuple(found)) if tools else None
+
+    def _parts(self) -> Iterator[tuple[int, Segment]]:
+        yield 0, self.base
+        if self.delta is not None:
+            yield len(self.base), self.delta
+
+    def knows(self, key: str) -> bool:
+        """Whether a tool has the stem."""
+        return self.entry(key) is not None
 
     def weight(self, key: str) -> float:
         """The idf of a stem, seen or not."""
-        return self.idf.get(key, self.unseen)
+        found = self.entry(key)
+        return found.idf if found else self.unseen
 
+    def stem_of(self, word: str) -> str | None:
+        """The stem of a word that is written in some tool."""
+        try:
+            return self._stems[word]
+        except KeyError:
+            pass
+        if len(self._stems) > _MEMO:
+            self._stems.clear()
+        found = self._stems[word] = self._written(word)
+        return found
 
-def fit(tools: Sequence[Mapping[str, list[str]]]) -> DocIndex:
-    """The index of tools given by their words (`field_words`), in that order.
-
-    Sublinear tf, smoothed idf; a tool's length counts by pivoted normalisation.
-    """
-    bags = [bag(fields) for fields in tools]
-    bits = [places(fields) for fields in tools]
-    vocabulary = {w: stem(w) for fields in tools for found in fields.values() for w in found}
-    names = tuple(tuple(dict.fromkeys(stem(w) for w in fields["name"])) for fields in tools)
-    idf: dict[str, float] = {}
-    postings: dict[str, list[Posting]] = {}
-    if any(bags):
-        for key, weight, column in _columns(bags):
-            idf[key] = weight
-            postings[key] = [(n, value, bits[n][key]) for n, value in column]
-    return DocIndex(len(tools), idf, postings, names, dict(sorted(vocabulary.items())))
-
-
-def _columns(
-    bags: Sequence[Mapping[str, int]],
-) -> list[tuple[str, float, list[tuple[int, float]]]]:
-    """Each stem with its idf and its (tool, weight) pairs, in stem order."""
-    import numpy as np  # both only while fitting: they take about a second to import
-    from sklearn.feature_extraction import DictVectorizer
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    counter = DictVectorizer(dtype=np.float64)
-    weigher = TfidfTransformer(norm=None, sublinear_tf=True)
-    matrix = weigher.fit_transform(counter.fit_transform(bags))
-    norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    pivot = float(norms[norms > 0].mean())
-    by_stem = matrix.tocsc()
-    out = []
-    for number, key in enumerate(counter.get_feature_names_out()):
-        column = slice(by_stem.indptr[number], by_stem.indptr[number + 1])
-        pairs = sorted(zip(by_stem.indices[column], by_stem.data[column], strict=True))
-        shares = [
-            (int(tool), round(float(v / (1 - _PIVOT + _PIVOT * norms[tool] / pivot)), 6))
-            for tool, v in pairs
-        ]
-        out.append((str(key), round(float(weigher.idf_[number]), 6), shares))
-    return out
-
-
-def to_json(index: DocIndex) -> dict[str, Any]:
-    """JSON values from which `from_json` makes an equal index."""
-    return {
-        "format": FORMAT,
-        "size": index.size,
-        "idf": dict(index.idf),
-        "postings": {key: [list(p) for p in found] for key, found in index.postings.items()},
-        "names": [list(name) for name in index.names],
-        "vocabulary": dict(index.vocabulary),
-    }
-
-
-def from_json(data: Mapping[str, Any]) -> DocIndex | None:
-    """The index, or None where the data is damaged or of another format: fit it anew."""
-    if data.get("format") != FORMAT:
+    def _written(self, word: str) -> str | None:
+        if word in self._dead:
+            return None
+        raw = encode(word)
+        for _, part in self._parts():
+            number = part.words.find(raw)
+            if number is not None:
+                return part.stems.text(part["word_stem"][number])
         return None
-    try:
-        index = DocIndex(
-            size=int(data["size"]),
-            idf={str(key): float(weight) for key, weight in data["idf"].items()},
-            postings={
-                str(key): [(int(n), float(weight), int(bits)) for n, weight, bits in found]
-                for key, found in data["postings"].items()
-            },
-            names=tuple(tuple(map(str, name)) for name in data["names"]),
-            vocabulary={str(word): str(key) for word, key in data["vocabulary"].items()},
+
+    def like(self, first: str) -> Sequence[str]:
+        """The written words that begin so, in order."""
+        found: set[str] = set()
+        low = encode(first)
+        for _, part in self._parts():
+            # No UTF-8 holds FF: it comes after every word that begins so.
+            span = range(part.words.place(low), part.words.place(low + b"\xff"))
+            found.update(part.words.text(n) for n in span)
+        return sorted(found - self._dead)
+
+    def called(self, key: str) -> bool:
+        """Whether the name of a tool is just that."""
+        entry = self.entry(key)
+        return entry is not None and any(
+            bits & NAME and self.name_size(n) == 1
+            for p in entry.postings
+            for n, bits in zip((p.first + t for t in p.tools), p.places, strict=True)
+            if n not in self.gone
         )
-    except (KeyError, TypeError, ValueError, AttributeError):
+
+    def name_size(self, number: int) -> int:
+        """How many stems a tool's name has."""
+        part, own = self._of(number)
+        return part["name_at"][own + 1] - part["name_at"][own]
+
+    def name_mass(self, number: int) -> float:
+        """Their idf, together."""
+        try:
+            return self._masses[number]
+        except KeyError:
+            pass
+        if len(self._masses) > _MEMO:
+            self._masses.clear()
+        found = self._masses[number] = self._name_mass(number)
+        return found
+
+    def _name_mass(self, number: int) -> float:
+        part, own = self._of(number)
+        span = range(part["name_at"][own], part["name_at"][own + 1])
+        mass = 0.0
+        for at in span:
+            mass += self.weight(part.stems.text(part["name_stem"][at]))
+        return mass
+
+    def flags(self, number: int) -> int:
+        """What filters and order need of a tool (packing.py)."""
+        part, own = self._of(number)
+        return part["flags"][own]
+
+    def id(self, number: int) -> str:
+        """A tool's id."""
+        part, own = self._of(number)
+        return part.ids.text(own)
+
+    def number(self, tool_id: str) -> int | None:
+        """The number of an id."""
+        raw = encode(tool_id)
+        for first, part in self._parts():
+            found = part.ids.find(raw)
+            if found is not None and first + found not in self.gone:
+                return first + found
         return None
-    return index if _whole(index) else None
+
+    def spelt(self, spelling: str) -> list[int]:
+        """Tools that may be spelt so: the caller compares."""
+        found = [first + n for first, part in self._parts() for n in part.spelt(spelling)]
+        return [n for n in found if n not in self.gone]
+
+    def position(self, number: int) -> int:
+        """A tool's place in id order."""
+        if self.delta is None:
+            return number
+        removed, before, own = self._moved
+        if number >= len(self.base):
+            return own[number - len(self.base)]
+        return number - bisect_left(removed, number) + bisect_right(before, number)
+
+    def at(self, position: int) -> int:
+        """The number of the tool at a place in id order."""
+        if self.delta is None:
+            return position
+        removed, _, own = self._moved
+        new = bisect_left(own, position)
+        if new < len(own) and own[new] == position:
+            return len(self.base) + new
+        rank = position - new
+        return rank + bisect_right([n - k for k, n in enumerate(removed)], rank)
+
+    def _of(self, number: int) -> tuple[Segment, int]:
+        if self.delta is not None and number >= len(self.base):
+            return self.delta, number - len(self.base)
+        return self.base, number
 
 
-def _whole(index: DocIndex) -> bool:
-    """Whether every part speaks of the same tools and stems."""
-    numbers = range(index.size)
-    return (
-        len(index.names) == index.size
-        and index.idf.keys() == index.postings.keys()
-        and all(n in numbers for found in index.postings.values() for n, _, _ in found)
+def _postings(part: Segment, number: int, first: int) -> Postings:
+    span = slice(part["posting_at"][number], part["posting_at"][number + 1])
+    return Postings(
+        first,
+        part["posting_tool"][span],
+        part["posting_count"][span],
+        part["posting_places"][span],
+        part["lengths"],
     )
+
+
+def _lost(
+    base: Segment, delta: Segment, removed: Sequence[int]
+) -> tuple[Counter[str], frozenset[str]]:
+    """How many tools of `base` each stem lost, and the words that no tool writes any more."""
+    written: Counter[int] = Counter()
+    lost: Counter[str] = Counter()
+    for n in removed:
+        said = base["said_word"][base["said_at"][n] : base["said_at"][n + 1]]
+        written.update(said)
+        lost.update(base.stems.text(s) for s in {base["word_stem"][w] for w in said})
+    dead = (base.words.raw(w) for w, n in written.items() if n == base["word_tools"][w])
+    return lost, frozenset(raw.decode() for raw in dead if delta.words.find(raw) is None)
+
+
+def _moves(
+    base: Segment, delta: Segment, removed: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """Removed numbers; by new tool how many of the base come before it, and its position."""
+    before = [base.ids.place(delta.ids.raw(n)) for n in range(len(delta))]
+    own = [at - bisect_left(removed, at) + n for n, at in enumerate(before)]
+    return list(removed), before, own

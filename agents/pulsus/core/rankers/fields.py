@@ -11,6 +11,9 @@ from pulsus.core.types import ToolSpec
 PLACES = ("name", "summary", "manifest", "path", "body", "args", "history")
 """A posting holds them as bits."""
 
+NAME = 0b1
+"""The bit of the first place."""
+
 FOCUS = 0b1111
 """The first four: what the tool is for. The others say what else it mentions."""
 

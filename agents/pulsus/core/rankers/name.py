@@ -1,69 +1,28 @@
-"""Name feature: how alike request and tool name are (spec §4 `name_similarity`)."""
+"""What a request may call a tool (spec §4 `name_similarity`: the exact part of it)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from rapidfuzz import fuzz, process
-
-from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.text import words
 from pulsus.core.types import ToolSpec
-
-_CLOSE = 85.0
-"""rapidfuzz ratio (0 to 100) from which two stems count as one misspelt."""
-
-_SHORTEST = 4
 
 _IDENTIFIER = re.compile(r"[\w./:-]+")
 """A word as written: `disk/usage/largest_files`, `ping.py::run`."""
 
 
-@dataclass(frozen=True, slots=True)
-class NameShares:
-    """What one request says of names. `asked` maps each stem looked for to a weight in (0, 1]."""
+def similarity(said: float, asked: float, own: float) -> float:
+    """Token-set similarity in [0, 1] of request and name where a rare word counts more (Dice).
 
-    asked: Mapping[str, float]
-    index: DocIndex
-    mass: float
-    known: dict[str, float]
+    `said` is the idf mass of the name's words that the request says, `asked` that of the request,
+    `own` that of the name. 0.0 when either side is empty.
+    """
+    return min(1.0, 2 * said / (asked + own)) if own and asked else 0.0
 
-    @classmethod
-    def of(cls, asked: Mapping[str, float], index: DocIndex) -> NameShares:
-        """The shares of a request, each name's stem looked at once."""
-        return cls(asked, index, sum(w * index.weight(key) for key, w in asked.items()), {})
 
-    def similarity(self, name: Sequence[str]) -> float:
-        """Token-set similarity in [0, 1] where a rare word counts more than a common one.
-
-        Twice the shared idf mass over the sum of both masses (Dice); a misspelt stem shares in
-        proportion to its rapidfuzz ratio. 0.0 when either side is empty.
-        """
-        own = sum(self.index.weight(key) for key in name)
-        if not own or not self.mass:
-            return 0.0
-        return min(1.0, 2 * self._shared(name) / (self.mass + own))
-
-    def cover(self, name: Sequence[str]) -> float:
-        """Share of the name's idf mass the request says, in [0, 1]."""
-        own = sum(self.index.weight(key) for key in name)
-        return min(1.0, self._shared(name) / own) if own else 0.0
-
-    def _shared(self, name: Sequence[str]) -> float:
-        return sum(self._share(key) * self.index.weight(key) for key in name)
-
-    def _share(self, key: str) -> float:
-        if key not in self.known:
-            self.known[key] = self.asked[key] if key in self.asked else self._misspelt(key)
-        return self.known[key]
-
-    def _misspelt(self, key: str) -> float:
-        if len(key) < _SHORTEST:
-            return 0.0
-        close = process.extract(key, self.asked.keys(), scorer=fuzz.ratio, score_cutoff=_CLOSE)
-        return max((ratio / 100 * self.asked[said] for said, ratio, _ in close), default=0.0)
+def cover(said: float, own: float) -> float:
+    """Share of the name's idf mass the request says, in [0, 1]."""
+    return min(1.0, said / own) if own else 0.0
 
 
 def spellings(tool: ToolSpec) -> frozenset[str]:
@@ -80,5 +39,5 @@ def spellings(tool: ToolSpec) -> frozenset[str]:
 
 def mentions(text: str) -> frozenset[str]:
     """Everything in a request that may be one of a tool's `spellings`."""
-    said = {w.strip("./:-").lower() for w in _IDENTIFIER.findall(text)}
-    return frozenset(said | {"=" + " ".join(words(text))})
+    said = {w.strip("./:-").lower() for w in _IDENTIFIER.findall(text) if not w.isalnum()}
+    return frozenset({w for w in said if not w.isalnum()} | {"=" + " ".join(words(text))})

@@ -33,21 +33,31 @@ _REASONS = (
 )
 
 
+Figures = tuple[bool, float, bool, float]
+"""The part of the order that needs no look at the tool itself."""
+
+
+def figures(*, named: bool, score: float, shared: bool, history: float) -> Figures:
+    """Sorts best first: named in the request, score, domain before shared, history."""
+    return (not named, -round(score, _DIGITS), shared, -round(history, _DIGITS))
+
+
 def order_key(candidate: Candidate) -> _Key:
     """Sorts best first; total over distinct ids.
 
     A tool named in the request, then score, then the four tie-breakers of §5, then the id.
     """
     tool = candidate.tool
+    history = candidate.features.get("history", 0.0)
     return (
-        not candidate.named,
-        -round(candidate.score, _DIGITS),
-        tool.shared,
-        -round(candidate.features.get("history", 0.0), _DIGITS),
-        len(tool.path.parts),
-        tool.path.name,
-        tool.id,
+        *figures(named=candidate.named, score=candidate.score, shared=tool.shared, history=history),
+        *last_resort(tool),
     )
+
+
+def last_resort(tool: ToolSpec) -> tuple[int, str, str]:
+    """Shallower path, file name, id."""
+    return (len(tool.path.parts), tool.path.name, tool.id)
 
 
 def tie_break(winner: Candidate, loser: Candidate) -> str | None:

@@ -5,19 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
-from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.literals import KIND, OWN, Value, take_values
 from pulsus.core.rankers.text import STOP_WORDS, stem, words
+
+
+class Lexicon(Protocol):
+    """The words something is written in; `rankers.doc` has two."""
+
+    def knows(self, key: str) -> bool:
+        """Whether a stem stands anywhere."""
+        ...
+
+    def stem_of(self, word: str) -> str | None:
+        """The stem of a word that is written somewhere."""
+        ...
+
+    def like(self, first: str) -> Sequence[str]:
+        """The written words that begin so, in order."""
+        ...
+
+    def called(self, key: str) -> bool:
+        """Whether something is called just that."""
+        ...
+
 
 Synonyms = Mapping[str, tuple[str, ...]]
 """A lower-case word or phrase (up to three words) → words it may also mean."""
 
 SYNONYM = 0.5
 """Weight of a synonym beside the word itself."""
+_ONLY_SYNONYM = 0.8
+"""Its weight where the word itself stands nowhere: then it is what the word means."""
 _TYPO = 0.7
 _COMPOUND = 0.9
 _PHRASE = 3
@@ -44,7 +64,8 @@ _ASKS = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word of the request and the stems it may match, each with a weight in (0, 1].
+    """One word of the request and the stems it may match, its own first, each with a weight in
+    (0, 1].
 
     `factor` in (0, 1] is how much the word counts at all: less inside a value (literals.py).
     """
@@ -66,7 +87,7 @@ def synonym_table(synonyms: Synonyms) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 
 def terms(
-    text: str, index: DocIndex, table: Mapping[tuple[str, ...], tuple[str, ...]]
+    text: str, index: Lexicon, table: Mapping[tuple[str, ...], tuple[str, ...]]
 ) -> tuple[Term, ...]:
     """The request's content words, each once, with everything in the catalogue they may mean."""
     rest, values = take_values(text)
@@ -74,15 +95,18 @@ def terms(
     content = [w for w in said if w not in STOP_WORDS]
     found: dict[str, dict[str, float]] = {}
     for word in content:
-        key = stem(word)
-        found.setdefault(word, {key: 1.0})
-        if key not in index.idf:
-            _raise(found[word], _nearby(word, index))
-    for word, meanings in _synonyms(said, table):
         if word in found:
-            _raise(found[word], {m: SYNONYM for m in meanings if m in index.idf})
+            continue
+        key = _stem(word, index)
+        found[word] = {key: 1.0}
+        if not index.knows(key):
+            _raise(found[word], _nearby(word, index))
+    for word, meanings in _synonyms(said, table, index) if table else ():
+        if word in found:
+            weight = SYNONYM if index.knows(_stem(word, index)) else _ONLY_SYNONYM
+            _raise(found[word], {m: weight for m in meanings if index.knows(m)})
     for first, second in pairwise(content):
-        joined = index.vocabulary.get(first + second)
+        joined = index.stem_of(first + second)
         if joined:
             for word in (first, second):
                 _raise(found[word], {joined: _COMPOUND})
@@ -95,18 +119,18 @@ def terms(
     return _distinct([*outside, *_in_values(values, index)])
 
 
-def _only_asks(word: str, index: DocIndex) -> bool:
+def _only_asks(word: str, index: Lexicon) -> bool:
     """Whether the word is a way of asking; not where a tool is called just that (`find`)."""
-    return word in _ASKING and (stem(word),) not in index.names
+    return word in _ASKING and not index.called(_stem(word, index))
 
 
-def _in_values(values: Sequence[Value], index: DocIndex) -> Iterator[Term]:
+def _in_values(values: Sequence[Value], index: Lexicon) -> Iterator[Term]:
     """Terms of the values' words and kinds the catalogue knows; an unknown one asks nothing."""
     for value in values:
         for said, factor in ((value.own, OWN), (value.kind, KIND)):
             for word in said:
-                key = stem(word)
-                if key in index.idf:
+                key = _stem(word, index)
+                if index.knows(key):
                     yield Term(word, {key: 1.0}, factor)
 
 
@@ -114,8 +138,13 @@ def _distinct(found: Sequence[Term]) -> tuple[Term, ...]:
     """One term a stem, the first: `log` and `logs` in one request are one word."""
     seen: dict[str, Term] = {}
     for term in found:
-        seen.setdefault(stem(term.word), term)
+        seen.setdefault(next(iter(term.stems)), term)
     return tuple(seen.values())
+
+
+def _stem(word: str, index: Lexicon) -> str:
+    """The word's stem, looked up where it is written: stemming takes longer than ranking."""
+    return index.stem_of(word) or stem(word)
 
 
 def _raise(into: dict[str, float], more: Mapping[str, float]) -> None:
@@ -124,10 +153,10 @@ def _raise(into: dict[str, float], more: Mapping[str, float]) -> None:
 
 
 def _synonyms(
-    said: Sequence[str], table: Mapping[tuple[str, ...], tuple[str, ...]]
+    said: Sequence[str], table: Mapping[tuple[str, ...], tuple[str, ...]], index: Lexicon
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each content word that is, or lies in, a known phrase, with that phrase's meanings."""
-    keys = [stem(w) for w in said]
+    keys = [_stem(w, index) for w in said]
     for length in range(1, _PHRASE + 1):
         for start in range(len(said) - length + 1):
             meanings = table.get(tuple(keys[start : start + length]))
@@ -136,16 +165,19 @@ def _synonyms(
                     yield word, meanings
 
 
-def _nearby(word: str, index: DocIndex) -> dict[str, float]:
+def _nearby(word: str, index: Lexicon) -> dict[str, float]:
     """Stems an unknown word may be: a compound of two known words, or a typo of one."""
     for cut in range(3, len(word) - 2):
-        first, second = index.vocabulary.get(word[:cut]), index.vocabulary.get(word[cut:])
+        first, second = index.stem_of(word[:cut]), index.stem_of(word[cut:])
         if first and second:
             return {first: _COMPOUND, second: _COMPOUND}
     if len(word) < 4 or not word.isalpha():
         return {}
+    from rapidfuzz import process  # only for a word that no tool has
+    from rapidfuzz.distance import OSA
+
     allowed = 1 if len(word) < 8 else 2
-    close = process.extract(
-        word, index.vocabulary.keys(), scorer=OSA.distance, score_cutoff=allowed, limit=3
-    )
-    return {index.vocabulary[known]: _TYPO for known, _, _ in close if known[0] == word[0]}
+    written = index.like(word[0])
+    close = process.extract(word, written, scorer=OSA.distance, score_cutoff=allowed, limit=3)
+    meant = (index.stem_of(known) for known, _, _ in close)
+    return dict.fromkeys((key for key in meant if key), _TYPO)

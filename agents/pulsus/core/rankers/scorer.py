@@ -5,50 +5,51 @@ Everything `--explain` prints is made here, from the numbers that decided.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import accumulate
-from pathlib import Path
-from typing import Any
+from heapq import nlargest
+from itertools import accumulate, groupby
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.rankers import doc, query
+from pulsus.core.catalogue import ToolTable, columns
+from pulsus.core.rankers import packing, query
 from pulsus.core.rankers.assess import Assessed, Assessor
-from pulsus.core.rankers.base import Dense, Feature, Memory, Recalled
+from pulsus.core.rankers.base import Dense, Feature, Memory
 from pulsus.core.rankers.calibration import Calibration, shipped
-from pulsus.core.rankers.doc import DocIndex
-from pulsus.core.rankers.evidence import gather, matched
-from pulsus.core.rankers.fields import field_words
-from pulsus.core.rankers.name import NameShares, mentions, spellings
-from pulsus.core.rankers.order import order_key, tie_break, why_not
+from pulsus.core.rankers.doc import Documents
+from pulsus.core.rankers.evidence import POOL, Admit, Evidence, gather, matched
+from pulsus.core.rankers.name import mentions, spellings
+from pulsus.core.rankers.order import Candidate, last_resort, tie_break, why_not
 from pulsus.core.rankers.purpose import commands, groups_of
-from pulsus.core.rankers.query import Term
+from pulsus.core.rankers.segment import Segment
 from pulsus.core.rankers.signals import signals
 from pulsus.core.rankers.text import clean
-from pulsus.core.types import ParsedIntent, Ranked, ToolHistory, ToolSpec
-
-POOL = 100
-"""Candidates whose features are computed; the rest share too few words to matter."""
+from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
 
 BUILT_IN = ("name", "doc", "history")
+
+Allowed = Callable[[str], bool] | Collection[str]
+"""Whether a tool may be routed to at all, by id."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankIndex:
-    """A catalogue made ready for ranking. Statistics always cover the whole catalogue."""
+    """A catalogue made ready for ranking. Statistics always cover the whole catalogue.
 
-    tools: tuple[ToolSpec, ...]
-    identity: Sequence[list[str]]
-    documents: DocIndex
+    `tools` are in id order and looked at only where they are candidates. Tools of the ids in
+    `hidden` are no candidates.
+    """
+
+    tools: Sequence[ToolSpec]
+    documents: Documents
     config: RankerConfig
     calibration: Calibration
     extra: tuple[Feature, ...] = ()
     synonyms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
-    spelt: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     dense: Dense | None = None
     memory: Memory | None = None
+    hidden: frozenset[str] = frozenset()
 
     @classmethod
     def build(
@@ -59,45 +60,32 @@ class RankIndex:
         features: Sequence[Feature] = (),
         synonyms: query.Synonyms | None = None,
         remembered: Mapping[str, Sequence[str]] | None = None,
-        fitted: Mapping[str, Any] | None = None,
+        documents: Documents | None = None,
         calibration: Calibration | None = None,
         dense: Dense | None = None,
         memory: Memory | None = None,
     ) -> RankIndex:
         """The index of `tools`, the same for any order of them.
 
-        `remembered` maps a tool id to past requests it answered well. `fitted` is an earlier
-        `to_json()` for the same tools, manifests and `remembered`: then nothing is fitted and
-        scikit-learn is not imported; of other tools or format it is not used. `dense` and `memory`
-        are asked once a request.
-        Raises ValueError for two features of one name.
+        `remembered` maps a tool id to past requests it answered well. `documents` are the words of
+        the same tools, manifests and `remembered` where they are at hand (routing/warm.py). `dense`
+        and `memory` are asked once a request. Raises ValueError for two features of one name.
         """
         names = [*BUILT_IN, *(f.name for f in features)]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
             raise ValueError(f"two ranking features are called {', '.join(twice)}")
-        ordered = tuple(sorted(tools, key=lambda t: t.id))
-        past = remembered or {}
-        identity = [_identity(t, past.get(t.id, ())) for t in ordered]
-        documents = _usable(fitted, identity) or doc.fit(
-            [field_words(t, past.get(t.id, ())) for t in ordered]
-        )
+        ordered = tools if isinstance(tools, ToolTable) else _in_order(tools)
         return cls(
             tools=ordered,
-            identity=identity,
-            documents=documents,
+            documents=documents or words_of(ordered, remembered or {}),
             config=config or RankerConfig(),
             calibration=calibration or shipped(),
             extra=tuple(features),
             synonyms=query.synonym_table(synonyms or {}),
-            spelt=_spelt(ordered),
             dense=dense,
             memory=memory,
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON values to keep beside the catalogue's digest and give to `build(fitted=…)`."""
-        return {"tools": self.identity, **doc.to_json(self.documents)}
 
     def weights(self) -> dict[str, float]:
         """The weight of every feature as configured; 0 for a plugin's until it is."""
@@ -114,144 +102,201 @@ class RankIndex:
         limit: int | None = None,
         include: Collection[str] = (),
         without: Collection[str] = (),
+        kinds: Collection[Kind] | None = None,
+        allowed: Allowed | None = None,
     ) -> tuple[Ranked, ...]:
         """The candidates, best first; a tool that shares no word with the request is none.
 
         `tools` keeps only these ids: ranks count among them, `p` still knows the better tools
         elsewhere. `limit` defaults to the settings; `include` adds ids beyond it (`--why-not`).
-        `without` ranks as though these ids were not there: calibration's "nothing fits".
-        `history` needs `now` (aware UTC), else ValueError.
+        `kinds`, `allowed` and `without` filter before anything is ranked: a tool left out is no
+        candidate and no rival of one. `history` needs `now` (aware UTC), else ValueError.
         """
         if history and now is None:
             raise ValueError("history decays with time: give `now`")
         intent = request if isinstance(request, ParsedIntent) else _unparsed(request)
         text = clean(intent.intent)
-        terms = query.terms(text, self.documents, self.synonyms)
-        assessed = self._assess(intent, text, terms, history or {}, now, include, without)
-        chances = self._chances(assessed)
+        admit = self._admit(without, kinds, allowed)
+        assessor, named = self._look(intent, text, history or {}, now, include, admit)
+        assessed = sorted(
+            (assessor.assess(n, named=n in named) for n in assessor.found.found),
+            key=lambda a: a.order,
+        )
+        ordered = self._settled(assessed)
+        ids = {self.documents.number(i) for i in include}
         kept = [
-            (a, p)
-            for a, p in zip(assessed, chances, strict=True)
-            if tools is None or a.candidate.tool.id in tools
+            at
+            for at, a in enumerate(ordered)
+            if tools is None or self.documents.id(a.number) in tools
         ]
         first = self.config.max_candidates if limit is None else limit
-        return tuple(
-            self._ranked(kept, at, terms)
-            for at in range(len(kept))
-            if at < first or kept[at][0].candidate.tool.id in include
-        )
+        shown = [n for n, at in enumerate(kept) if n < first or ordered[at].number in ids]
+        return self._shown(assessor.found, ordered, kept, shown)
 
-    def _assess(
+    def _admit(
+        self,
+        without: Collection[str],
+        kinds: Collection[Kind] | None,
+        allowed: Allowed | None,
+    ) -> Admit | None:
+        """Whether a tool may be a candidate, by number; None where all may."""
+        if not (without or self.hidden or kinds is not None or allowed is not None):
+            return None
+        wanted = {n for n, kind in enumerate(packing.KINDS) if kinds is None or kind in kinds}
+        documents = self.documents
+
+        def admit(number: int) -> bool:
+            if documents.flags(number) & packing.KIND_BITS not in wanted:
+                return False
+            tool_id = documents.id(number)
+            if tool_id in without or tool_id in self.hidden:
+                return False
+            return allowed is None or (
+                allowed(tool_id) if callable(allowed) else tool_id in allowed
+            )
+
+        return admit
+
+    def _look(
         self,
         intent: ParsedIntent,
         text: str,
-        terms: tuple[Term, ...],
         history: Mapping[str, ToolHistory],
         now: datetime | None,
         include: Collection[str],
-        without: Collection[str],
-    ) -> list[Assessed]:
-        """Every candidate with its features and standing, in final order."""
-        gone = {n for n, t in enumerate(self.tools) if t.id in without} if without else set()
-        found = gather(terms, self.documents).without(gone)
-        named = {n for said in mentions(text) for n in self.spelt.get(said, ())}
+        admit: Admit | None,
+    ) -> tuple[Assessor, frozenset[int]]:
+        """What is known of the request's candidates, and which of them it names."""
+        documents = self.documents
         similar = self.dense.similar(text) if self.dense else {}
+        by_number = {documents.at(position): value for position, value in similar.items()}
         recalled = self.memory.recall(text) if self.memory else {}
+        named = self._named(text)
+        extra = {
+            *named,
+            *nlargest(POOL, by_number, key=lambda n: (by_number[n], -documents.position(n))),
+            *self._numbers(t for t, past in recalled.items() if past.value > 0),
+            *self._numbers(include),
+            *self._all_if_weighed(),
+        }
+        found = gather(
+            query.terms(text, documents, self.synonyms),
+            documents,
+            admit=admit,
+            extra=[n for n in sorted(extra) if admit is None or admit(n)],
+        )
         assessor = Assessor(
             intent=intent,
             asked=commands(text),
             said=groups_of(text),
             found=found,
-            best=max(found.overlap.values(), default=0.0),
-            shares=NameShares.of(found.asked, self.documents),
-            documents=self.documents,
+            documents=documents,
+            tools=self.tools,
             weights=self.weights(),
             extra=self.extra,
             history=history,
             now=now,
             half_life_days=self.config.history_half_life_days,
-            similar=similar,
+            similar=by_number,
             recalled=recalled,
         )
-        pool = {
-            *_first(found.overlap),
-            *_first(similar),
-            *named,
-            *self._recalled(recalled),
-            *self._wanted(include),
-        } - gone
-        return sorted(
-            (assessor.assess(n, self.tools[n], named=n in named) for n in pool),
-            key=lambda a: order_key(a.candidate),
+        return assessor, named
+
+    def _named(self, text: str) -> frozenset[int]:
+        """Tools the request says by id, file or whole name."""
+        return frozenset(
+            number
+            for said in mentions(text)
+            for number in self.documents.spelt(said)
+            if said in spellings(self._tool(number))
         )
 
-    def _wanted(self, include: Collection[str]) -> list[int]:
-        """Tools to look at though they share no word: a weighted plugin may know better."""
-        weigh_all = any(self.config.weights.get(f.name, 0.0) > 0 for f in self.extra)
-        return [n for n, t in enumerate(self.tools) if weigh_all or t.id in include]
+    def _numbers(self, ids: Iterable[str]) -> list[int]:
+        found = (self.documents.number(tool_id) for tool_id in ids)
+        return [n for n in found if n is not None]
 
-    def _recalled(self, recalled: Mapping[str, Recalled]) -> list[int]:
-        if not any(past.value > 0 for past in recalled.values()):
+    def _all_if_weighed(self) -> list[int]:
+        """Every tool, though it shares no word, where a weighted plugin may know better."""
+        if not any(self.config.weights.get(f.name, 0.0) > 0 for f in self.extra):
             return []
-        wanted = {tool_id for tool_id, past in recalled.items() if past.value > 0}
-        return [n for n, t in enumerate(self.tools) if t.id in wanted]
+        return [self.documents.at(position) for position in range(len(self.tools))]
 
-    def _chances(self, assessed: Sequence[Assessed]) -> list[tuple[float, dict[str, float]]]:
-        """p and its signals by position; p never rises down the order."""
-        numbers = signals([a.standing for a in assessed], len(self.tools))
-        ceilings = accumulate((self.calibration.p(s) for s in numbers), min)
-        return list(zip(ceilings, numbers, strict=True))
+    def _tool(self, number: int) -> ToolSpec:
+        return self.tools[self.documents.position(number)]
 
-    def _ranked(
+    def _settled(self, assessed: Sequence[Assessed]) -> list[Assessed]:
+        """The candidates in final order: where figures are equal the tools decide."""
+        ordered: list[Assessed] = []
+        for _, equal in groupby(assessed, key=lambda a: a.order):
+            same = list(equal)
+            if len(same) > 1:
+                same.sort(key=lambda a: last_resort(self._tool(a.number)))
+            ordered += same
+        return ordered
+
+    def _shown(
         self,
-        kept: Sequence[tuple[Assessed, tuple[float, dict[str, float]]]],
-        at: int,
-        terms: tuple[Term, ...],
-    ) -> Ranked:
-        assessed, (p, numbers) = kept[at]
-        own, winner = assessed.candidate, kept[0][0].candidate
-        following = kept[at + 1][0].candidate if at + 1 < len(kept) else None
+        found: Evidence,
+        ordered: Sequence[Assessed],
+        kept: Sequence[int],
+        shown: Sequence[int],
+    ) -> tuple[Ranked, ...]:
+        """The candidates to give back, with p (it never rises down the order) and why."""
+        if not shown:
+            return ()
+        last = kept[shown[-1]] + 1
+        numbers = signals([a.standing for a in ordered], self.documents.size, last)
+        chances = list(accumulate((self.calibration.p(s) for s in numbers), min))
         weights = self.weights()
-        return Ranked(
-            tool=own.tool,
-            features=own.features,
-            weights=weights,
-            score=own.score,
-            p=p,
-            rank=at + 1,
-            tie_break=tie_break(own, following) if following else None,
-            why_not=why_not(winner, own, weights) if at else None,
-            matched=matched(terms, self.documents, assessed.number),
-            signals=numbers,
-            caution=assessed.caution,
-            votes=assessed.votes,
-        )
+        winner = self._candidate(ordered[kept[0]])
+        ranked = []
+        for n in shown:
+            at = kept[n]
+            assessed = ordered[at]
+            own = self._candidate(assessed)
+            after = ordered[kept[n + 1]] if n + 1 < len(kept) else None
+            ranked.append(
+                Ranked(
+                    tool=own.tool,
+                    features=assessed.features,
+                    weights=weights,
+                    score=assessed.score,
+                    p=chances[at],
+                    rank=n + 1,
+                    tie_break=self._tie_break(assessed, after),
+                    why_not=why_not(winner, own, weights) if n else None,
+                    matched=matched(found.terms, found.found[assessed.number].hits),
+                    signals=numbers[at],
+                    caution=assessed.caution,
+                    votes=assessed.votes,
+                )
+            )
+        return tuple(ranked)
+
+    def _tie_break(self, own: Assessed, after: Assessed | None) -> str | None:
+        """What put a candidate before the next one, where it was not the score."""
+        if after is None or (own.order[0] == after.order[0] and own.order[1] != after.order[1]):
+            return None
+        return tie_break(self._candidate(own), self._candidate(after))
+
+    def _candidate(self, assessed: Assessed) -> Candidate:
+        tool = self._tool(assessed.number)
+        return Candidate(tool, assessed.features, assessed.score, assessed.standing.named)
 
 
-def _first(values: Mapping[int, float]) -> list[int]:
-    return sorted(values, key=lambda n: (-values[n], n))[:POOL]
+def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]]) -> Documents:
+    """The words of tools in id order, counted anew."""
+    known = columns(tools)
+    prints = (
+        packing.print_of(sha256, hints, remembered.get(tool_id, ()))
+        for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)
+    )
+    return Documents.of(Segment(packing.pack(zip(tools, prints, strict=True), remembered)))
+
+
+def _in_order(tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    return tuple(sorted(tools, key=lambda t: t.id))
 
 
 def _unparsed(request: str) -> ParsedIntent:
     return ParsedIntent(domain=None, action=None, intent=request, confidence=0.0)
-
-
-def _identity(tool: ToolSpec, past: Sequence[str]) -> list[str]:
-    """What a tool's words are taken from: its file, its manifest and the requests remembered."""
-    told = repr((tool.manifest and replace(tool.manifest, path=Path()), tuple(past)))
-    return [tool.id, tool.sha256, hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()]
-
-
-def _usable(fitted: Mapping[str, Any] | None, identity: Sequence[list[str]]) -> DocIndex | None:
-    if fitted is None or fitted.get("tools") != identity:
-        return None
-    documents = doc.from_json(fitted)
-    return documents if documents and documents.size == len(identity) else None
-
-
-def _spelt(tools: Sequence[ToolSpec]) -> dict[str, tuple[int, ...]]:
-    found: dict[str, list[int]] = {}
-    for number, tool in enumerate(tools):
-        for spelling in sorted(spellings(tool)):
-            found.setdefault(spelling, []).append(number)
-    return {spelling: tuple(numbers) for spelling, numbers in found.items()}

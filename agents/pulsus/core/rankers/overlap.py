@@ -1,0 +1,109 @@
+"""The best tools by the request's words: BM25 over postings (Robertson & Zaragoza 2009).
+
+Few postings are added up here; many, where numpy is loaded anyway, in overlap_np.py. Both do the
+same operations in the same order, so that no score depends on which one ran.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from pulsus.core.rankers.doc import Documents, Postings
+
+K1 = 1.2
+B = 0.75
+
+MANY = 1500
+"""Postings from which numpy is faster where it is loaded. Loading it costs a hundred requests."""
+
+
+class Lookup(NamedTuple):
+    """One meaning of a request word: stem, weight, what it adds at most, and its tools."""
+
+    key: str
+    weight: float
+    gain: float
+    postings: tuple[Postings, ...]
+
+
+def best(
+    lookups: Sequence[Sequence[Lookup]],
+    documents: Documents,
+    size: int,
+    admit: Callable[[int], bool] | None,
+    extra: Collection[int],
+) -> dict[int, float]:
+    """The `size` best tools that are admitted and share a word, best first, then `extra`.
+
+    Equal scores are in the order of ids.
+    """
+    many = sum(len(p.tools) for term in lookups for found in term for p in found.postings)
+    if many >= MANY and "numpy" in sys.modules:
+        from pulsus.core.rankers import overlap_np  # only where it costs no import
+
+        scored = overlap_np.scores(lookups, documents)
+        first = overlap_np.first(scored, documents, size, admit)
+        return first | {n: float(scored[n]) for n in extra if n not in first}
+    scores = sums(lookups, documents)
+    found = _first(scores, documents, size, admit)
+    return found | {n: scores.get(n, 0.0) for n in extra if n not in found}
+
+
+def norm(documents: Documents) -> tuple[float, float]:
+    """What a tool's length adds below the line: a constant, and so much for each word."""
+    return K1 * (1 - B), K1 * B / documents.mean_length
+
+
+def sums(lookups: Sequence[Sequence[Lookup]], documents: Documents) -> dict[int, float]:
+    """The score of every tool that has a word of the request, by number."""
+    least, slope = norm(documents)
+    total: dict[int, float] = {}
+    for meanings in lookups:
+        if len(meanings) == 1:
+            for part in meanings[0].postings:
+                _add(total, meanings[0].gain, part, least, slope)
+        elif meanings:
+            reached: dict[int, float] = {}
+            for meaning in meanings:
+                for part in meaning.postings:
+                    _raise(reached, meaning.gain, part, least, slope)
+            for n, value in reached.items():
+                total[n] = total.get(n, 0.0) + value
+    for n in documents.gone:
+        total.pop(n, None)
+    return total
+
+
+def _add(total: dict[int, float], gain: float, part: Postings, least: float, slope: float) -> None:
+    get, lengths, first = total.get, part.lengths, part.first
+    for n, count in zip(part.tools.tolist(), part.counts.tolist(), strict=True):
+        value = gain * (count * (K1 + 1)) / (count + (least + slope * lengths[n]))
+        n += first
+        total[n] = get(n, 0.0) + value
+
+
+def _raise(
+    reached: dict[int, float], gain: float, part: Postings, least: float, slope: float
+) -> None:
+    for n, count in zip(part.tools.tolist(), part.counts.tolist(), strict=True):
+        value = gain * (count * (K1 + 1)) / (count + (least + slope * part.lengths[n]))
+        n += part.first
+        if value > reached.get(n, 0.0):
+            reached[n] = value
+
+
+def _first(
+    scores: Mapping[int, float],
+    documents: Documents,
+    size: int,
+    admit: Callable[[int], bool] | None,
+) -> dict[int, float]:
+    least = 0.0
+    if admit is None and len(scores) > size:
+        least = sorted(scores.values(), reverse=True)[size - 1]
+    near = [(-value, documents.position(n), n) for n, value in scores.items() if value >= least]
+    admitted = (at for at in sorted(near) if admit is None or admit(at[2]))
+    return {n: -value for value, _, n in islice(admitted, size)}

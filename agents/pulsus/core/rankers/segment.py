@@ -1,0 +1,163 @@
+"""One binary file of a catalogue's words, read in place (spec §13). Pure: bytes in, bytes out.
+
+Opening it parses nothing: every column is a view of the bytes. Sorted texts are searched by
+bisection. `pack` (packing.py) writes it.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import zlib
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+FORMAT = 1
+MAGIC = b"PulsusR" + sys.byteorder[:1].encode()
+
+TYPES: Mapping[str, Literal["B", "I"]] = {
+    "stems": "B",
+    "stem_at": "I",
+    "words": "B",
+    "word_at": "I",
+    "word_stem": "I",
+    "word_tools": "I",
+    "posting_at": "I",
+    "posting_tool": "I",
+    "posting_count": "B",
+    "posting_places": "B",
+    "lengths": "I",
+    "total": "I",
+    "name_at": "I",
+    "name_stem": "I",
+    "ids": "B",
+    "id_at": "I",
+    "prints": "B",
+    "flags": "B",
+    "said_at": "I",
+    "said_word": "I",
+    "spelt_hash": "I",
+    "spelt_tool": "I",
+    "removed": "I",
+}
+"""Columns in order, with their `array` type. `X_at` holds where each entry of `X` begins, and at
+last where it ends. Postings are by stem, in tool order; `said_word` is each tool's written words;
+`total` is one number, the sum of `lengths`.
+`removed` are ids' numbers in the segment that this one follows."""
+
+PRINT_BYTES = 16
+KEY_BYTES = 32
+_HEAD = struct.Struct("=8sII32s")
+_COLUMN = struct.Struct("=QQ")
+
+
+def encode(text: str) -> bytes:
+    """Text as the file holds it. A path may hold what is no UTF-8."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def spelling_hash(spelling: str) -> int:
+    """Where a spelling of a tool is looked for; others may share it."""
+    return zlib.crc32(encode(spelling))
+
+
+class Damaged(ValueError):
+    """Bytes that are no segment of this format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Sorted distinct texts."""
+
+    data: bytes
+    start: int
+    at: memoryview[int]
+
+    def __len__(self) -> int:
+        return len(self.at) - 1
+
+    def raw(self, number: int) -> bytes:
+        """One text, encoded."""
+        return self.data[self.start + self.at[number] : self.start + self.at[number + 1]]
+
+    def text(self, number: int) -> str:
+        """One text."""
+        return self.raw(number).decode("utf-8", "surrogatepass")
+
+    def place(self, raw: bytes) -> int:
+        """How many texts come before this one."""
+        return bisect_left(range(len(self)), raw, key=self.raw)
+
+    def find(self, raw: bytes) -> int | None:
+        """The number of a text."""
+        number = self.place(raw)
+        return number if number < len(self) and self.raw(number) == raw else None
+
+
+class Segment:
+    """The columns of `TYPES` over one buffer. Numbers of tools, stems, words are positions.
+
+    Raises Damaged where the bytes are cut short, altered or of another format.
+    """
+
+    __slots__ = ("_columns", "check", "data", "ids", "key", "stems", "words")
+
+    def __init__(self, data: bytes) -> None:
+        try:
+            magic, kind, check, key = _HEAD.unpack_from(data)
+        except struct.error:
+            raise Damaged("it is cut short") from None
+        if magic != MAGIC or kind != FORMAT:
+            raise Damaged("it is of another format")
+        if zlib.crc32(memoryview(data)[_HEAD.size :]) != check:
+            raise Damaged("its checksum is wrong")
+        self.data = data
+        self.key: bytes = key
+        self.check: int = check
+        self._columns: dict[str, memoryview[int]] = {}
+        starts: dict[str, int] = {}
+        view = memoryview(data)
+        for number, (name, code) in enumerate(TYPES.items()):
+            start, size = _COLUMN.unpack_from(data, _HEAD.size + number * _COLUMN.size)
+            self._columns[name] = view[start : start + size].cast(code)
+            starts[name] = start
+        self.stems = Texts(data, starts["stems"], self["stem_at"])
+        self.words = Texts(data, starts["words"], self["word_at"])
+        self.ids = Texts(data, starts["ids"], self["id_at"])
+
+    def __getitem__(self, name: str) -> memoryview[int]:
+        """A column."""
+        return self._columns[name]
+
+    def __len__(self) -> int:
+        """Its tools."""
+        return len(self["flags"])
+
+    def print(self, number: int) -> bytes:
+        """What a tool's words were taken from, as a short hash."""
+        return bytes(self["prints"][number * PRINT_BYTES : (number + 1) * PRINT_BYTES])
+
+    def spelt(self, spelling: str) -> Sequence[int]:
+        """Tools that may be spelt so: the caller compares."""
+        hashes = self["spelt_hash"]
+        wanted = spelling_hash(spelling)
+        first = last = bisect_left(hashes, wanted)
+        while last < len(hashes) and hashes[last] == wanted:
+            last += 1
+        return self["spelt_tool"][first:last].tolist()
+
+
+def assemble(columns: Mapping[str, bytes], key: bytes) -> bytes:
+    """The file of these columns. `key` (32 bytes) says what it was made from."""
+    table, at = [], _HEAD.size + len(TYPES) * _COLUMN.size
+    body = []
+    for name in TYPES:
+        padding = -at % 8
+        at += padding
+        table.append(_COLUMN.pack(at, len(columns[name])))
+        body += [bytes(padding), columns[name]]
+        at += len(columns[name])
+    rest = b"".join([*table, *body])
+    return _HEAD.pack(MAGIC, FORMAT, zlib.crc32(rest), key) + rest

@@ -1,0 +1,92 @@
+"""An index that grew with its catalogue ranks like one made anew; arrays like plain sums."""
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pulsus.config.settings import RankerConfig
+from pulsus.core.rankers import overlap, overlap_np  # numpy is loaded from here on
+from pulsus.core.rankers.scorer import RankIndex
+from pulsus.routing.warm import rank_index
+from tests.ranking import CATALOGUE, tool
+
+SAID = (
+    "disk",
+    "disks",
+    "files",
+    "file",
+    "list",
+    "memory",
+    "usage",
+    "used",
+    "logs",
+    "errors",
+    "wxyz",
+)
+REQUESTS = (
+    "list disk usage",
+    "fils used by the dsik",
+    "errors in log files",
+    "memory",
+    "used wxyz",
+)
+
+texts = st.lists(st.sampled_from(SAID), max_size=5).map(" ".join)
+ids = st.sampled_from([f"{d}/{a}/{n}" for d in ("a", "shared") for a in "xy" for n in SAID[:4]])
+kinds = st.sampled_from(["read", "write", None])
+catalogues = st.dictionaries(ids, st.tuples(texts, kinds), max_size=12)
+
+
+assert overlap_np.K1 == overlap.K1
+
+
+def tools_of(rows):
+    made = (
+        replace(tool(i, text, kind=kind), sha256=f"{text} {kind}")
+        for i, (text, kind) in rows.items()
+    )
+    return sorted(made, key=lambda t: t.id)
+
+
+def shown(index):
+    return [index.rank(request, limit=50) for request in REQUESTS]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(catalogues, min_size=2, max_size=5))
+def test_a_grown_index_ranks_like_a_new_one(versions):
+    with tempfile.TemporaryDirectory() as folder:
+        for rows in versions:
+            tools = tools_of(rows)
+            index, warnings = rank_index(
+                tools, RankerConfig(), features=(), synonyms={}, state_dir=Path(folder)
+            )
+            assert warnings == ()
+            assert shown(index) == shown(RankIndex.build(tools))
+
+
+@settings(max_examples=60, deadline=None)
+@given(catalogues, catalogues)
+def test_arrays_and_plain_sums_give_the_same_ranking(before, after):
+    with tempfile.TemporaryDirectory() as folder:
+        for rows in (before, after):  # the second has a base and what came since
+            index, _ = rank_index(
+                tools_of(rows), RankerConfig(), features=(), synonyms={}, state_dir=Path(folder)
+            )
+    with mock.patch.object(overlap, "MANY", 0):
+        arrays = shown(index)
+    with mock.patch.object(overlap, "MANY", 10**9):
+        assert shown(index) == arrays
+
+
+@given(st.lists(st.sampled_from(SAID + REQUESTS), max_size=8).map(" ".join))
+def test_arrays_and_plain_sums_agree_on_real_tools(request_text):
+    index = RankIndex.build(CATALOGUE, synonyms={"wxyz": ("memory", "errors")})
+    with mock.patch.object(overlap, "MANY", 0):
+        arrays = index.rank(request_text, limit=50)
+    with mock.patch.object(overlap, "MANY", 10**9):
+        assert index.rank(request_text, limit=50) == arrays
