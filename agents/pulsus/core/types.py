@@ -33,6 +33,21 @@ class ParsedIntent:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """Part of the project's own docs taken as a hint (spec §14).
+
+    `source` is a path relative to the project, or a tool's id; `heading` the title it stands under.
+    `score` lies in [0, 1]. `places` are the (domain, action) it speaks of, `tools` the ids.
+    """
+
+    source: str
+    heading: str
+    score: float
+    places: tuple[tuple[str | None, str], ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Clarification:
     """The one targeted question of spec §3. `answer` is None until somebody answered."""
 
@@ -400,7 +415,8 @@ class RouteOutcome:
     """Everything a route produced; summary, JSON, explain and exit code are read from it.
 
     `failure` is why it ended early although there is an outcome to show (nothing fits, approval
-    needed); its exit status is `exit_code`. `weights` are the configured ones.
+    needed); its exit status is `exit_code`. `weights` are the configured ones. `passages` are what
+    hints were taken from.
     """
 
     run_id: str
@@ -421,6 +437,7 @@ class RouteOutcome:
     failure: PulsusError | None = None
     notes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    passages: tuple[Passage, ...] = ()
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -2,18 +2,21 @@
 
 The vocabulary is the catalogue's own: folder names, manifest hints, tool names and summaries, plus
 synonyms from data. Only places that exist in the catalogue are ever returned. Never raises on text.
+What a request means, and what the docs say, only share out what its words leave open (leaning.py).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.query import Synonyms, Term, synonym_table, terms
 from pulsus.core.rankers.text import STOP_WORDS, clean, stem, words
-from pulsus.core.types import ParsedIntent, ToolSpec
+from pulsus.core.types import ParsedIntent, Passage, ToolSpec
+from pulsus.routing import leaning
+from pulsus.routing.leaning import Library, Likeness, Place
 
 # How much a word says about its folder, by where it stands.
 _FOLDER = 3.0
@@ -41,12 +44,14 @@ class Reading:
     """What a request was read as.
 
     `alternatives` are the supported folders, likeliest first; their shares and "none of them" sum
-    to 1. `known` are all folders, for an answer beyond the options.
+    to 1. `known` are all folders, for an answer beyond the options. `passages` of the docs were
+    taken as hints.
     """
 
     intent: ParsedIntent
     alternatives: tuple[Guess, ...]
     known: tuple[tuple[str | None, str], ...]
+    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +63,30 @@ class _Folder:
 
 @dataclass(frozen=True, slots=True)
 class PromptParser:
-    """The vocabulary of one catalogue."""
+    """The vocabulary of one catalogue.
+
+    `meaning` compares with the folders' phrases, by position in `folders`; `library` finds hints.
+    """
 
     folders: tuple[_Folder, ...]
     index: DocIndex
     synonyms: Mapping[tuple[str, ...], tuple[str, ...]]
+    meaning: Likeness | None = None
+    library: Library | None = None
 
     @classmethod
-    def learn(cls, tools: Sequence[ToolSpec], synonyms: Synonyms | None = None) -> PromptParser:
-        """The parser of these tools, the same for any order of them."""
+    def learn(
+        cls,
+        tools: Sequence[ToolSpec],
+        synonyms: Synonyms | None = None,
+        *,
+        meaning: Likeness | None = None,
+        library: Library | None = None,
+    ) -> PromptParser:
+        """The parser of these tools, the same for any order of them.
+
+        `meaning` is `routing.meaning.folders_meaning` of the same tools.
+        """
         grouped: dict[tuple[str | None, str], list[ToolSpec]] = {}
         for tool in sorted(tools, key=lambda t: t.id):
             grouped.setdefault((tool.domain, tool.action), []).append(tool)
@@ -77,7 +97,8 @@ class PromptParser:
                 grouped.items(), key=lambda item: (item[0][0] or "", item[0][1])
             )
         )
-        return cls(folders, _index(folders, written), synonym_table(synonyms or {}))
+        index = _index(folders, written)
+        return cls(folders, index, synonym_table(synonyms or {}), meaning, library)
 
     def parse(self, text: str) -> ParsedIntent:
         """The best guess. A part nothing supports is None; `intent` is the text unchanged."""
@@ -85,20 +106,32 @@ class PromptParser:
 
     def read(self, text: str) -> Reading:
         """The best guess and what else it may be, for the one question of spec §3."""
+        shares = self._by_words(text)
+        if self.meaning:
+            shares = leaning.by_meaning(shares, self._places, self.meaning.similar(clean(text)))
+        guesses = _guesses(shares)
+        intent = best_intent(text, guesses)
+        passages = self.library.passages(clean(text)) if self.library else ()
+        if passages:
+            guesses = _guesses(leaning.by_hints(shares, self._places, passages))
+            intent = _hinted(best_intent(text, guesses), shares)
+        return Reading(intent, tuple(guesses), self._places, passages)
+
+    @property
+    def _places(self) -> tuple[Place, ...]:
+        return tuple((f.domain, f.action) for f in self.folders)
+
+    def _by_words(self, text: str) -> dict[Place, float]:
+        """The probability of every folder the request's words support."""
         asked = terms(clean(text), self.index, self.synonyms)
         evidence = [(folder, self._evidence(folder, asked)) for folder in self.folders]
-        supported = [(folder, value) for folder, value in evidence if value > 0]
-        odds = [math.exp((value - _NOTHING) / _TEMPERATURE) for _, value in supported]
-        total = 1.0 + sum(odds)
-        guesses = sorted(
-            (
-                Guess(f.domain, f.action, o / total)
-                for (f, _), o in zip(supported, odds, strict=True)
-            ),
-            key=lambda g: (-round(g.share, 9), g.domain is None, g.domain or "", g.action),
-        )
-        known = tuple((f.domain, f.action) for f in self.folders)
-        return Reading(best_intent(text, guesses), tuple(guesses), known)
+        odds = {
+            (folder.domain, folder.action): math.exp((value - _NOTHING) / _TEMPERATURE)
+            for folder, value in evidence
+            if value > 0
+        }
+        total = 1.0 + sum(odds.values())
+        return {place: value / total for place, value in odds.items()}
 
     def _evidence(self, folder: _Folder, asked: Sequence[Term]) -> float:
         """Sum over the request's words of idf times how much the word says about the folder."""
@@ -109,6 +142,21 @@ class PromptParser:
             )
             for term in asked
         )
+
+
+def _guesses(shares: Mapping[Place, float]) -> list[Guess]:
+    guesses = (Guess(domain, action, share) for (domain, action), share in shares.items())
+    return sorted(
+        guesses, key=lambda g: (-round(g.share, 9), g.domain is None, g.domain or "", g.action)
+    )
+
+
+def _hinted(intent: ParsedIntent, shares: Mapping[Place, float]) -> ParsedIntent:
+    """The intent a hint led to, no surer than without the hint: it picks, it never makes sure."""
+    inside = [
+        v for (d, a), v in shares.items() if d == intent.domain and intent.action in (a, None)
+    ]
+    return replace(intent, confidence=min(intent.confidence, max(inside, default=0.0)))
 
 
 def best_intent(text: str, guesses: Sequence[Guess]) -> ParsedIntent:
