@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pulsus.core.rankers.literals import KIND, OWN, Value, take_values
 from pulsus.core.rankers.text import STOP_WORDS, stem, words
@@ -40,6 +40,13 @@ _ONLY_SYNONYM = 0.8
 """Its weight where the word itself stands nowhere: then it is what the word means."""
 _TYPO = 0.7
 _COMPOUND = 0.9
+HOW: Mapping[float, Literal["synonym", "typo", "compound"]] = {
+    SYNONYM: "synonym",
+    _ONLY_SYNONYM: "synonym",
+    _TYPO: "typo",
+    _COMPOUND: "compound",
+}
+"""How a stem was come by, by its weight; a word's own stem weighs 1."""
 _PHRASE = 3
 
 _ASKING = frozenset(

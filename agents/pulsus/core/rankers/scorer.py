@@ -20,6 +20,7 @@ from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.evidence import POOL, Admit, Evidence, gather, matched
 from pulsus.core.rankers.name import mentions, spellings
+from pulsus.core.rankers.heard import meant, unmatched
 from pulsus.core.rankers.order import Candidate, last_resort, tie_break, why_not
 from pulsus.core.rankers.purpose import commands, groups_of
 from pulsus.core.rankers.segment import Segment
@@ -266,6 +267,8 @@ class RankIndex:
                     tie_break=self._tie_break(assessed, after),
                     why_not=why_not(winner, own, weights) if n else None,
                     matched=matched(found.terms, found.found[assessed.number].hits),
+                    meant=meant(found.terms, found.found[assessed.number].hits),
+                    unmatched=unmatched(found.terms, found.found[assessed.number].hits),
                     signals=numbers[at],
                     caution=assessed.caution,
                     votes=assessed.votes,
