@@ -1,0 +1,38 @@
+"""Each word of a request is accounted for in every candidate."""
+
+import pytest
+
+from pulsus.core.rankers import why
+from pulsus.core.rankers.scorer import RankIndex
+from tests.ranking import CATALOGUE
+
+INDEX = RankIndex.build(CATALOGUE, synonyms={"cert": ("certificate",), "ram": ("memory",)})
+
+
+def candidate(request, tool_id):
+    return next(r for r in INDEX.rank(request, limit=50) if r.tool.id == tool_id)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "tool_id", "said"),
+    [
+        ("cert dates", "web/tls/certificate_expiry", ("cert", "certificate", "synonym")),
+        ("free ram", "memory/usage/memory_summary", ("ram", "memory", "synonym")),
+        ("certifcate dates", "web/tls/certificate_expiry", ("certifcate", "certificate", "typo")),
+        ("file system full", "storage/usage/disk_usage", ("file", "filesystem", "compound")),
+    ],
+)
+def test_a_word_found_by_its_meaning_is_shown_with_the_tools_own_word(request_text, tool_id, said):
+    found = candidate(request_text, tool_id)
+    assert said in [(m.word, why.spelt(found.tool, m.found), m.how) for m in found.meant]
+
+
+def test_a_word_found_as_itself_is_not_said_to_be_taken_for_another():
+    assert candidate("largest files", "storage/usage/biggest_files").meant == ()
+
+
+def test_no_word_of_a_request_goes_unaccounted():
+    for found in INDEX.rank("renew the cert of largest files quickly", limit=50):
+        words = {*why.heard(found), *found.unmatched}
+        assert words == {"renew", "cert", "largest", "files", "quickly"}
+        assert not set(why.heard(found)) & set(found.unmatched)
