@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,8 @@ from pulsus.core.types import BrokenTool, Catalogue, ToolHistory, ToolSpec
 from pulsus.errors import ToolAmbiguous, ToolNotFound
 
 if TYPE_CHECKING:
+    from pulsus.core.embeddings.meaning import Meaning
+    from pulsus.core.rankers.calibration import Calibration
     from pulsus.core.rankers.scorer import RankIndex
     from pulsus.core.storage.accepted import PastRoute
     from pulsus.core.storage.retention import GcReport
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from pulsus.routing.prompt_parser import PromptParser
     from pulsus.routing.router import Router
     from pulsus.routing.search import Searcher
+    from pulsus.routing.vectors import Progress, VectorFiles
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class App:
     project: Path
     settings: Settings
     origins: Mapping[str, str]
+    progress: Progress | None = None
 
     @property
     def workflows_root(self) -> Path:
@@ -139,12 +143,49 @@ class App:
     @cached_property
     def rank_index(self) -> RankIndex:
         """The catalogue made ready for ranking."""
-        return self._ranking[0]
+        meaning = self.meaning(self.catalogue.tools)
+        return replace(self._ranking[0], dense=meaning, calibration=self.calibration)
+
+    @property
+    def calibration(self) -> Calibration:
+        """The project's own calibration, or the one shipped with Pulsus."""
+        return self._calibration[0]
+
+    @cached_property
+    def _calibration(self) -> tuple[Calibration, str | None]:
+        from pulsus.routing.calibration_file import own_or_shipped
+
+        return own_or_shipped(self.project)
+
+    @cached_property
+    def vectors(self) -> VectorFiles | None:
+        """The kept vectors; None where embeddings are off. Raises ExtraMissing."""
+        if not self.settings.embeddings_enabled:
+            return None
+        from pulsus.core.embeddings.encoder import minilm
+        from pulsus.routing.vectors import VectorFiles
+
+        folder = self.state_dir / "cache" / "embeddings" if self._caching else None
+        return VectorFiles(folder, minilm(), self.progress)
+
+    def meaning(self, tools: Sequence[ToolSpec], name: str = "tools") -> Meaning | None:
+        """What `tools` mean; None where embeddings are off. `name` is that of the kept file."""
+        if self.vectors is None:
+            return None
+        from pulsus.routing.meaning import tools_meaning
+
+        return tools_meaning(tools, self.vectors, name)
 
     @property
     def ranking_warnings(self) -> tuple[str, ...]:
-        """Why a kept ranking index was not used; none as long as nothing is ranked."""
-        return self._ranking[1] if "_ranking" in self.__dict__ else ()
+        """Why a kept index or calibration was not used; none as long as nothing is ranked."""
+        ranked = "_ranking" in self.__dict__
+        return (*self._ranking[1], *self.calibration_warnings) if ranked else ()
+
+    @property
+    def calibration_warnings(self) -> tuple[str, ...]:
+        """Why the project's own calibration is not used, where it has one."""
+        return (self._calibration[1],) if self._calibration[1] else ()
 
     @cached_property
     def _ranking(self) -> tuple[RankIndex, tuple[str, ...]]:
@@ -278,11 +319,14 @@ class App:
         return self.settings.cache_enabled
 
 
-def build(project: Path, flags: dict[str, Any]) -> App:
-    """The application for the folder `project`. Raises ConfigError."""
+def build(project: Path, flags: dict[str, Any], progress: Progress | None = None) -> App:
+    """The application for the folder `project`; `progress` is told of long work.
+
+    Raises ConfigError.
+    """
     found = layers.read(Settings, project, flags)
     try:
         settings = Settings(**found.values)
     except ValidationError as failure:
         raise layers.invalid(failure, found.origins) from None
-    return App(project, settings, found.origins)
+    return App(project, settings, found.origins, progress)

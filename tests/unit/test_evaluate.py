@@ -6,7 +6,8 @@ import pytest
 
 from pulsus.core.compose.selector import Choice
 from pulsus.errors import EvalBelowFloor, UsageError
-from pulsus.routing.evaluate import check_floors, evaluate, parse_floors, to_json
+from pulsus.routing.evaluate import evaluate, to_json
+from pulsus.routing.floors import check_floors, parse_floors
 from pulsus.routing.golden import GoldenRow, load_queries, load_remembered, load_tools
 from tests.ranking import ranked
 

@@ -3,53 +3,54 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
-from pulsus.core.telemetry.printable import one_line
 from pulsus.errors import EvalBelowFloor
 
 if TYPE_CHECKING:
+    from pulsus.cli.eval_report import Fitted, Shown
     from pulsus.core.types import Ranked
+    from pulsus.routing.bench import Bench
     from pulsus.routing.evaluate import EvalReport
     from pulsus.routing.golden import GoldenRow
-    from pulsus.routing.search import Search
 
-SHOWN = 20
-"""Failures listed as text; JSON has them all."""
+NAMED = 20
+"""Unknown ids listed by a warning."""
 
-FIGURES = (
-    "hit_at_1",
-    "recall_at_5",
-    "ndcg_at_10",
-    "mrr",
-    "policy_accuracy",
-    "compose_exact",
-    "ece",
-    "precision_at_tau",
-    "coverage_at_tau",
-    "out_of_catalogue_below_tau",
-)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+EPILOG = """\b
+Examples:
+  pulsus eval config/golden.jsonl --floor hit_at_1=0.75 --floor policy_accuracy=0.8
+  pulsus eval config/golden.jsonl --output markdown --baseline main.json
+  pulsus eval config/golden.jsonl --calibrate --plot reliability.svg
+"""
 
 
-@click.command()
-@click.argument("queries", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.command(epilog=EPILOG)
+@click.argument("queries", type=_FILE)
 @click.option(
     "--catalogue",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_FILE,
     metavar="TOOLS.jsonl",
     help="Rank these rows {id, name, description, params?} instead of the project's tools.",
 )
 @click.option(
-    "--history",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="QUERIES.jsonl",
-    help="Past accepted requests.",
+    "--history", type=_FILE, metavar="QUERIES.jsonl", help="Past accepted requests to remember."
+)
+@click.option(
+    "--embeddings", is_flag=True, help="Rank by meaning too; needs the extra `embeddings`."
+)
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Fit p to these requests and keep that in config/calibration.json.",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N requests.")
 @click.option(
@@ -59,125 +60,216 @@ FIGURES = (
     metavar="FIGURE=VALUE",
     help="Exit 3 when a figure is below this, e.g. hit_at_1=0.8.",
 )
-@common()
+@click.option(
+    "--baseline", type=_FILE, metavar="FILE", help="Tell the change since this JSON report."
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw the reliability of p (.png or .svg); needs the extra `plot`.",
+)
+@common("markdown")
 def command(
     session: Session,
     queries: Path,
     catalogue: Path | None,
     history: Path | None,
+    embeddings: bool,
+    calibrate: bool,
     limit: int | None,
     floors: tuple[str, ...],
+    baseline: Path | None,
+    plot: Path | None,
 ) -> None:
     """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?}.
 
     `tools: []` means that nothing fits. The same code decides here as in `pulsus route`.
-
-    \b
-    Example:
-      pulsus eval config/golden.jsonl --floor hit_at_1=0.75 --floor policy_accuracy=0.8
     """
-    from pulsus.routing.evaluate import check_floors, parse_floors, to_json
+    from pulsus.cli.eval_report import Shown
+    from pulsus.routing import floors as held
+    from pulsus.routing.golden import load_queries
 
-    wanted = parse_floors(floors)
-    report = measure(session, queries, catalogue, history, limit)
-    below = None
-    try:
-        check_floors(report, wanted)
-    except EvalBelowFloor as error:
-        below = error
-    if session.json:
-        failed = output.error_body(below) if below else {}
-        output.document({"ok": below is None, **to_json(report), **failed})
-        raise SystemExit(below.exit_status if below else 0)
-    click.echo("\n".join(_lines(report)))
-    if below:
-        raise below
-
-
-def measure(
-    session: Session, queries: Path, catalogue: Path | None, history: Path | None, limit: int | None
-) -> EvalReport:
-    """The report on the first `limit` rows of `queries`."""
-    from pulsus.routing import evaluate, golden
-    from pulsus.routing.unbuilt import require_built
-
-    settings = session.app.settings
-    require_built(rag=settings.rag_enabled, embeddings=settings.embeddings_enabled)
-    rows = golden.load_queries(queries)[:limit]
-    began = time.perf_counter()
-    search, known = _search(session, catalogue, history)
-    _warn_of_unknown(rows, known)
-    index_seconds = time.perf_counter() - began
-    found: dict[str, Search] = {}
-
-    def rank(query: str) -> Sequence[Ranked]:
-        found[query] = search(query)
-        return found[query].candidates
-
-    return evaluate.evaluate(
-        rows,
-        rank,
-        lambda query, _: found[query].choice,
-        tau=settings.ranker.threshold,
-        tools=len(known),
-        index_seconds=index_seconds,
-        seconds=time.perf_counter,
+    wanted = held.parse_floors(floors)
+    then = held.load_baseline(baseline) if baseline else None
+    if plot:
+        _plotting(plot)
+    if embeddings:
+        session.flags["embeddings_enabled"] = True
+    rows = load_queries(queries)[:limit]
+    bench = prepare(session, catalogue, history)
+    for line in session.app.calibration_warnings:
+        output.warn(line)
+    _warn_of_unknown(rows, bench.known)
+    report = bench.measure(rows)
+    below = _below(report, wanted)
+    shown = Shown(
+        report=report,
+        calibration=bench.searcher.index.calibration,
+        floors=wanted,
+        below=frozenset(held.missed(report, wanted)),
+        deltas=held.deltas(report, then) if then is not None else None,
+        fitted=_calibrate(session, rows, bench) if calibrate else None,
     )
+    if plot:
+        _draw(plot, shown)
+    _print(session, shown, below)
 
 
-def _search(
-    session: Session, catalogue: Path | None, history: Path | None
-) -> tuple[Callable[[str], Search], frozenset[str]]:
-    """How a request is searched for, and the ids it is searched among."""
+def prepare(session: Session, catalogue: Path | None, history: Path | None) -> Bench:
+    """The project's catalogue, or bare rows, ready to be searched."""
     from pulsus.core.rankers.scorer import RankIndex
     from pulsus.core.telemetry.ids import utc_now
-    from pulsus.core.types import Catalogue, ParsedIntent
+    from pulsus.core.types import Catalogue
     from pulsus.routing import golden
+    from pulsus.routing.bench import Bench
     from pulsus.routing.search import Searcher
 
     app = session.app
-    past = golden.load_remembered(history) if history else {}
-    if catalogue is None and not past:
+    tau = app.settings.ranker.threshold
+    began = time.perf_counter()
+    if catalogue is None and history is None:
         parser, searcher = app.parser(), app.searcher()
         known = frozenset(tool.id for tool in app.catalogue.tools)
-        return lambda query: searcher.search(parser.parse(query)), known
-    tools = golden.load_tools(catalogue) if catalogue else app.catalogue.tools
+        return Bench(searcher, parser, known, time.perf_counter() - began, tau)
+    tools = golden.load_tools(catalogue) if catalogue else tuple(app.catalogue.tools)
+    past = golden.load_remembered(history) if history else {}
+    ordered = tuple(sorted(tools, key=lambda tool: tool.id))
     index = RankIndex.build(
-        tools,
+        ordered,
         app.settings.ranker,
         features=app.contributions.features,
         synonyms=app.synonyms,
         remembered=past,
+        calibration=app.calibration,
+        dense=app.meaning(ordered, "eval"),
     )
     steps = app.settings.compose.max_steps
-    searcher = Searcher(Catalogue(app.workflows_root, tools), index, {}, utc_now(), steps)
-    # Bare rows have no folders to parse a request into: the whole catalogue is searched.
-    known = frozenset(tool.id for tool in tools)
-    return lambda query: searcher.search(ParsedIntent(None, None, query, 0.0)), known
+    searcher = Searcher(Catalogue(app.workflows_root, ordered), index, {}, utc_now(), steps)
+    taken = time.perf_counter() - began
+    return Bench(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
+
+
+def _below(report: EvalReport, wanted: dict[str, float]) -> EvalBelowFloor | None:
+    from pulsus.routing.floors import check_floors
+
+    try:
+        check_floors(report, wanted)
+    except EvalBelowFloor as error:
+        return error
+    return None
+
+
+def _calibrate(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> Fitted:
+    """Fit p to the rows, out of fold and whole, and keep it in the project."""
+    from pulsus.cli.eval_report import Fitted
+    from pulsus.core.catalogue import columns
+    from pulsus.core.rankers.calibration import shipped
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing import calibrate, calibration_file, reliability
+
+    index, searcher = bench.searcher.index, bench.searcher
+
+    def look(text: str, without: Collection[str]) -> Sequence[Ranked]:
+        return index.rank(
+            text, history=searcher.history, now=searcher.now, limit=1, without=without
+        )
+
+    def split(query: str) -> Sequence[str]:
+        return [clause.text for clause in bench.search(query).subintents]
+
+    fitted = calibrate.refit(list(calibrate.samples(rows, look, split)), shipped())
+    before, after = (reliability.judge(s, bench.tau) for s in (fitted.before, fitted.after))
+    stored = calibration_file.store(
+        session.project,
+        fitted.calibration,
+        data=calibrate.data_hash(rows),
+        requests=len(rows),
+        tools=len(bench.known),
+        catalogue=columns(index.tools).digest,
+        fitted_at=utc_now(),
+        figures={"before": before, "after": after},
+    )
+    return Fitted(
+        stored,
+        before,
+        after,
+        reliability.bins(fitted.before),
+        reliability.bins(fitted.after),
+        calibration_file.PLACE,
+    )
+
+
+def _plotting(path: Path) -> None:
+    from pulsus.routing.reliability_plot import require
+
+    require(path)
+
+
+def _draw(path: Path, shown: Shown) -> None:
+    from pulsus.routing.reliability_plot import draw
+
+    curves = {"as shipped" if shown.fitted else "every request": shown.report.reliability}
+    if shown.fitted:
+        curves = {
+            "before, out of fold": shown.fitted.bins_before,
+            "after, out of fold": shown.fitted.bins_after,
+        }
+    draw(path, curves, tau=shown.report.tau)
+    output.note(f"drawn: {path}")
+
+
+def _print(session: Session, shown: Shown, below: EvalBelowFloor | None) -> None:
+    """The report in the form asked for; ends the command with the floor's exit status."""
+    from pulsus.cli import eval_report
+
+    if session.json:
+        failed = output.error_body(below) if below else {}
+        output.document({"ok": below is None, **_body(shown), **failed})
+        raise SystemExit(below.exit_status if below else 0)
+    lines = eval_report.markdown if session.output == "markdown" else eval_report.text
+    click.echo("\n".join(lines(shown)))
+    if below:
+        raise below
+
+
+def _body(shown: Shown) -> dict[str, Any]:
+    """The JSON document's keys."""
+    from pulsus.routing.evaluate import to_json
+
+    told = shown.calibration.provenance
+    body = to_json(shown.report)
+    failures = body.pop("failures")
+    body["calibration"] = {
+        "source": told.get("source", "shipped"),
+        "version": told.get("version", 1),
+        "data": told.get("data"),
+    }
+    body["floors"] = dict(shown.floors)
+    if shown.deltas is not None:
+        body["since_baseline"] = dict(shown.deltas)
+    if shown.fitted:
+        body["calibrated"] = _fitted(shown.fitted)
+    return {**body, "failures": failures}
+
+
+def _fitted(fitted: Fitted) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from pulsus.routing.reliability import to_json
+
+    told = fitted.calibration.provenance
+    return {
+        "stored": fitted.stored,
+        **{name: told[name] for name in ("version", "data", "requests", "fitted_at", "prior")},
+        "before": asdict(fitted.before) | {"reliability": to_json(fitted.bins_before)},
+        "after": asdict(fitted.after) | {"reliability": to_json(fitted.bins_after)},
+    }
 
 
 def _warn_of_unknown(rows: Sequence[GoldenRow], known: frozenset[str]) -> None:
     """Say which right answers can never be given: a mistyped or removed id."""
     missing = sorted({tool for row in rows for tool in row.tools} - known)
     if missing:
-        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
-        output.warn(f"no such tool: {', '.join(missing[:SHOWN])}{more}")
-
-
-def _lines(report: EvalReport) -> Iterator[str]:
-    yield f"{report.queries} requests, {report.tools} tools, τ={report.tau:.2f}"
-    for name in FIGURES:
-        value = getattr(report, name)
-        if value is not None:
-            yield f"  {name:<28} {value:.3f}"
-    typical, worst = report.query_ms_p50 or 0, report.query_ms_p99 or 0
-    yield f"  {'query_ms_p50 / p99':<28} {typical:.1f} / {worst:.1f}"
-    if report.failures:
-        yield f"{len(report.failures)} failures:"
-    for failure in report.failures[:SHOWN]:
-        expected = " + ".join(failure.expected) or "nothing"
-        got = " + ".join(failure.got[:3]) or "nothing"
-        query = one_line(failure.query, 80)
-        yield f"  {query!r}: expected {expected}, got {got} (p {failure.p:.2f})"
-    if len(report.failures) > SHOWN:
-        yield f"  and {len(report.failures) - SHOWN} more: --output json lists all"
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        output.warn(f"no such tool: {', '.join(missing[:NAMED])}{more}")

@@ -39,6 +39,10 @@ Look = Callable[[str, Collection[str]], Sequence[Ranked]]
 """The candidates of a request in the catalogue without these ids, best first."""
 
 
+Split = Callable[[str], Sequence[str]]
+"""The clauses of a request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The top candidate of one request. `signals` is None where there was no candidate.
@@ -70,12 +74,19 @@ class Refit:
     after: tuple[Stated, ...]
 
 
-def samples(rows: Sequence[GoldenRow], look: Look) -> Iterator[Sample]:
-    """Each request's top candidate, and its copy's."""
+def samples(rows: Sequence[GoldenRow], look: Look, split: Split | None = None) -> Iterator[Sample]:
+    """Each request's top candidate, and its copy's.
+
+    A request for several steps that `split` cuts into as many clauses as it has tools is these
+    clauses, each with its own tool: τ less the slack applies to each of them.
+    """
     for row in rows:
-        yield _sample(row, look(row.query, ()), fits=bool(row.tools), weight=1.0)
-        if row.tools:
-            yield _sample(row, look(row.query, row.tools), fits=False, weight=COPY)
+        for part in _parts(row, split):
+            fits = bool(part.tools)
+            yield _sample(row.query, part, look(part.query, ()), fits=fits, weight=1.0)
+            if fits:
+                found = look(part.query, part.tools)
+                yield _sample(row.query, part, found, fits=False, weight=COPY)
 
 
 def refit(found: Sequence[Sample], prior: Calibration) -> Refit:
@@ -131,11 +142,22 @@ def data_hash(rows: Sequence[GoldenRow]) -> str:
     return "sha256:" + hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
 
 
-def _sample(row: GoldenRow, found: Sequence[Ranked], *, fits: bool, weight: float) -> Sample:
+def _parts(row: GoldenRow, split: Split | None) -> Sequence[GoldenRow]:
+    if split is None or row.policy != "compose":
+        return [row]
+    clauses = split(row.query)
+    if len(clauses) != len(row.tools):
+        return [row]
+    return [GoldenRow(text, (tool,)) for text, tool in zip(clauses, row.tools, strict=True)]
+
+
+def _sample(
+    request: str, row: GoldenRow, found: Sequence[Ranked], *, fits: bool, weight: float
+) -> Sample:
     if not found:
-        return Sample(row.query, None, right=False, fits=fits, weight=weight)
+        return Sample(request, None, right=False, fits=fits, weight=weight)
     right = fits and found[0].tool.id in row.tools
-    return Sample(row.query, found[0].signals, right, fits, weight)
+    return Sample(request, found[0].signals, right, fits, weight)
 
 
 def _check(found: Sequence[Sample]) -> None:

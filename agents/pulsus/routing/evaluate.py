@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pulsus.core.compose.selector import Choice
 from pulsus.core.types import Ranked
-from pulsus.errors import EvalBelowFloor, UsageError
+from pulsus.routing import failing, reliability
+from pulsus.routing.failing import Cause, Context
 from pulsus.routing.golden import GoldenRow
+from pulsus.routing.reliability import Bin, Stated
 
 Rank = Callable[[str], Sequence[Ranked]]
 """At least ten candidates of a request, where there are as many, best first."""
@@ -18,24 +20,13 @@ Rank = Callable[[str], Sequence[Ranked]]
 Decide = Callable[[str, Sequence[Ranked]], Choice]
 """What would be done with a request and its candidates."""
 
-BINS = 10
-FLOORED = (
-    "hit_at_1",
-    "recall_at_5",
-    "ndcg_at_10",
-    "mrr",
-    "policy_accuracy",
-    "compose_exact",
-    "precision_at_tau",
-    "coverage_at_tau",
-    "out_of_catalogue_below_tau",
-)
-"""Figures a floor may be put under; of the others less is better."""
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A request that went wrong: the wrong tool first, or the wrong policy or steps."""
+    """A request that went wrong: the wrong tool first, or the wrong policy or steps.
+
+    `cause` is None where nobody asked why.
+    """
 
     query: str
     expected: tuple[str, ...]
@@ -44,6 +35,21 @@ class Failure:
     expected_policy: str | None
     policy: str | None
     what: str
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """What the figures are measured on, in requests.
+
+    `with_tools` some tool fits, `without_tools` nothing; `with_policy` say what to do;
+    `several_steps` want a composition.
+    """
+
+    with_tools: int
+    without_tools: int
+    with_policy: int
+    several_steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,8 @@ class EvalReport:
     query_ms_p50: float | None
     query_ms_p99: float | None
     failures: tuple[Failure, ...]
+    population: Population
+    reliability: tuple[Bin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +91,17 @@ class _Seen:
     row: GoldenRow
     ids: tuple[str, ...]
     p: float
+    found: Sequence[Ranked]
     milliseconds: float
     choice: Choice | None
 
     @property
     def right(self) -> bool:
         return bool(self.ids) and self.ids[0] in self.row.tools
+
+    @property
+    def stated(self) -> Stated:
+        return Stated(self.p, self.right, bool(self.row.tools))
 
     @property
     def position(self) -> int:
@@ -104,10 +117,11 @@ def evaluate(
     tools: int,
     index_seconds: float,
     seconds: Callable[[], float],
+    context: Context | None = None,
 ) -> EvalReport:
     """The report of ranking every row once. `seconds` is a monotonic clock.
 
-    Without `decide` no policy is judged.
+    Without `decide` no policy is judged; without `context` no failure says why.
     """
     seen = [_look(row, rank, decide, seconds) for row in rows]
     answerable = [s for s in seen if s.row.tools]
@@ -125,60 +139,40 @@ def evaluate(
         mrr=_mean([1 / s.position if s.position else 0.0 for s in answerable]),
         policy_accuracy=_mean([float(_policy(s) == s.row.policy) for s in judged]),
         compose_exact=_mean([float(_chosen(s) == s.row.tools) for s in composed]),
-        ece=_ece([(s.p, s.right) for s in seen]),
+        ece=reliability.ece([s.stated for s in seen]),
         precision_at_tau=_mean([float(s.right) for s in sure]),
         coverage_at_tau=_mean([float(s.p >= tau) for s in answerable]),
         out_of_catalogue_below_tau=_mean([float(s.p < tau) for s in seen if not s.row.tools]),
         index_seconds=round(index_seconds, 3),
         query_ms_p50=_percentile(times, 0.50),
         query_ms_p99=_percentile(times, 0.99),
-        failures=tuple(f for f in map(_failure, seen) if f),
+        failures=tuple(f for s in seen if (f := _failure(s, context))),
+        population=Population(
+            with_tools=len(answerable),
+            without_tools=len(rows) - len(answerable),
+            with_policy=sum(row.policy is not None for row in rows),
+            several_steps=sum(row.policy == "compose" for row in rows),
+        ),
+        reliability=reliability.bins([s.stated for s in seen]),
     )
-
-
-def parse_floors(texts: Sequence[str]) -> dict[str, float]:
-    """Floors from `figure=value` texts. Raises UsageError for an unknown figure or value."""
-    floors: dict[str, float] = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        try:
-            floor = float(value)
-        except ValueError:
-            floor = math.nan
-        if name not in FLOORED or not 0 <= floor <= 1:
-            raise UsageError(
-                f"--floor {text!r} is no figure with a value from 0 to 1",
-                hint=f"write FIGURE=VALUE with one of {', '.join(FLOORED)}",
-            )
-        floors[name] = floor
-    return floors
-
-
-def check_floors(report: EvalReport, floors: Mapping[str, float]) -> None:
-    """Raises EvalBelowFloor naming every figure below its floor; one not measured is below."""
-    low = {
-        name: getattr(report, name)
-        for name, floor in floors.items()
-        if getattr(report, name) is None or getattr(report, name) < floor
-    }
-    if low:
-        said = ", ".join(
-            f"{name} is {'not measured' if value is None else f'{value:.3f}'}, floor {floors[name]}"
-            for name, value in low.items()
-        )
-        raise EvalBelowFloor(said, hint="see the failures in the report", figures=low)
 
 
 def to_json(report: EvalReport) -> dict[str, Any]:
     """The report's JSON keys, in order; the caller puts `schema_version` first."""
-    plain = {name: getattr(report, name) for name in EvalReport.__slots__ if name != "failures"}
-    failures = [{name: getattr(f, name) for name in Failure.__slots__} for f in report.failures]
+    apart = ("failures", "population", "reliability")
+    plain = {name: getattr(report, name) for name in EvalReport.__slots__ if name not in apart}
     return {
         **{k: round(v, 4) if isinstance(v, float) else v for k, v in plain.items()},
-        "failures": [
-            {k: list(v) if isinstance(v, tuple) else v for k, v in f.items()} for f in failures
-        ],
+        "population": asdict(report.population),
+        "reliability": reliability.to_json(report.reliability),
+        "failures": [_failure_json(f) for f in report.failures],
     }
+
+
+def _failure_json(failure: Failure) -> dict[str, Any]:
+    told = asdict(failure)
+    told |= told.pop("cause") or {}
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in told.items()}
 
 
 def _look(row: GoldenRow, rank: Rank, decide: Decide | None, seconds: Callable[[], float]) -> _Seen:
@@ -186,7 +180,8 @@ def _look(row: GoldenRow, rank: Rank, decide: Decide | None, seconds: Callable[[
     found = rank(row.query)
     taken = (seconds() - start) * 1000
     choice = decide(row.query, found) if decide and row.policy else None
-    return _Seen(row, tuple(r.tool.id for r in found), found[0].p if found else 0.0, taken, choice)
+    p = found[0].p if found else 0.0
+    return _Seen(row, tuple(r.tool.id for r in found), p, found, taken, choice)
 
 
 def _policy(seen: _Seen) -> str | None:
@@ -197,7 +192,7 @@ def _chosen(seen: _Seen) -> tuple[str, ...]:
     return tuple(r.tool.id for r in seen.choice.chosen) if seen.choice else ()
 
 
-def _failure(seen: _Seen) -> Failure | None:
+def _failure(seen: _Seen, context: Context | None) -> Failure | None:
     row, wrong = seen.row, []
     if row.tools and not seen.right:
         wrong.append("tool")
@@ -209,7 +204,17 @@ def _failure(seen: _Seen) -> Failure | None:
         return None
     got = _chosen(seen) or seen.ids[:3]
     what = "+".join(wrong)
-    return Failure(row.query, row.tools, got, round(seen.p, 4), row.policy, _policy(seen), what)
+    cause = _cause(seen, wrong[0], context) if context else None
+    p = round(seen.p, 4)
+    return Failure(row.query, row.tools, got, p, row.policy, _policy(seen), what, cause)
+
+
+def _cause(seen: _Seen, what: str, context: Context) -> Cause:
+    if what == "tool":
+        return failing.wrong_tool(seen.row, context)
+    if what == "policy" and seen.choice:
+        return failing.wrong_policy(seen.row, seen.choice, seen.found, context)
+    return failing.wrong_steps(seen.row, _chosen(seen))
 
 
 def _recall(seen: _Seen, depth: int) -> float:
@@ -224,15 +229,6 @@ def _ndcg(seen: _Seen, depth: int) -> float:
     found = [n for n, i in enumerate(seen.ids[:depth]) if i in gold][:wanted]
     ideal = sum(1 / math.log2(n + 2) for n in range(wanted))
     return sum(1 / math.log2(n + 2) for n in found) / ideal
-
-
-def _ece(pairs: Sequence[tuple[float, bool]]) -> float | None:
-    """Mean distance of p and truth over ten equal bins of p, weighted by how full they are."""
-    bins: dict[int, list[tuple[float, bool]]] = {}
-    for p, right in pairs:
-        bins.setdefault(min(int(p * BINS), BINS - 1), []).append((p, right))
-    gaps = (abs(sum(p - right for p, right in inside)) for inside in bins.values())
-    return sum(gaps) / len(pairs) if pairs else None
 
 
 def _mean(values: Sequence[float]) -> float | None:

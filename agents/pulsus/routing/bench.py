@@ -1,0 +1,57 @@
+"""A catalogue made ready to be measured, and how a request is searched for in it. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from pulsus.core.types import ParsedIntent, Ranked
+from pulsus.routing.evaluate import EvalReport, evaluate
+from pulsus.routing.failing import Context
+from pulsus.routing.golden import GoldenRow
+from pulsus.routing.prompt_parser import PromptParser
+from pulsus.routing.search import Search, Searcher
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A catalogue made ready, and how a request is searched for in it."""
+
+    searcher: Searcher
+    parser: PromptParser | None
+    known: frozenset[str]
+    index_seconds: float
+    tau: float
+
+    def search(self, query: str, include: Collection[str] = ()) -> Search:
+        """As `pulsus route` does it."""
+        return self.searcher.search(self.intent(query), include=include)
+
+    def intent(self, query: str) -> ParsedIntent:
+        """Bare rows have no folders to parse a request into: all of them are searched."""
+        return self.parser.parse(query) if self.parser else ParsedIntent(None, None, query, 0.0)
+
+    def measure(self, rows: Sequence[GoldenRow]) -> EvalReport:
+        """The report on these rows."""
+        found: dict[str, Search] = {}
+
+        def rank(query: str) -> Sequence[Ranked]:
+            found[query] = self.search(query)
+            return found[query].candidates
+
+        return evaluate(
+            rows,
+            rank,
+            lambda query, _: found[query].choice,
+            tau=self.tau,
+            tools=len(self.known),
+            index_seconds=self.index_seconds,
+            seconds=time.perf_counter,
+            context=Context(
+                look=lambda query, include: self.search(query, include).candidates,
+                known=self.known,
+                calibration=self.searcher.index.calibration,
+                tau=self.tau,
+            ),
+        )

@@ -1,0 +1,141 @@
+"""Why a request with a known answer went wrong, and what to do about it (`pulsus eval`). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from pulsus.core.compose.selector import Choice
+from pulsus.core.rankers import why
+from pulsus.core.rankers.calibration import Calibration
+from pulsus.core.rankers.text import stems
+from pulsus.core.types import Ranked, ToolSpec
+from pulsus.routing.golden import GoldenRow
+from pulsus.routing.why_not import against, doubt
+
+_TWINS = 0.6
+"""Share of the words of two tools' names and summaries, of both, from which they are near-twins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was ranked. `look` ranks a request with these ids in sight; `known` are all ids."""
+
+    look: Callable[[str, Collection[str]], Sequence[Ranked]]
+    known: Collection[str]
+    calibration: Calibration
+    tau: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One line each: why it went wrong, and what would help (may be empty).
+
+    `matched` and `lacks` are the request's words the expected tool has and has not got;
+    `expected_rank` and `expected_p` its standing, None where it was not ranked.
+    """
+
+    why: str
+    fix: str = ""
+    matched: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    expected_rank: int | None = None
+    expected_p: float | None = None
+
+
+def wrong_tool(row: GoldenRow, context: Context) -> Cause:
+    """Why the first tool is none of the row's."""
+    missing = [t for t in row.tools if t not in context.known]
+    if len(missing) == len(row.tools):
+        return Cause(f"no such tool: {', '.join(missing)}", "correct the id, or drop the request")
+    found = context.look(row.query, row.tools)
+    own = next((r for r in found if r.tool.id in row.tools), None)
+    if own is None or not (why.heard(own) or own.features.get("name")):
+        return Cause(
+            "no word of the request is known to "
+            + " or ".join(t for t in row.tools if t in context.known),
+            "add an intent, or this request as an example, to its manifest",
+            lacks=own.unmatched if own else (),
+        )
+    winner = found[0]
+    answer = against(winner, own)
+    reason, fix = answer.reason, answer.fix
+    if twins(winner.tool, own.tool):
+        reason = f"near-twin: {winner.tool.id} and {own.tool.id} say almost the same; {reason}"
+        fix = "tell them apart in their summaries, merge them, or allow both with `any`"
+    return Cause(reason, fix, why.heard(own), answer.lacks, own.rank, own.p)
+
+
+def wrong_policy(
+    row: GoldenRow, choice: Choice, found: Sequence[Ranked], context: Context
+) -> Cause:
+    """Why something else was done with the candidates than the row says."""
+    first = found[0] if found else None
+    if row.policy == "generate":
+        return _too_sure(choice, first, context)
+    if row.policy == "select" and choice.policy == "compose":
+        names = " + ".join(r.tool.id for r in choice.chosen)
+        return Cause(
+            f"taken apart into {len(choice.chosen)} steps: {names}",
+            "add this request as an example to the manifest of the tool that answers it alone",
+        )
+    if row.policy == "compose":
+        return Cause(
+            f"no plan was made: {choice.reason}", "give each part words of the tool that does it"
+        )
+    if first is None:
+        return Cause("no tool shares a word with the request", "add an intent to a manifest")
+    rival = found[1] if len(found) > 1 else None
+    because = doubt(first, rival, context.calibration)
+    return Cause(
+        f"p below τ: {first.p:.2f} < {context.tau:.2f} because {because}",
+        _teach(first),
+        why.heard(first),
+        first.unmatched,
+        first.rank,
+        first.p,
+    )
+
+
+def wrong_steps(row: GoldenRow, chosen: Sequence[str]) -> Cause:
+    """Where a plan differs from the row's tools."""
+    pairs = zip(range(1, len(row.tools) + 1), chosen, row.tools, strict=False)
+    differ = next(((n, got, wanted) for n, got, wanted in pairs if got != wanted), None)
+    if differ is None:
+        return Cause(
+            f"{len(chosen)} steps, {len(row.tools)} expected",
+            "say each thing wanted in a clause of its own",
+        )
+    step, got, wanted = differ
+    return Cause(
+        f"step {step} is {got}, expected {wanted}",
+        f'`pulsus explain "REQUEST" --why-not {wanted}` tells why',
+    )
+
+
+def twins(one: ToolSpec, other: ToolSpec) -> bool:
+    """Whether two tools say almost the same of themselves."""
+    first, second = (frozenset(stems(f"{t.name} {t.summary}")) for t in (one, other))
+    return bool(first and second) and len(first & second) / len(first | second) >= _TWINS
+
+
+def _too_sure(choice: Choice, first: Ranked | None, context: Context) -> Cause:
+    """Something was chosen where nothing fits."""
+    taken = choice.chosen or ((first,) if first else ())
+    if not taken:
+        return Cause(f"policy {choice.policy}: {choice.reason}")
+    told = "; ".join(f"{r.tool.id} on {', '.join(why.heard(r)) or 'its name'}" for r in taken)
+    return Cause(
+        f"p {taken[0].p:.2f} reaches τ {context.tau:.2f} though nothing fits: {told}",
+        f"add an anti-intent to the manifest of {taken[0].tool.id}, or calibrate on requests like"
+        " this (`pulsus eval --calibrate`)",
+        why.heard(taken[0]),
+        taken[0].unmatched,
+    )
+
+
+def _teach(own: Ranked) -> str:
+    if own.caution:
+        return "if it does do this, say so in its name, summary and Kind"
+    words = ", ".join(repr(word) for word in own.unmatched[:5])
+    return f"add an intent with {words} to its manifest" if words else "add the request as example"
