@@ -32,7 +32,7 @@ def test_a_word_found_as_itself_is_not_said_to_be_taken_for_another():
 
 
 def test_no_word_of_a_request_goes_unaccounted():
-    for found in INDEX.rank("renew the cert of largest files quickly", limit=50):
+    for found in INDEX.rank("renew the cert of largest files loudly", limit=50):
         words = {*why.heard(found), *found.unmatched}
-        assert words == {"renew", "cert", "largest", "files", "quickly"}
+        assert words == {"renew", "cert", "largest", "files", "loudly"}
         assert not set(why.heard(found)) & set(found.unmatched)

@@ -19,8 +19,8 @@ from pulsus.core.rankers.base import Dense, Feature, Memory
 from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.evidence import POOL, Admit, Evidence, gather, matched
-from pulsus.core.rankers.name import mentions, spellings
 from pulsus.core.rankers.heard import meant, unmatched
+from pulsus.core.rankers.name import mentions, spellings
 from pulsus.core.rankers.order import Candidate, last_resort, tie_break, why_not
 from pulsus.core.rankers.purpose import commands, groups_of
 from pulsus.core.rankers.segment import Segment
