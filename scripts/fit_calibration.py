@@ -5,7 +5,8 @@
 BENCH_DIR holds folders with `tools.jsonl` ({id, name, description, params?}) and `queries.jsonl`
 ({query, tools}); those with fewer than 149 requests are left out. The population is that of
 `pulsus eval --calibrate`: the first 500 requests of each set, and each once more with its tools
-taken out, label 0, weight 0.3; every set weighs the same.
+taken out, label 0, weight 0.3; every set weighs the same. Fitted, not judged, are also the same
+requests in small parts of each set: a project's own catalogue is small.
 
 Printed are the figures on sets the fit has not seen (sets that share a catalogue are left out
 together), then those after a refit on 100 of a set's own requests, judged on the others, over
@@ -20,7 +21,7 @@ import json
 import pickle
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -33,7 +34,7 @@ from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.rankers.signals import FALLING, NAMES
 from pulsus.routing import calibrate
 from pulsus.routing.calibrate import Sample
-from pulsus.routing.golden import load_queries, load_tools
+from pulsus.routing.golden import GoldenRow, load_queries, load_tools
 from pulsus.routing.reliability import Judged, Stated, bins, judge, to_json
 
 USED = ("size", "strength", "contested", "lead", "name_cover")
@@ -47,30 +48,41 @@ TAU = 0.6
 RIDGE = 10.0
 SET_WEIGHT = 600.0
 """What every set's samples weigh together, in requests; `RIDGE` is measured against it."""
+SMALL_WEIGHT = 200.0
+"""The same of the requests in small parts of the set."""
+SMALL = 60
+"""Tools of such a part."""
+BATCH = 10
+"""Requests that share a part."""
 
 TARGET = Path(__file__).parent.parent / "agents/pulsus/core/rankers/calibration.json"
 FIGURES = ("ece", "precision_at_tau", "precision_mixed", "coverage_at_tau")
 OUTSIDE = "out_of_catalogue_below_tau"
 
-Sets = Mapping[str, Sequence[Sample]]
+
+@dataclass(frozen=True)
+class Found:
+    """One set ranked: the requests in its whole catalogue, and in small parts of it."""
+
+    whole: list[Sample]
+    small: list[Sample]
 
 
-def gather(bench: Path, cache: Path | None) -> dict[str, list[Sample]]:
+Sets = Mapping[str, Found]
+
+
+def gather(bench: Path, cache: Path | None) -> dict[str, Found]:
     """The samples of every set that is large enough, in name order."""
-    found = {}
-    for folder in sorted(p.parent for p in bench.glob("*/queries.jsonl")):
-        samples = _cached(folder, cache)
-        if len({s.request for s in samples}) >= FEWEST:
-            found[folder.name] = samples
-    return found
+    folders = sorted(p.parent for p in bench.glob("*/queries.jsonl"))
+    return {f.name: _cached(f, cache) for f in folders if len(_rows(f)) >= FEWEST}
 
 
-def _cached(folder: Path, cache: Path | None) -> list[Sample]:
+def _cached(folder: Path, cache: Path | None) -> Found:
     path = cache / f"{folder.name}-{_state(folder)}.pickle" if cache else None
     if path and path.is_file():
-        kept: list[Sample] = pickle.loads(path.read_bytes())
+        kept: Found = pickle.loads(path.read_bytes())
         return kept
-    found = list(_samples(folder))
+    found = Found(list(_in_whole(folder)), list(_in_small(folder)))
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pickle.dumps(found))
@@ -85,27 +97,47 @@ def _state(folder: Path) -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in parts)).hexdigest()[:16]
 
 
-def _samples(folder: Path) -> Iterator[Sample]:
-    index = RankIndex.build(load_tools(folder / "tools.jsonl"))
-    rows = [r for r in load_queries(folder / "queries.jsonl") if r.tools][:MOST]
+def _in_whole(folder: Path) -> Iterator[Sample]:
+    rows, tools = _rows(folder), load_tools(folder / "tools.jsonl")
+    yield from _ranked(RankIndex.build(tools), rows)
+
+
+def _in_small(folder: Path) -> Iterator[Sample]:
+    """The same requests in catalogues of `SMALL` tools, their own among others drawn at random."""
+    rng = random.Random(folder.name)
+    rows, tools = _rows(folder), load_tools(folder / "tools.jsonl")
+    for start in range(0, len(rows), BATCH):
+        batch = rows[start : start + BATCH]
+        gold = {t for row in batch for t in row.tools}
+        others = [t for t in tools if t.id not in gold]
+        some = rng.sample(others, max(0, min(len(others), SMALL - len(gold))))
+        yield from _ranked(RankIndex.build([*some, *(t for t in tools if t.id in gold)]), batch)
+
+
+def _rows(folder: Path) -> list[GoldenRow]:
+    return [r for r in load_queries(folder / "queries.jsonl") if r.tools][:MOST]
+
+
+def _ranked(index: RankIndex, rows: Sequence[GoldenRow]) -> Iterator[Sample]:
     return calibrate.samples(rows, lambda text, gone: index.rank(text, limit=1, without=gone))
 
 
-def fit(sets: Sequence[Sequence[Sample]], used: Sequence[str] = USED) -> Calibration:
+def fit(sets: Sequence[Found], used: Sequence[str] = USED) -> Calibration:
     """The calibration of these sets; signals that are not `used` get 0.
 
     Signs are held to what each signal means, so that more evidence never lowers p and the model
     stays sensible on catalogues unlike these.
     """
-    kept = [[s for s in found if calibrate.fitted(s)] for found in sets]
-    every = np.array([[(s.signals or {})[n] for n in NAMES] for found in kept for s in found])
-    label = np.array([float(s.right) for found in kept for s in found])
-    weight = np.concatenate(
-        [
-            np.array([s.weight for s in found]) * (SET_WEIGHT / sum(s.weight for s in found))
-            for found in kept
-        ]
-    )
+    weighed = [
+        (sample, sample.weight * total / sum(s.weight for s in part))
+        for found in sets
+        for part, total in ((found.whole, SET_WEIGHT), (found.small, SMALL_WEIGHT))
+        for sample in part
+        if calibrate.fitted(sample)
+    ]
+    every = np.array([[(s.signals or {})[n] for n in NAMES] for s, _ in weighed])
+    label = np.array([float(s.right) for s, _ in weighed])
+    weight = np.array([w for _, w in weighed])
     middle, scale = every.mean(axis=0), every.std(axis=0) + 1e-9
     at = [NAMES.index(name) for name in used]
     beta = logistic.fit(
@@ -179,7 +211,7 @@ def log_loss(sets: Sets, used: Sequence[str]) -> float:
     """Mean over sets of the weighted log-loss of a fit that has not seen the set."""
     losses = []
     for name, model in unseen(sets, used).items():
-        said = [s.stated(model) for s in sets[name]]
+        said = [s.stated(model) for s in sets[name].whole]
         total = -sum(s.weight * float(np.log(max(s.p if s.right else 1 - s.p, 1e-3))) for s in said)
         losses.append(total / sum(s.weight for s in said))
     return fmean(losses)
@@ -191,7 +223,7 @@ def select(sets: Sets) -> None:
     for _ in range(8):
         tried = sorted((log_loss(sets, [*used, n]), n) for n in NAMES if n not in used)
         used.append(tried[0][1])
-        said = {n: [s.stated(m) for s in sets[n]] for n, m in unseen(sets, used).items()}
+        said = {n: [s.stated(m) for s in sets[n].whole] for n, m in unseen(sets, used).items()}
         judged = [judge(s, TAU) for s in said.values()]
         shown = "  ".join(
             f"{n} {fmean(v := [getattr(j, n) or 0.0 for j in judged]):.3f}"
@@ -215,8 +247,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         select(sets)
         return
     models = unseen(sets)
-    alone = {name: [s.stated(models[name]) for s in found] for name, found in sets.items()}
-    own = {name: after_refit(found, models[name]) for name, found in sets.items()}
+    alone = {name: [s.stated(models[name]) for s in found.whole] for name, found in sets.items()}
+    own = {name: after_refit(found.whole, models[name]) for name, found in sets.items()}
     kept = {
         "unseen": report("As shipped, on sets the fit has not seen", alone),
         "refit": report(f"After a refit on {OWN} own requests, on the others", own),
@@ -235,8 +267,9 @@ def _document(model: Calibration, sets: Sets) -> dict[str, Any]:
         "version": int(shipped().provenance.get("version", 1)) + 1,
         "signals": signals.VERSION,
         "fitted_by": "scripts/fit_calibration.py",
-        "sets": {name: len(found) for name, found in sets.items()},
+        "sets": {name: len(found.whole) for name, found in sets.items()},
         "copy_weight": calibrate.COPY,
+        "small_catalogues": {"tools": SMALL, "weight": SMALL_WEIGHT / SET_WEIGHT},
         "label": "the top candidate is one of the tools the request is meant for",
     }
     return {
