@@ -61,6 +61,10 @@ def outcome(
             for s in found.shadowed
         ],
         "notes": list(found.notes),
+        "passages": [
+            {"source": p.source, "heading": p.heading, "score": round(p.score, 4)}
+            for p in found.passages
+        ],
     }
     if found.clarification:
         body["clarification"] = {

@@ -96,6 +96,9 @@ def explain(
         best = sub.candidates[0] if sub.candidates else None
         found = f"{best.tool.id} p={best.p:.2f}" if best else "nothing"
         yield f"{TAG} sub-intent {sub.text!r}: {found}"
+    for passage in outcome.passages:
+        under = f" — {passage.heading}" if passage.heading else ""
+        yield f"{TAG} hint from {passage.source}{under} ({passage.score:.2f})"
     yield f"{TAG} reason: {outcome.decision.reason}"
 
 
