@@ -1,0 +1,63 @@
+"""Character n-grams of words, with weights that no catalogue changes (spec §4 `doc_keywords`).
+
+How rare a gram is comes from a shipped table, made by scripts/fit_grams.py. So a tool's figures
+depend on that tool alone, and over eight routing sets it ranked better than each catalogue's own
+statistics.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from importlib import resources
+from zlib import crc32
+
+SLOTS = 1 << 16
+SCALE = 25.0
+"""Table values per unit of idf."""
+
+_LENGTHS = (3, 4, 5)
+
+
+@lru_cache(maxsize=65536)
+def grams(word: str) -> tuple[int, ...]:
+    """Slots of the 3- to 5-grams of a word's UTF-8, padded by one blank a side; repeats kept."""
+    padded = f" {word} ".encode()
+    return tuple(
+        crc32(padded[at : at + length]) & (SLOTS - 1)
+        for length in _LENGTHS
+        for at in range(len(padded) - length + 1)
+    )
+
+
+@cache
+def table() -> bytes:
+    """The idf of every slot, times `SCALE`."""
+    return resources.files(__package__).joinpath("grams.bin").read_bytes()
+
+
+def asked(said: Iterable[str]) -> dict[int, float]:
+    """What finding each slot is worth to a request of these words: its idf squared, per gram."""
+    worth: dict[int, float] = {}
+    idf = table()
+    for word in dict.fromkeys(said):
+        for slot in grams(word):
+            worth[slot] = worth.get(slot, 0.0) + (idf[slot] / SCALE) ** 2
+    return worth
+
+
+def word_score(word: str, worth: Mapping[int, float]) -> float:
+    """What one word of a tool holds of the request."""
+    return sum(worth.get(slot, 0.0) for slot in grams(word))
+
+
+def norm(counts: Mapping[str, int]) -> float:
+    """The length of a tool's gram vector, √Σ(tf·idf)²; 0.0 for no words."""
+    found: Counter[int] = Counter()
+    for word, count in counts.items():
+        for slot in grams(word):
+            found[slot] += count
+    idf = table()
+    return math.sqrt(sum((tf * idf[slot] / SCALE) ** 2 for slot, tf in found.items()))
