@@ -61,7 +61,7 @@ def test_one_intent_in_two_manifests_is_a_collision_in_any_word_order_and_form()
     (found,) = findings(one, two)
     assert (found.code, found.level) == ("INTENT_COLLISION", "warning")
     assert found.tools == ("a/b/one", "a/b/two")
-    assert found.evidence == ("open ports",)
+    assert found.evidence == ("ports opened = open ports",)
 
 
 def test_intents_without_a_content_word_do_not_collide():

@@ -157,7 +157,10 @@ def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
 
 
 def _colliding(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
-    """Pairs of tools whose manifests claim the same intent, word for word."""
+    """Pairs of tools whose manifests claim the same intent, as ranking reads it: by its stems.
+
+    Where they are written differently the evidence shows both, the other tool's first.
+    """
     claims: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     by_id = {tool.id: tool for tool in tools if tool.manifest}
     for tool in by_id.values():
@@ -167,7 +170,8 @@ def _colliding(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
     shared: dict[tuple[str, str], list[str]] = defaultdict(list)
     for words, claimants in claims.items():
         for pair in combinations(sorted(claimants), 2) if words else ():
-            shared[pair].append(claimants[pair[0]])
+            mine, theirs = claimants[pair[0]], claimants[pair[1]]
+            shared[pair].append(mine if mine == theirs else f"{theirs} = {mine}")
     for (one, two), intents in sorted(shared.items()):
         manifest = by_id[one].manifest
         yield Finding(
