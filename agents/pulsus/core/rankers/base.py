@@ -39,10 +39,14 @@ class Dense(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What past requests say about one tool: `value` in [-1, 1], and the strongest of them."""
+    """What past requests say about one tool: `value` in [-1, 1], and the strongest of them.
+
+    `text` is what their words hold of this request, in the unit of `Evidence.relative_overlap`.
+    """
 
     value: float
     votes: tuple[Vote, ...] = ()
+    text: float = 0.0
 
 
 class Memory(Protocol):
