@@ -64,6 +64,11 @@ def test_one_intent_in_two_manifests_is_a_collision_in_any_word_order_and_form()
     assert found.evidence == ("ports opened = open ports",)
 
 
+def test_intents_that_only_share_a_single_stem_are_a_note():
+    one, two = tool("a/b/one", intents=("D state",)), tool("a/b/two", intents=("where state is",))
+    assert codes(one, two) == [("INTENT_COLLISION", "info", ("a/b/one", "a/b/two"))]
+
+
 def test_intents_without_a_content_word_do_not_collide():
     assert codes(tool("a/b/one", intents=("what is it",)), tool("a/b/two", intents=("do",))) == []
 

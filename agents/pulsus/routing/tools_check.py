@@ -159,7 +159,8 @@ def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
 def _colliding(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
     """Pairs of tools whose manifests claim the same intent, as ranking reads it: by its stems.
 
-    Where they are written differently the evidence shows both, the other tool's first.
+    Where they are written differently the evidence shows both, the other tool's first; one stem in
+    common is then only a note.
     """
     claims: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     by_id = {tool.id: tool for tool in tools if tool.manifest}
@@ -168,18 +169,21 @@ def _colliding(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
         for intent in tool.manifest.intents:
             claims[tuple(sorted(set(stems(intent))))].setdefault(tool.id, intent)
     shared: dict[tuple[str, str], list[str]] = defaultdict(list)
+    plain: set[tuple[str, str]] = set()
     for words, claimants in claims.items():
         for pair in combinations(sorted(claimants), 2) if words else ():
             mine, theirs = claimants[pair[0]], claimants[pair[1]]
             shared[pair].append(mine if mine == theirs else f"{theirs} = {mine}")
+            if mine == theirs or len(words) > 1:
+                plain.add(pair)
     for (one, two), intents in sorted(shared.items()):
         manifest = by_id[one].manifest
         yield Finding(
             "INTENT_COLLISION",
-            "warning",
+            "warning" if (one, two) in plain else "info",
             manifest.path if manifest else None,
             (one, two),
-            f"{two} claims {_listed(intents)} too",
+            f"{two} claims the same: {_listed(intents)}",
             "leave the intent to one of them",
             tuple(intents),
         )
