@@ -13,10 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
-from pulsus.config import layers
-from pulsus.config.settings import Settings
+from pulsus.config import remembered
+from pulsus.config.settings import Settings, plain
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, ToolHistory, ToolSpec
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from pulsus.routing.approval import Person
     from pulsus.routing.promoter import CataloguePromoter
     from pulsus.routing.prompt_parser import PromptParser
+    from pulsus.routing.rag import Docs
     from pulsus.routing.router import Router
     from pulsus.routing.search import Searcher
     from pulsus.routing.vectors import Progress, VectorFiles
@@ -49,6 +48,7 @@ class App:
     settings: Settings
     origins: Mapping[str, str]
     progress: Progress | None = None
+    unsaved: remembered.Sources | None = None
 
     @property
     def workflows_root(self) -> Path:
@@ -116,13 +116,26 @@ class App:
         open_state(self.state_dir, create=False)
         limit = self.settings.discovery.max_file_bytes
         index = Index(self.state_dir, max_file_bytes=limit) if self._caching else None
-        return discover(
+        found = discover(
             self.workflows_root,
             self.settings.discovery,
             tmp_dirname=self.settings.tmp.dirname,
             cache=index,
             extra=self.contributions.tool_sources,
         )
+        if index:
+            self._remember_settings()
+        return found
+
+    def _remember_settings(self) -> None:
+        """Spare the next run the validation of these settings; a secret among them is not kept."""
+        values = plain(self.settings)
+        if (
+            self.unsaved
+            and self.unsaved.state_dir == self.state_dir
+            and self.redactor.redact_value(values) == values
+        ):
+            remembered.save(self.unsaved, self.settings, self.origins)
 
     def tool(self, ref: str) -> ToolSpec:
         """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
@@ -218,7 +231,27 @@ class App:
         """The parser that knows this catalogue's words."""
         from pulsus.routing.prompt_parser import PromptParser
 
-        return PromptParser.learn(self.catalogue.tools, self.synonyms)
+        tools = self.catalogue.tools
+        meaning = None
+        if self.vectors:
+            from pulsus.routing.meaning import folders_meaning
+
+            meaning = folders_meaning(tools, self.vectors)
+        library = self._docs.shelf(tools, self.vectors) if self.settings.rag_enabled else None
+        return PromptParser.learn(tools, self.synonyms, meaning=meaning, library=library)
+
+    @cached_property
+    def _docs(self) -> Docs:
+        from pulsus.routing.rag import Docs
+
+        state_dir = self.state_dir if self._caching else None
+        return Docs(self.project, self.workflows_root, state_dir)
+
+    @property
+    def hint_warnings(self) -> tuple[str, ...]:
+        """Why kept vectors or docs were not used; none as long as neither is on."""
+        docs = self._docs.warnings if self.settings.rag_enabled else ()
+        return (*(self.vectors.warnings if self.vectors else ()), *docs)
 
     def searcher(self) -> Searcher:
         """Ranking and choice over this catalogue."""
@@ -324,9 +357,12 @@ def build(project: Path, flags: dict[str, Any], progress: Progress | None = None
 
     Raises ConfigError.
     """
+    sources = remembered.Sources.of(project, flags)
+    known = remembered.load(sources) if flags.get("cache_enabled", True) else None
+    if known:
+        return App(project, *known, progress)
+    from pulsus.config import layers  # pydantic: only where something about the settings is new
+
     found = layers.read(Settings, project, flags)
-    try:
-        settings = Settings(**found.values)
-    except ValidationError as failure:
-        raise layers.invalid(failure, found.origins) from None
-    return App(project, settings, found.origins, progress)
+    settings = layers.validated(Settings, found)
+    return App(project, settings, found.origins, progress, sources)

@@ -5,10 +5,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from pulsus.config import layers
-from pulsus.config.settings import Settings
+from pulsus.config.remembered import RESERVED
+from pulsus.config.settings import Settings, plain
 from pulsus.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def no_variables(monkeypatch):
 
 
 def settings(project, flags=None):
-    return Settings(**layers.read(Settings, project, flags or {}).values)
+    return layers.validated(Settings, layers.read(Settings, project, flags or {}))
 
 
 def write(path, text):
@@ -45,7 +45,11 @@ def test_each_layer_wins_over_the_one_before(tmp_path, monkeypatch):
 def test_one_weight_set_keeps_the_others(tmp_path):
     write(tmp_path / "config/pulsus.toml", "[ranker.weights]\nname = 0.1\n")
     read = layers.read(Settings, tmp_path, {})
-    assert Settings(**read.values).ranker.weights == {"name": 0.1, "doc": 0.4, "history": 0.2}
+    assert layers.validated(Settings, read).ranker.weights == {
+        "name": 0.1,
+        "doc": 0.4,
+        "history": 0.2,
+    }
     assert read.origins == {"ranker.weights.name": "config/pulsus.toml"}
 
 
@@ -72,7 +76,7 @@ def test_a_mistyped_variable_does_not_silently_keep_the_default(tmp_path, monkey
     assert "PULSUS_RANKER__THRESHOLD" in caught.value.hint
 
 
-@pytest.mark.parametrize("name", sorted(layers.RESERVED))
+@pytest.mark.parametrize("name", sorted(RESERVED))
 def test_variables_that_are_no_settings_are_left_alone(tmp_path, monkeypatch, name):
     monkeypatch.setenv(name, "anything")
     assert layers.read(Settings, tmp_path, {}).values == {}
@@ -91,11 +95,10 @@ def test_variables_that_are_no_settings_are_left_alone(tmp_path, monkeypatch, na
 def test_a_value_out_of_range_names_key_value_and_file(tmp_path, text, key):
     write(tmp_path / "config/pulsus.toml", text)
     read = layers.read(Settings, tmp_path, {})
-    with pytest.raises(ValidationError) as caught:
-        Settings(**read.values)
-    error = layers.invalid(caught.value, read.origins)
-    assert error.details["key"] == key
-    assert "config/pulsus.toml" in error.message
+    with pytest.raises(ConfigError) as caught:
+        layers.validated(Settings, read)
+    assert caught.value.details["key"] == key
+    assert "config/pulsus.toml" in caught.value.message
 
 
 @pytest.mark.parametrize("content", [b"[ranker\n", b"\xff\xfe", b"= 1"])
@@ -119,7 +122,7 @@ def test_the_shipped_settings_file_lists_every_setting_with_its_default():
     text = "\n".join(line.removeprefix("# ") if " = " in line else line for line in lines)
     text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     written = dict(layers.flatten(tomllib.loads(text)))
-    defaults = dict(layers.flatten(Settings().model_dump(mode="json")))
+    defaults = dict(layers.flatten(plain(Settings())))
     assert written == defaults
 
 

@@ -39,9 +39,10 @@ def show(session: Session, prefix: str) -> None:
 
 def _rows(session: Session) -> list[dict[str, Any]]:
     from pulsus.config.layers import flatten
+    from pulsus.config.settings import plain
 
     app = session.app
-    values = app.settings.model_dump(mode="json")
+    values = plain(app.settings)
     return [
         {"key": key, "value": value, "origin": app.origin(key)} for key, value in flatten(values)
     ]

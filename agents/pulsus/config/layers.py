@@ -11,19 +11,18 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_origin, get_type_hints
 
-from pydantic import BaseModel, ValidationError
-from pydantic_settings import BaseSettings, EnvSettingsSource
+from pydantic import TypeAdapter, ValidationError, create_model
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError
 
+from pulsus.config.remembered import PREFIX, RESERVED
+from pulsus.config.settings import Section
 from pulsus.errors import ConfigError
 
-PREFIX = "PULSUS_"
-# Variables of our own that are no settings: a secret's value and where tests find their data.
-RESERVED = frozenset({"PULSUS_LLM_API_KEY", "PULSUS_CASES", "PULSUS_BENCH", "PULSUS_REPORT"})
-
 Tree = dict[str, Any]
+T = TypeVar("T", bound=Section)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Layers:
     origins: Mapping[str, str]
 
 
-def read(model: type[BaseSettings], project: Path, flags: Tree) -> Layers:
+def read(model: type[Section], project: Path, flags: Tree) -> Layers:
     """The merged layers for `project`. Raises ConfigError for an unreadable file or unknown key."""
     values: Tree = {}
     origins: dict[str, str] = {}
@@ -50,6 +49,14 @@ def read(model: type[BaseSettings], project: Path, flags: Tree) -> Layers:
     return Layers(_with_table_defaults(model, values), origins)
 
 
+def validated(model: type[T], found: Layers) -> T:
+    """The settings these layers give. Raises ConfigError naming key, value, reason and source."""
+    try:
+        return TypeAdapter(model).validate_python(found.values)
+    except ValidationError as failure:
+        raise _invalid(failure, found.origins) from None
+
+
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Each leaf as `(dotted key, value)`, in the tree's order."""
     for key, value in tree.items():
@@ -59,8 +66,7 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield prefix + key, value
 
 
-def invalid(error: ValidationError, origins: Mapping[str, str]) -> ConfigError:
-    """The first finding of a failed validation as an error naming key, value, reason, source."""
+def _invalid(error: ValidationError, origins: Mapping[str, str]) -> ConfigError:
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
     origin = next((o for k, o in origins.items() if _within(k, key) or _within(key, k)), "")
@@ -96,12 +102,12 @@ def _toml(path: Path) -> Tree:
         raise ConfigError(f"cannot read {path.name}: {error}", hint="correct the file") from error
 
 
-def _environment(model: type[BaseSettings]) -> Tree:
+def _environment(model: type[Section]) -> Tree:
     for name in os.environ:
         if name.startswith(PREFIX) and name not in RESERVED:
             _check_variable(model, name)
     try:
-        return EnvSettingsSource(model)()
+        return EnvSettingsSource(_variables(model))()
     except SettingsError as error:
         raise ConfigError(
             f"a {PREFIX}* variable does not parse: {error}",
@@ -109,7 +115,7 @@ def _environment(model: type[BaseSettings]) -> Tree:
         ) from error
 
 
-def _check_variable(model: type[BaseSettings], name: str) -> None:
+def _check_variable(model: type[Section], name: str) -> None:
     path = name.removeprefix(PREFIX).lower().split("__")
     known = {PREFIX + key.upper().replace(".", "__") for key in known_keys(model)}
     tables = {PREFIX + key.upper().replace(".", "__") for key in _table_keys(model)}
@@ -119,7 +125,7 @@ def _check_variable(model: type[BaseSettings], name: str) -> None:
     raise _unknown(name, known, "environment")
 
 
-def _check_keys(model: type[BaseModel], layer: Tree, origin: str) -> None:
+def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
     known, tables = set(known_keys(model)), set(_table_keys(model))
     sections = {key.split(".")[0] for key in known if "." in key}
     for key, value in flatten(layer):
@@ -130,33 +136,53 @@ def _check_keys(model: type[BaseModel], layer: Tree, origin: str) -> None:
         raise _unknown(key, known, origin)
 
 
-def known_keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+def known_keys(model: type[Section], prefix: str = "") -> Iterator[str]:
     """The dotted name of every setting."""
-    for name, field in model.model_fields.items():
-        section = field.annotation
-        if isinstance(section, type) and issubclass(section, BaseModel):
-            yield from known_keys(section, f"{prefix}{name}.")
+    for name, hint in get_type_hints(model).items():
+        if _is_section(hint):
+            yield from known_keys(hint, f"{prefix}{name}.")
         else:
             yield prefix + name
 
 
-def _table_keys(model: type[BaseModel]) -> Iterator[str]:
+def _table_keys(model: type[Section]) -> Iterator[str]:
     """Keys below which anything goes (weights), and sections given as one JSON value."""
-    for name, field in model.model_fields.items():
-        section = field.annotation
-        if isinstance(section, type) and issubclass(section, BaseModel):
-            for sub, inner in section.model_fields.items():
-                if isinstance(inner.default, dict):
+    for name, section in get_type_hints(model).items():
+        if _is_section(section):
+            for sub, hint in get_type_hints(section).items():
+                if get_origin(hint) is dict:
                     yield f"{name}.{sub}"
 
 
-def _with_table_defaults(model: type[BaseModel], values: Tree) -> Tree:
+def _is_section(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Section)
+
+
+class _Variables(BaseSettings):
+    """What pydantic-settings needs to know to read variables."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__")
+
+
+def _variables(model: type[Section]) -> type[BaseSettings]:
+    """The same with the settings' names: which of them nest, which are JSON."""
+    shape: dict[str, Any] = {}
+    for name, hint in get_type_hints(model).items():
+        nested = hint
+        if _is_section(hint):
+            inner: dict[str, Any] = {k: (v, None) for k, v in get_type_hints(hint).items()}
+            nested = create_model(name, **inner)
+        shape[name] = (nested, None)
+    return create_model("Variables", __base__=_Variables, **shape)
+
+
+def _with_table_defaults(model: type[Section], values: Tree) -> Tree:
     """`values` where a table that sets one entry keeps the default of the others."""
     for dotted in _table_keys(model):
         section, name = dotted.split(".")
         given = values.get(section, {}).get(name)
         if isinstance(given, dict):
-            default = model.model_fields[section].default
+            default = getattr(model(), section)
             values[section][name] = {**getattr(default, name), **given}
     return values
 

@@ -1,96 +1,117 @@
 """Typed settings (spec §20): every threshold, weight and limit, with its default and range.
 
-`config/pulsus.toml` lists the same keys with comments; a test keeps the two equal. Reading and
-merging the layers is `config/layers.py`. `Settings` is built only in `bootstrap`; a room receives
-its own section as a frozen value.
+`config/pulsus.toml` lists the same keys with comments; a test keeps the two equal. Reading,
+merging and validating the layers is `config/layers.py`, with pydantic; the values are plain, so
+that a command whose settings were validated before does not import it (`config/remembered.py`).
+`Settings` is built only in `bootstrap`; a room receives its own section as a frozen value.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
-
-Unit = Annotated[float, Field(ge=0.0, le=1.0)]
-Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
-Days = Annotated[int, Field(ge=0, le=3650)]
+from typing import Annotated, Any, Literal
 
 
-class Section(BaseModel):
+class Limits:
+    """What a value must keep to, where pydantic validates it: `ge`, `gt`, `le`, `pattern`."""
+
+    def __init__(self, **limits: float | str) -> None:
+        self.limits = limits
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """The value's own rules and these."""
+        return {**handler(source), **self.limits}
+
+
+Unit = Annotated[float, Limits(ge=0.0, le=1.0)]
+Seconds = Annotated[float, Limits(gt=0.0, le=3600.0)]
+Days = Annotated[int, Limits(ge=0, le=3650)]
+
+
+@dataclass(frozen=True)
+class Section:
     """A frozen group of settings; an unknown key is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 - pydantic reads this name from the class
 
 
+@dataclass(frozen=True)
 class ParserConfig(Section):
     """Words to intent (spec §3)."""
 
     confidence_threshold: Unit = 0.55
-    max_request_chars: int = Field(default=4000, ge=1, le=100_000)
-    max_options: int = Field(default=4, ge=2, le=20)
+    max_request_chars: Annotated[int, Limits(ge=1, le=100_000)] = 4000
+    max_options: Annotated[int, Limits(ge=2, le=20)] = 4
 
 
+@dataclass(frozen=True)
 class DiscoveryConfig(Section):
     """Which files are looked at (spec §4)."""
 
-    max_file_bytes: int = Field(default=1_000_000, ge=1)
-    max_depth: int = Field(default=6, ge=1, le=50)
+    max_file_bytes: Annotated[int, Limits(ge=1)] = 1_000_000
+    max_depth: Annotated[int, Limits(ge=1, le=50)] = 6
 
 
+@dataclass(frozen=True)
 class RankerConfig(Section):
     """Weights and τ (spec §5). `weights` may name a plugin's feature too."""
 
     threshold: Unit = 0.60
-    weights: dict[str, Annotated[float, Field(ge=0.0)]] = {"name": 0.4, "doc": 0.4, "history": 0.2}
+    weights: dict[str, Annotated[float, Limits(ge=0.0)]] = field(
+        default_factory=lambda: {"name": 0.4, "doc": 0.4, "history": 0.2}
+    )
     compose_slack: Unit = 0.05
-    max_candidates: int = Field(default=10, ge=1, le=1000)
-    history_half_life_days: float = Field(default=90.0, gt=0.0)
+    max_candidates: Annotated[int, Limits(ge=1, le=1000)] = 10
+    history_half_life_days: Annotated[float, Limits(gt=0.0)] = 90.0
 
-    @model_validator(mode="after")
-    def _weights_must_weigh(self) -> RankerConfig:
+    def __post_init__(self) -> None:
         if not sum(self.weights.values()) > 0:
             raise ValueError("at least one ranking weight must be above 0")
-        return self
 
 
+@dataclass(frozen=True)
 class ComposeConfig(Section):
     """Limits of a composed plan (spec §6)."""
 
-    max_steps: int = Field(default=8, ge=2, le=50)
+    max_steps: Annotated[int, Limits(ge=2, le=50)] = 8
 
 
+@dataclass(frozen=True)
 class SandboxConfig(Section):
     """Caps of the dry run (spec §8, §17). There is no setting that turns the sandbox off."""
 
     max_seconds: Seconds = 30.0
-    max_mem_mb: int = Field(default=512, ge=64)
-    max_processes: int = Field(default=64, ge=4)
-    max_tmp_mb: int = Field(default=64, ge=1)
-    max_output_kb: int = Field(default=8, ge=1)
-    max_result_kb: int = Field(default=64, ge=1, le=4096)
+    max_mem_mb: Annotated[int, Limits(ge=64)] = 512
+    max_processes: Annotated[int, Limits(ge=4)] = 64
+    max_tmp_mb: Annotated[int, Limits(ge=1)] = 64
+    max_output_kb: Annotated[int, Limits(ge=1)] = 8
+    max_result_kb: Annotated[int, Limits(ge=1, le=4096)] = 64
     network: Literal["off"] = "off"
 
 
+@dataclass(frozen=True)
 class ValidationConfig(Section):
     """Clocks and rules of the steps (spec §8)."""
 
     ruff_seconds: Seconds = 5.0
     mypy_seconds: Seconds = 20.0
     import_seconds: Seconds = 3.0
-    max_module_bytes: int = Field(default=200_000, ge=1)
+    max_module_bytes: Annotated[int, Limits(ge=1)] = 200_000
     ruff_rules: tuple[str, ...] = ("E4", "E7", "E9", "F", "B006", "B008", "PLE")
     mypy_flags: tuple[str, ...] = ("--check-untyped-defs", "--warn-unreachable")
 
 
+@dataclass(frozen=True)
 class TmpConfig(Section):
     """Candidates that were not promoted (spec §16)."""
 
-    dirname: str = Field(default="_tmp", pattern=r"^[A-Za-z0-9_.-]+$")
+    dirname: Annotated[str, Limits(pattern=r"^[A-Za-z0-9_.-]+$")] = "_tmp"
     retention_days: Days = 7
 
 
+@dataclass(frozen=True)
 class LogConfig(Section):
     """Traces (spec §11, §16)."""
 
@@ -98,40 +119,41 @@ class LogConfig(Section):
     metrics: bool = True
 
 
+@dataclass(frozen=True)
 class ModelConfig(Section):
     """The language model for the generator. With `base_url` empty none is configured."""
 
     provider: str = "openai"
     name: str = "gpt-4o-mini"
-    temperature: float = Field(default=0.3, ge=0.0, le=2.0)
+    temperature: Annotated[float, Limits(ge=0.0, le=2.0)] = 0.3
     base_url: str = ""
     api_key_env: str = "PULSUS_LLM_API_KEY"
 
 
+@dataclass(frozen=True)
 class StorageConfig(Section):
     """Locks around promotion (spec §10)."""
 
     lock_seconds: Seconds = 30.0
 
 
+@dataclass(frozen=True)
 class RunConfig(Section):
     """Running a promoted tool on this machine."""
 
     max_seconds: Seconds = 300.0
 
 
+@dataclass(frozen=True)
 class PluginsConfig(Section):
     """Plugins found through the entry-point group `pulsus.plugins`."""
 
     disabled: tuple[str, ...] = ()
 
 
-class Settings(BaseSettings):
+@dataclass(frozen=True)
+class Settings(Section):
     """All settings. Built from already merged layers: it reads no file or variable itself."""
-
-    model_config = SettingsConfigDict(
-        frozen=True, extra="forbid", env_prefix="PULSUS_", env_nested_delimiter="__"
-    )
 
     workflows_root: Path = Path("workflows")
     log_dir: Path = Path("logs")
@@ -153,14 +175,19 @@ class Settings(BaseSettings):
     run: RunConfig = RunConfig()
     plugins: PluginsConfig = PluginsConfig()
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only the constructor's arguments: `config/layers.py` merges the other sources."""
-        return (init_settings,)
+
+def plain(section: Section) -> dict[str, Any]:
+    """The settings as JSON values, section by section."""
+    return {f.name: _plain(getattr(section, f.name)) for f in dataclasses.fields(section)}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Section():
+            return plain(value)
+        case Path():
+            return str(value)
+        case tuple():
+            return list(value)
+        case _:
+            return value

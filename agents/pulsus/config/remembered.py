@@ -1,0 +1,123 @@
+"""Settings that were validated before, used again while nothing they come from has changed.
+
+Effect: reads and replaces files in the state folder. Importing pydantic takes longer than a warm
+route; its verdict holds for the same files, the same variables and the same flags. Anything else,
+a damaged file included, is validated anew (`config/layers.py`): there is one set of rules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pulsus import __version__
+from pulsus.config import settings
+from pulsus.config.settings import Section, Settings, plain
+
+PREFIX = "PULSUS_"
+# Variables of our own that are no settings: a secret's value and where tests find their data.
+RESERVED = frozenset({"PULSUS_LLM_API_KEY", "PULSUS_CASES", "PULSUS_BENCH", "PULSUS_REPORT"})
+SOURCES = ("pyproject.toml", "config/pulsus.toml")
+
+T = TypeVar("T", bound=Section)
+
+_MOST = 8
+"""Files kept: one for each combination of flags and variables in use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where settings come from, as one hex digest, and the state folder they most likely name."""
+
+    digest: str
+    state_dir: Path
+
+    @classmethod
+    def of(cls, project: Path, flags: Mapping[str, Any]) -> Sources:
+        """What the settings of a project are made from now."""
+        # Variables' names are read without their case, as pydantic-settings does.
+        given = {
+            k.upper(): v for k, v in sorted(os.environ.items()) if k.upper().startswith(PREFIX)
+        }
+        variables = {k: v for k, v in given.items() if k not in RESERVED}
+        code = Path(settings.__file__).stat()
+        parts = (
+            __version__,
+            repr((code.st_mtime_ns, code.st_size)),
+            repr(sorted((k, str(v)) for k, v in flags.items())),
+            repr(variables),
+            *(repr(_bytes(project / name)) for name in SOURCES),
+        )
+        named = flags.get("state_dir") or variables.get("PULSUS_STATE_DIR") or Settings.state_dir
+        return cls(_sha256("\n".join(parts)), project / named)
+
+    @property
+    def file(self) -> Path:
+        """Where the settings made from them are kept."""
+        return self.state_dir / "index" / f"settings-{self.digest[:16]}.json"
+
+
+def load(sources: Sources) -> tuple[Settings, dict[str, str]] | None:
+    """The settings and their origins; None where these sources were not validated before."""
+    try:
+        body, _, checksum = sources.file.read_text(encoding="utf-8").rpartition("\n")
+        if checksum != _sha256(body):
+            return None
+        kept = json.loads(body)
+        if kept["sources"] != sources.digest:
+            return None
+        return _section(Settings(), kept["settings"]), kept["origins"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def save(sources: Sources, validated: Settings, origins: Mapping[str, str]) -> None:
+    """Keep validated settings for the next run; it only costs that run its head start if not.
+
+    The folder must exist.
+    """
+    file = sources.file
+    kept = {"sources": sources.digest, "settings": plain(validated), "origins": dict(origins)}
+    body = json.dumps(kept)
+    temp = file.with_suffix(f".{os.urandom(4).hex()}")
+    with suppress(OSError):
+        temp.write_text(f"{body}\n{_sha256(body)}", encoding="utf-8")
+        temp.replace(file)
+        known = sorted(file.parent.glob("settings-*"), key=lambda f: f.stat().st_mtime_ns)
+        for old in known[:-_MOST]:
+            old.unlink()
+
+
+def _section(default: T, values: Mapping[str, Any]) -> T:
+    """The section these plain values are, each of the type its default has."""
+    given = {f.name: _value(getattr(default, f.name), values[f.name]) for f in fields(default)}
+    return type(default)(**given)
+
+
+def _value(default: Any, value: Any) -> Any:
+    match default:
+        case Section():
+            return _section(default, value)
+        case Path():
+            return Path(value)
+        case tuple():
+            return tuple(value)
+        case _:
+            return value
+
+
+def _bytes(path: Path) -> bytes | str:
+    try:
+        return path.read_bytes()
+    except OSError as failure:
+        return str(failure)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
