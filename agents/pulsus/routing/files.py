@@ -49,8 +49,7 @@ def read(path: Path, max_bytes: int) -> tuple[bytes, Stamp]:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
                 raise Unreadable("NOT_A_FILE", f"is {kind_of(status.st_mode)}, not a file")
-            with os.fdopen(fd, "rb", closefd=False) as file:
-                data = file.read(max_bytes + 1)
+            data = _up_to(fd, max_bytes + 1, status.st_size + 1)
         finally:
             os.close(fd)
     except OSError as error:
@@ -63,6 +62,14 @@ def read(path: Path, max_bytes: int) -> tuple[bytes, Stamp]:
         size = max(status.st_size, len(data))
         raise Unreadable("TOO_LARGE", f"{size} bytes; the limit is {max_bytes}")
     return data, Stamp.of(status)
+
+
+def _up_to(fd: int, most: int, expected: int) -> bytes:
+    """At most so many bytes; a buffer for the most there may be costs more than a small file."""
+    data = os.read(fd, min(most, expected))
+    while len(data) < most and (more := os.read(fd, min(most - len(data), 1 << 16))):
+        data += more
+    return data
 
 
 def why(error: OSError) -> str:

@@ -63,7 +63,7 @@ def parse(raw: str) -> Docstring:
     twice: list[str] = []
     current: str | None = None
     for line in lines[1:] if summary else lines:
-        if header := _HEADER.match(line):
+        if line[:1].isupper() and (header := _HEADER.match(line)):
             current = _ALIASES.get(header[1], header[1])
             if current in found:
                 twice.append(current)
@@ -184,7 +184,9 @@ def _content(lines: list[str]) -> str:
 
 
 def _dedent(lines: list[str]) -> str:
-    indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
+    indents = {line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()}
     low, high = min(indents, default=""), max(indents, default="")
+    if not low:
+        return "\n".join(lines)
     margin = next((i for i, char in enumerate(low) if char != high[i]), len(low))
     return "\n".join(line[margin:] for line in lines)

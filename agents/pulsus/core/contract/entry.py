@@ -19,7 +19,16 @@ _OWN_SCOPE = (
     ast.DictComp,
     ast.GeneratorExp,
 )
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_CLOSED = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Constant,
+    *_OWN_SCOPE,
+)
+"""Nodes below which nothing is bound in the module's own scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,7 @@ def _usable(binding: _Binding) -> ast.FunctionDef | Refusal:
 def _bindings(module: ast.Module) -> list[_Binding]:
     """Every place at module scope that binds or deletes an entry name."""
     found: list[_Binding] = []
-    todo: list[tuple[ast.AST, bool]] = [(node, False) for node in module.body]
+    todo: list[tuple[ast.AST, bool]] = [(node, False) for node in module.body if not _is_text(node)]
     while todo:
         node, nested = todo.pop()
         found += [
@@ -82,9 +91,14 @@ def _bindings(module: ast.Module) -> list[_Binding]:
             for name in _bound_names(node)
             if name in NAMES
         ]
-        if not isinstance(node, (*_DEFINITIONS, *_OWN_SCOPE)):
+        if not isinstance(node, _CLOSED):
             todo += [(child, True) for child in ast.iter_child_nodes(node)]
     return found
+
+
+def _is_text(node: ast.AST) -> bool:
+    """A docstring and the like, which bind nothing: nearly every module starts with one."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _bound_names(node: ast.AST) -> list[str]:

@@ -16,6 +16,9 @@ from pathlib import Path
 from pulsus.core.contract import docstring, entry, examples, signature
 from pulsus.core.types import ArgSpec, BrokenTool, Manifest, ToolSpec
 
+_COOKIE = b"coding"
+"""Stands in every declaration of an encoding (PEP 263); without one Python reads UTF-8."""
+
 
 class _Broken(Exception):
     """The module is no tool."""
@@ -107,17 +110,22 @@ def _decode(source: bytes, max_bytes: int) -> str:
     if (at := source.find(b"\0")) >= 0:
         line = source.count(b"\n", 0, at) + 1
         raise _Broken("NUL_BYTE", f"line {line}: a NUL byte; this is not Python source")
+    if _COOKIE in source:
+        _check_encoding(source)
+    try:
+        return source.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        raise _Broken("NOT_UTF8", f"line {line}: not UTF-8 ({error.reason})") from None
+
+
+def _check_encoding(source: bytes) -> None:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
     except SyntaxError as error:
         raise _Broken("NOT_UTF8", f"{error.msg}; save it as UTF-8") from None
     if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig"):
         raise _Broken("NOT_UTF8", f"declares the encoding {encoding}; save it as UTF-8")
-    try:
-        return source.removeprefix(codecs.BOM_UTF8).decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = source.count(b"\n", 0, error.start) + 1
-        raise _Broken("NOT_UTF8", f"line {line}: not UTF-8 ({error.reason})") from None
 
 
 def _parse(text: str) -> ast.Module:

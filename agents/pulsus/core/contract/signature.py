@@ -49,5 +49,13 @@ def read(function: ast.FunctionDef, descriptions: Mapping[str, str]) -> tuple[Ar
 
 
 def source(node: ast.expr | None) -> str | None:
-    """The expression as source text."""
-    return None if node is None else ast.unparse(node)
+    """The expression as source text, as `ast.unparse` writes it."""
+    match node:
+        case None:
+            return None
+        case ast.Name(id=name):
+            return name
+        case ast.Constant(value=None | bool() | int() | str() as value, kind=None):
+            return repr(value)  # most hints and defaults: an unparser for each costs too much
+        case _:
+            return ast.unparse(node)
