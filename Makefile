@@ -47,7 +47,9 @@ lint: $(VENV)/.all ## ruff, mypy, layers
 	@$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.all ## Benchmarks; results go to docs/benchmarks.md by hand
+	@$(PIP) install -q --group bench
 	@$(PYTEST) -q -m bench tests/benchmarks
+	@OMP_NUM_THREADS=1 $(BIN)/python tests/benchmarks/ranking_peers.py
 
 clean: ## Remove caches (not .venv, not .pulsus)
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
