@@ -5,8 +5,9 @@
 BENCH (default: $PULSUS_BENCH/retrieval, or ../shared/bench/retrieval) holds folders with
 `tools.jsonl` and `queries.jsonl`, and perhaps `history.jsonl`. Needs `--group bench`; what is not
 installed is left out and named. No peer is tuned; each gets a tool's name and description as one
-text, and bm25s once more with the parameter names that Pulsus reads too. The figures are those of `pulsus eval`; a query's time counts what a
-ranker does to the request's text, and nothing that can be done beforehand.
+text, and bm25s once more with the parameter names that Pulsus reads too. The figures are those of
+`pulsus eval`; a query's time counts what a ranker does to the request's text, and nothing that can
+be done beforehand.
 """
 
 import argparse
