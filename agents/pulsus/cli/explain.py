@@ -66,10 +66,11 @@ def _explained(
 
     app = session.app
     text = checked(request, app.settings.parser.max_request_chars)
-    intent = app.parser().parse(text)
+    reading = app.parser().read(text)
+    intent = reading.intent
     searcher = app.searcher()
-    found = searcher.search(intent)
-    outcome = _outcome(session, intent, found)
+    found = searcher.search(intent, hinted=reading.hinted)
+    outcome = replace(_outcome(session, intent, found), passages=reading.passages)
     if wanted is None:
         return outcome, None
     if isinstance(wanted, BrokenTool):

@@ -26,7 +26,10 @@ class Bench:
 
     def search(self, query: str, include: Collection[str] = ()) -> Search:
         """As `pulsus route` does it."""
-        return self.searcher.search(self.intent(query), include=include)
+        if self.parser is None:
+            return self.searcher.search(self.intent(query), include=include)
+        reading = self.parser.read(query)
+        return self.searcher.search(reading.intent, include=include, hinted=reading.hinted)
 
     def intent(self, query: str) -> ParsedIntent:
         """Bare rows have no folders to parse a request into: all of them are searched."""

@@ -53,6 +53,11 @@ class Reading:
     known: tuple[tuple[str | None, str], ...]
     passages: tuple[Passage, ...] = ()
 
+    @property
+    def hinted(self) -> frozenset[str]:
+        """Ids of the tools those passages speak of."""
+        return frozenset(tool for passage in self.passages for tool in passage.tools)
+
 
 @dataclass(frozen=True, slots=True)
 class _Folder:

@@ -20,10 +20,10 @@ from pulsus.routing import clarify, modules, unattended
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Deliverer, Delivery, Module
 from pulsus.routing.project import Project
+from pulsus.routing.prompt_parser import Reading
 from pulsus.routing.requests import checked
 from pulsus.routing.running import inputs_for, run_outcome
 from pulsus.routing.search import Search
-from pulsus.routing.unbuilt import require_built
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,6 @@ class Router:
         project = self.project
         settings = project.settings
         text = checked(request, settings.parser.max_request_chars)
-        require_built(rag=settings.rag_enabled, embeddings=settings.embeddings_enabled)
         catalogue = project.catalogue
         route_id = ids.route_id(text, catalogue.digest)
         trace = open_trace(
@@ -83,7 +82,7 @@ class Router:
     def _stages(
         self, text: str, route_id: str, trace: Trace, options: RouteOptions
     ) -> RouteOutcome:
-        intent, asked = self._parse(text, trace)
+        reading, intent, asked = self._parse(text, trace)
         catalogue = self.project.catalogue
         trace.event(
             "discover",
@@ -91,9 +90,10 @@ class Router:
             broken=len(catalogue.broken),
             shadowed=[s.warning(catalogue.root) for s in catalogue.shadowed],
         )
-        found = self.project.searcher().search(intent)
+        found = self.project.searcher().search(intent, hinted=reading.hinted)
         _trace_search(trace, found)
         outcome = self._decided(route_id, intent, asked, found, trace)
+        outcome = replace(outcome, passages=reading.passages)
         if outcome.failure:
             return outcome
         if options.plan:
@@ -107,22 +107,26 @@ class Router:
         goes_on = options.dry_run or options.run or self.project.settings.non_interactive
         return options.explain and not goes_on
 
-    def _parse(self, text: str, trace: Trace) -> tuple[ParsedIntent, Clarification | None]:
+    def _parse(self, text: str, trace: Trace) -> tuple[Reading, ParsedIntent, Clarification | None]:
         config = self.project.settings.parser
         reading = self.project.parser().read(text)
         intent = reading.intent
         trace.event(
-            "parse", domain=intent.domain, action=intent.action, top_score=intent.confidence
+            "parse",
+            domain=intent.domain,
+            action=intent.action,
+            top_score=intent.confidence,
+            hints=[[p.source, p.heading, p.score] for p in reading.passages],
         )
         question = clarify.question(
             reading, threshold=config.confidence_threshold, max_options=config.max_options
         )
         if question is None or self.person is None:
-            return intent, question
+            return reading, intent, question
         asked = replace(question, answer=self.person.clarify(question))
         intent = clarify.resolve(reading, asked, asked.answer)
         trace.event("clarify", decision=asked.answer, question=asked.question)
-        return intent, asked
+        return reading, intent, asked
 
     def _decided(
         self,

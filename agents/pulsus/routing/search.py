@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pulsus.core.compose import clauses, selector
+from pulsus.core.compose import clauses, preference, selector
 from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
@@ -45,8 +45,17 @@ class Searcher:
     max_steps: int
     unshadowed: RankIndex | None = None
 
-    def search(self, intent: ParsedIntent, *, include: Collection[str] = ()) -> Search:
-        """What the request leads to; `include` adds tools to explain beyond the usual number."""
+    def search(
+        self,
+        intent: ParsedIntent,
+        *,
+        include: Collection[str] = (),
+        hinted: Collection[str] = (),
+    ) -> Search:
+        """What the request leads to; `include` adds tools to explain beyond the usual number.
+
+        Of equally good tools for a step of a plan, one of `hinted` is taken (spec §14).
+        """
         config = self.index.config
 
         def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
@@ -63,6 +72,8 @@ class Searcher:
             slack=config.compose_slack,
             max_steps=self.max_steps,
         )
+        floor = config.threshold - config.compose_slack
+        choice = preference.preferred(choice, found, hinted, floor=floor)
         unplaced: tuple[str, ...] = ()
         if choice.policy == "select":
             unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self._clause)
