@@ -23,6 +23,7 @@ from pulsus.errors import ToolAmbiguous, ToolNotFound
 if TYPE_CHECKING:
     from pulsus.core.embeddings.meaning import Meaning
     from pulsus.core.rankers.calibration import Calibration
+    from pulsus.core.rankers.memory import PastMemory
     from pulsus.core.rankers.scorer import RankIndex
     from pulsus.core.storage.accepted import PastRoute
     from pulsus.core.storage.retention import GcReport
@@ -155,7 +156,11 @@ class App:
 
     @cached_property
     def rank_index(self) -> RankIndex:
-        """The catalogue made ready for ranking."""
+        """The catalogue made ready for ranking, with what is remembered."""
+        return replace(self._unremembering, memory=self._memory(self.routes, self._caching))
+
+    @cached_property
+    def _unremembering(self) -> RankIndex:
         meaning = self.meaning(self.catalogue.tools)
         return replace(self._ranking[0], dense=meaning, calibration=self.calibration)
 
@@ -212,20 +217,34 @@ class App:
             state_dir=self.state_dir if self._caching else None,
         )
 
-    def _unshadowed(self) -> RankIndex | None:
+    def _unshadowed(self, index: RankIndex) -> RankIndex | None:
         """The same without the shadowed tools; None where there are none."""
         from pulsus.core.catalogue import columns, shadowed
 
         ids = columns(self.catalogue.tools).ids
         hidden = frozenset(ids[shared] for shared, _ in shadowed(ids))
-        return replace(self.rank_index, hidden=hidden) if hidden else None
+        return replace(index, hidden=hidden) if hidden else None
+
+    @cached_property
+    def routes(self) -> tuple[PastRoute, ...]:
+        """How past routes ended, oldest first. Raises StateCorrupt."""
+        from pulsus.core.storage import accepted
+
+        return accepted.load(self.state_dir)
+
+    def _memory(self, routes: Sequence[PastRoute], keep: bool) -> PastMemory:
+        from pulsus.routing.recall import Recall
+
+        half_life = self.settings.ranker.history_half_life_days
+        recall = Recall(half_life, ids.utc_now(), self.state_dir if keep else None)
+        return recall.memory(self.catalogue.tools, routes)
 
     @cached_property
     def history(self) -> Mapping[str, ToolHistory]:
         """How every tool fared. Raises MetadataCorrupt, StateCorrupt."""
         from pulsus.core.storage import accepted
 
-        return accepted.history(self.workflows_root, accepted.load(self.state_dir))
+        return accepted.history(self.workflows_root, self.routes)
 
     def parser(self) -> PromptParser:
         """The parser that knows this catalogue's words."""
@@ -253,17 +272,23 @@ class App:
         docs = self._docs.warnings if self.settings.rag_enabled else ()
         return (*(self.vectors.warnings if self.vectors else ()), *docs)
 
-    def searcher(self) -> Searcher:
-        """Ranking and choice over this catalogue."""
+    def searcher(self, *, past: bool = True) -> Searcher:
+        """Ranking and choice over this catalogue.
+
+        Without `past` as a fresh checkout would do it: what was routed here does not count.
+        """
         from pulsus.routing.search import Searcher
 
+        index = self.rank_index
+        if not past:
+            index = replace(self._unremembering, memory=self._memory((), keep=False))
         return Searcher(
             self.catalogue,
-            self.rank_index,
-            self.history,
+            index,
+            self.history if past else {},
             ids.utc_now(),
             self.settings.compose.max_steps,
-            self._unshadowed(),
+            self._unshadowed(index),
         )
 
     def pipeline(self) -> Pipeline:

@@ -15,7 +15,8 @@ from pulsus.errors import EvalBelowFloor
 
 if TYPE_CHECKING:
     from pulsus.cli.eval_report import Fitted, Shown
-    from pulsus.core.types import Ranked
+    from pulsus.core.rankers.memory import PastMemory
+    from pulsus.core.types import Ranked, ToolSpec
     from pulsus.routing.bench import Bench
     from pulsus.routing.evaluate import EvalReport
     from pulsus.routing.golden import GoldenRow
@@ -129,18 +130,17 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
     tau = app.settings.ranker.threshold
     began = time.perf_counter()
     if catalogue is None and history is None:
-        parser, searcher = app.parser(), app.searcher()
+        parser, searcher = app.parser(), app.searcher(past=False)
         known = frozenset(tool.id for tool in app.catalogue.tools)
         return Bench(searcher, parser, known, time.perf_counter() - began, tau)
     tools = golden.load_tools(catalogue) if catalogue else tuple(app.catalogue.tools)
-    past = golden.load_remembered(history) if history else {}
     ordered = tuple(sorted(tools, key=lambda tool: tool.id))
     index = RankIndex.build(
         ordered,
         app.settings.ranker,
         features=app.contributions.features,
         synonyms=app.synonyms,
-        remembered=past,
+        memory=_memory(ordered, history, app.settings.ranker.history_half_life_days),
         calibration=app.calibration,
         dense=app.meaning(ordered, "eval"),
     )
@@ -148,6 +148,17 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
     searcher = Searcher(Catalogue(app.workflows_root, ordered), index, {}, utc_now(), steps)
     taken = time.perf_counter() - began
     return Bench(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
+
+
+def _memory(tools: Sequence[ToolSpec], history: Path | None, half_life_days: float) -> PastMemory:
+    """What a project with these tools and past requests would remember."""
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing import golden, recall
+
+    now = utc_now()
+    rows = [(row.query, row.tools) for row in golden.load_queries(history)] if history else []
+    past = [*recall.of_manifests(tools), *recall.of_queries(rows, now)]
+    return recall.Recall(half_life_days, now).of(past, len(tools))
 
 
 def _below(report: EvalReport, wanted: dict[str, float]) -> EvalBelowFloor | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ class Phrase:
     pair: bool
 
 
+@lru_cache(maxsize=1 << 14)
 def phrases(text: str) -> tuple[Phrase, ...]:
     """Every phrase of a request once: content words, pairs of all words, and what its values are.
 

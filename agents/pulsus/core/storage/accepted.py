@@ -24,10 +24,16 @@ Outcome = Literal["accepted", "failed", "rejected"]
 _MAX_READ_BYTES = 4 << 20
 """Some ten thousand routes; older ones no longer tell much and cost time on every request."""
 
+_STEP_BYTES = 1 << 20
+"""The oldest are forgotten so many bytes at a time: what was counted of the rest stays good."""
+
 
 @dataclass(frozen=True, slots=True)
 class PastRoute:
-    """One route that came to an end. `ts` is aware; `tools` are ids, in order."""
+    """One route that came to an end. `ts` is aware; `tools` are ids, in order.
+
+    `told`: somebody said so (`pulsus feedback`), also which tools were `wrong` for the request.
+    """
 
     ts: datetime
     run_id: str
@@ -35,6 +41,8 @@ class PastRoute:
     request: str
     tools: tuple[str, ...]
     outcome: Outcome
+    wrong: tuple[str, ...] = ()
+    told: bool = False
 
 
 def record(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
@@ -42,7 +50,7 @@ def record(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
 
     The folder must exist (`open_state`).
     """
-    row = {
+    row: dict[str, object] = {
         "ts": route.ts.astimezone(UTC).isoformat(timespec="seconds"),
         "run_id": route.run_id,
         "route_id": route.route_id,
@@ -50,6 +58,8 @@ def record(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
         "tools": list(route.tools),
         "outcome": route.outcome,
     }
+    if route.told:
+        row |= {"wrong": list(route.wrong), "told": True}
     jsonl.append(state_dir / FILE_NAME, jsonl.encode({k: jsonl.plain(v) for k, v in row.items()}))
 
 
@@ -62,20 +72,21 @@ def load(state_dir: Path) -> tuple[PastRoute, ...]:
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _MAX_READ_BYTES))
+            skipped = max(0, -(-(size - _MAX_READ_BYTES) // _STEP_BYTES) * _STEP_BYTES)
+            file.seek(skipped)
             data = file.read()
     except FileNotFoundError:
         return ()
     except OSError as failure:
         raise _corrupt(path, str(failure.strerror)) from failure
     lines = data.split(b"\n")
-    first = 1 if size > _MAX_READ_BYTES else 0
+    first = 1 if skipped else 0
     found = []
     for number, line in enumerate(lines[first:-1], start=1):
         try:
             found.append(_parse(line))
         except (ValueError, TypeError, KeyError, RecursionError) as failure:
-            where = f"line {number}" if not first else f"line {number} of the last 4 MiB"
+            where = f"line {number}" if not first else f"line {number} after byte {skipped}"
             raise _corrupt(path, f"{where}: {failure}") from failure
     return tuple(found)
 
@@ -99,6 +110,7 @@ def history(workflows_root: Path, past: Iterable[PastRoute]) -> dict[str, ToolHi
                 last[tool_id] = _later(last.get(tool_id), route.ts)
             else:
                 failed[tool_id] += 1
+        failed.update(set(route.wrong))
     return {
         t: ToolHistory(t, promotions[t], accepted[t], failed[t], last.get(t))
         for t in sorted({*promotions, *accepted, *failed})
@@ -119,12 +131,22 @@ def _parse(line: bytes) -> PastRoute:
         raise ValueError(f"ts {row['ts']!r} has no offset")
     if row["outcome"] not in get_args(Outcome):
         raise ValueError(f"outcome {row['outcome']!r} is none of {get_args(Outcome)}")
-    tools = row["tools"]
-    if not isinstance(tools, list) or not all(isinstance(t, str) for t in tools):
-        raise TypeError(f"tools must be a list of ids, found {tools!r:.80}")
     return PastRoute(
-        ts, str(row["run_id"]), row["route_id"], str(row["request"]), tuple(tools), row["outcome"]
+        ts,
+        str(row["run_id"]),
+        row["route_id"],
+        str(row["request"]),
+        _ids(row["tools"], "tools"),
+        row["outcome"],
+        _ids(row.get("wrong", []), "wrong"),
+        row.get("told", False) is True,
     )
+
+
+def _ids(found: object, name: str) -> tuple[str, ...]:
+    if not isinstance(found, list) or not all(isinstance(t, str) for t in found):
+        raise TypeError(f"{name} must be a list of ids, found {found!r:.80}")
+    return tuple(found)
 
 
 def _corrupt(path: Path, why: str) -> StateCorrupt:
