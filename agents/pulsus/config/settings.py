@@ -72,6 +72,19 @@ class RankerConfig(Section):
 
 
 @dataclass(frozen=True)
+class AccessConfig(Section):
+    """Which tools a request may be routed to, before anything is ranked. `deny` wins."""
+
+    allow: tuple[str, ...] = ("*",)
+    deny: tuple[str, ...] = ()
+    kinds: tuple[Literal["resolve", "read", "write"], ...] = ("resolve", "read", "write")
+
+    def __post_init__(self) -> None:
+        if not self.kinds:
+            raise ValueError("access.kinds must name at least one of resolve, read and write")
+
+
+@dataclass(frozen=True)
 class ComposeConfig(Section):
     """Limits of a composed plan (spec §6)."""
 
@@ -165,6 +178,7 @@ class Settings(Section):
     parser: ParserConfig = ParserConfig()
     discovery: DiscoveryConfig = DiscoveryConfig()
     ranker: RankerConfig = RankerConfig()
+    access: AccessConfig = AccessConfig()
     compose: ComposeConfig = ComposeConfig()
     sandbox: SandboxConfig = SandboxConfig()
     validation: ValidationConfig = ValidationConfig()

@@ -13,6 +13,7 @@ from pulsus.core.compose import clauses, preference, selector
 from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
+from pulsus.routing.access import Access
 from pulsus.routing.tool_discovery import select_pool
 
 
@@ -36,6 +37,7 @@ class Searcher:
 
     `unshadowed` ranks without the shared tools that a domain tool shadows: they do not compete
     where one tool is selected (spec §9), and may still be steps. None where nothing is shadowed.
+    `access` says which tools may be candidates at all; None = every one.
     """
 
     catalogue: Catalogue
@@ -44,6 +46,7 @@ class Searcher:
     now: datetime
     max_steps: int
     unshadowed: RankIndex | None = None
+    access: Access | None = None
 
     def search(
         self,
@@ -101,7 +104,15 @@ class Searcher:
         include: Collection[str],
         index: RankIndex,
     ) -> tuple[Ranked, ...]:
-        return index.rank(intent, tools=tools, history=self.history, now=self.now, include=include)
+        return index.rank(
+            intent,
+            tools=tools,
+            history=self.history,
+            now=self.now,
+            include=include,
+            kinds=self.access.kinds if self.access else None,
+            allowed=self.access.allows if self.access else None,
+        )
 
     def _clause(self, text: str) -> Sequence[Ranked]:
         """Candidates for one step: a composition is several steps already."""

@@ -1,0 +1,76 @@
+"""A tool that is not allowed is never a candidate, however well it fits."""
+
+import pytest
+
+from pulsus.config.settings import AccessConfig
+from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.telemetry.ids import utc_now
+from pulsus.core.types import Catalogue, ParsedIntent
+from pulsus.routing.access import Access, access
+from pulsus.routing.search import Searcher
+from tests.ranking import CATALOGUE, tool
+
+INDEX = RankIndex.build(CATALOGUE)
+
+
+def searched(request, **config):
+    root = CATALOGUE[0].path.parent
+    searcher = Searcher(
+        Catalogue(root, CATALOGUE), INDEX, {}, utc_now(), 8, access=Access(AccessConfig(**config))
+    )
+    return searcher.search(ParsedIntent(None, None, request, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("config", "tool_id", "allowed"),
+    [
+        ({}, "a/b/c", True),
+        ({"deny": ("a/*",)}, "a/b/c", False),
+        ({"deny": ("a",)}, "a/b/c", True),
+        ({"allow": ("x/*",)}, "a/b/c", False),
+        ({"allow": ("a/*",), "deny": ("*/c",)}, "a/b/c", False),
+        ({"allow": ("a/*",), "deny": ("*/c",)}, "a/b/d", True),
+        ({"allow": ()}, "a/b/c", False),
+    ],
+)
+def test_deny_wins_and_only_what_is_allowed_passes(config, tool_id, allowed):
+    found = Access(AccessConfig(**config))
+    assert found.allows(tool_id) is allowed
+    assert (found.refusal(tool(tool_id)) is None) is allowed
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({"deny": ("a/*",)}, "not allowed by access.deny pattern 'a/*'"),
+        ({"allow": ("x/*",)}, "allowed by no access.allow pattern of x/*"),
+        ({"kinds": ("read",)}, "kind write, --kind read was given"),
+    ],
+)
+def test_a_refusal_names_the_filter(config, reason):
+    assert Access(AccessConfig(**config)).refusal(tool("a/b/c", kind="write")) == reason
+
+
+def test_settings_that_let_everything_through_cost_nothing():
+    assert access(AccessConfig()) is None
+
+
+def test_a_denied_tool_is_no_candidate_even_by_its_name():
+    request = "storage/usage/biggest_files"
+    assert searched(request).choice.chosen[0].tool.id == request
+    found = searched(request, deny=("storage/usage/*",))
+    assert not [r for r in found.candidates if r.tool.id.startswith("storage/usage/")]
+
+
+def test_a_denied_tool_is_no_step_of_a_plan():
+    request = "summarize the matrix, then plot the matrix as a heatmap picture"
+    assert searched(request).choice.policy == "compose"
+    found = searched(request, deny=("analysis/visualise/*",))
+    ids = {r.tool.id for clause in found.subintents for r in clause.candidates}
+    assert "analysis/visualise/plot_matrix" not in ids
+
+
+def test_only_the_kinds_asked_for_compete():
+    found = searched("delete old files", kinds=("read",))
+    assert found.candidates
+    assert {r.tool.kind for r in found.candidates} == {"read"}
