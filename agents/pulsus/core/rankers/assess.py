@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import nlargest
 
 from pulsus.core.rankers.base import Feature, Recalled
 from pulsus.core.rankers.doc import Documents
-from pulsus.core.rankers.evidence import Evidence
-from pulsus.core.rankers.history import history_success
+from pulsus.core.rankers.evidence import POOL, Evidence
+from pulsus.core.rankers.history import conditioned, history_success
 from pulsus.core.rankers.name import cover, similarity
 from pulsus.core.rankers.order import Figures, figures
 from pulsus.core.rankers.packing import CAREFUL, DECLINES, SHARED
@@ -21,9 +22,11 @@ from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote
 _CAUTIOUS = 0.5
 """What is left of the doc feature where request and tool are at odds (purpose.py)."""
 _ANTI = 0.5
-"""Taken from the doc feature where the request says all words of an anti-intent (spec §15)."""
+"""Taken from the doc feature where the request says all words of an anti-intent (spec §15), or
+where the tool was wrong for requests like it."""
 _DENSE = 0.65
 """Share of similarity of meaning in the doc feature where vectors are at hand; words the rest."""
+_NO_PAST = Recalled(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Assessor:
     half_life_days: float
     similar: Mapping[int, float]
     recalled: Mapping[str, Recalled]
+    best: float
 
     def assess(self, number: int, *, named: bool) -> Assessed:
         """Features in [0, 1], their weighted sum over the total weight, and the standing."""
@@ -88,7 +92,7 @@ class Assessor:
             match=score - self.weights.get("history", 0.0) / total * features["history"],
             coverage=self.found.coverage(number),
             covered=self.found.found[number].covered,
-            overlap=self.found.relative_overlap(number),
+            overlap=self._overlap(number) / self.found.mass if self.found.mass else 0.0,
             name=features["name"],
             name_cover=cover(said, own),
             missed=len(self.found.terms) - self.found.found[number].terms,
@@ -104,13 +108,22 @@ class Assessor:
 
     def _doc(self, number: int, flags: int, odds: str | None) -> float:
         """Overlap relative to the request's best, less anti-intents, halved where at odds."""
-        best = self.found.best
-        share = self.found.found[number].overlap / best if best else 0.0
+        share = self._overlap(number) / self.best if self.best else 0.0
         if self.similar:
             share += _DENSE * (_clamp(self.similar.get(number, 0.0)) - share)
         if flags & DECLINES:
             share -= _ANTI * max((self._said(hint) for hint in self._refused(number)), default=0.0)
+        if self.recalled:
+            share -= _ANTI * max(0.0, -self._past(number).value)
         return _clamp(share * (_CAUTIOUS if odds else 1.0))
+
+    def _overlap(self, number: int) -> float:
+        """What the tool's own words and those of its past requests hold of this one."""
+        own = self.found.found[number].overlap
+        return own + self.found.mass * self._past(number).text if self.recalled else own
+
+    def _past(self, number: int) -> Recalled:
+        return self.recalled.get(self.documents.id(number), _NO_PAST)
 
     def _odds(self, number: int, flags: int) -> str | None:
         """Why request and tool are at odds: by what they change, or by the tool's own manifest."""
@@ -135,11 +148,25 @@ class Assessor:
 
     def _history(self, tool_id: str) -> tuple[float, tuple[Vote, ...]]:
         """How well the tool has served, and for requests like this one."""
-        past = self.recalled.get(tool_id)
+        past = self.recalled.get(tool_id, _NO_PAST)
         served = 0.0
         if self.now is not None:
             served = history_success(self.history.get(tool_id), self.now, self.half_life_days)
-        return _clamp(served + (past.value if past else 0.0)), past.votes if past else ()
+        return conditioned(served, past.value), past.votes
+
+
+def promising(recalled: Mapping[str, Recalled]) -> list[str]:
+    """Tools that past requests speak for, the best `POOL` of them."""
+    said = {t: past.text + past.value for t, past in recalled.items() if past.value >= 0}
+    return nlargest(POOL, said, key=lambda tool: (said[tool], tool))
+
+
+def best_overlap(found: Evidence, recalled: Mapping[str, Recalled], documents: Documents) -> float:
+    """The most that one tool's words and those of its past requests hold of this one."""
+    if not recalled:
+        return found.best
+    texts = {n: recalled.get(documents.id(n), _NO_PAST).text for n in found.found}
+    return max((own.overlap + found.mass * texts[n] for n, own in found.found.items()), default=0.0)
 
 
 def _clamp(value: float) -> float:

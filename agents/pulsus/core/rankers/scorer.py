@@ -14,7 +14,7 @@ from itertools import accumulate, groupby
 from pulsus.config.settings import RankerConfig
 from pulsus.core.catalogue import ToolTable, columns
 from pulsus.core.rankers import packing, query
-from pulsus.core.rankers.assess import Assessed, Assessor
+from pulsus.core.rankers.assess import Assessed, Assessor, best_overlap, promising
 from pulsus.core.rankers.base import Dense, Feature, Memory
 from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.doc import Documents
@@ -176,7 +176,7 @@ class RankIndex:
         extra = {
             *named,
             *nlargest(POOL, by_number, key=lambda n: (by_number[n], -documents.position(n))),
-            *self._numbers(t for t, past in recalled.items() if past.value > 0),
+            *self._numbers(promising(recalled)),
             *self._numbers(include),
             *self._all_if_weighed(),
         }
@@ -200,6 +200,7 @@ class RankIndex:
             half_life_days=self.config.history_half_life_days,
             similar=by_number,
             recalled=recalled,
+            best=best_overlap(found, recalled, documents),
         )
         return assessor, named
 
