@@ -32,8 +32,10 @@ class Session:
     def app(self) -> App:
         """The wired application for this project."""
         from pulsus import bootstrap
+        from pulsus.cli import progress
 
-        return bootstrap.build(self.project, self.flags)
+        told = progress.encoding(quiet=self.verbosity < 0)
+        return bootstrap.build(self.project, self.flags, told)
 
     @property
     def json(self) -> bool:

@@ -42,6 +42,11 @@ Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing
     "--cache/--no-cache", default=None, help="Use the warm discovery index. [default: on]"
 )
 @click.option("--rag/--no-rag", default=None, help="Take hints from docs. [default: off]")
+@click.option(
+    "--embeddings/--no-embeddings",
+    default=None,
+    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
+)
 @common()
 def command(
     session: Session,
@@ -53,6 +58,7 @@ def command(
     inputs: tuple[str, ...],
     cache: bool | None,
     rag: bool | None,
+    embeddings: bool | None,
 ) -> None:
     """Find, compose or generate what REQUEST asks for, in plain words.
 
@@ -68,6 +74,8 @@ def command(
         session.flags["cache_enabled"] = cache
     if rag is not None:
         session.flags["rag_enabled"] = rag
+    if embeddings is not None:
+        session.flags["embeddings_enabled"] = embeddings
     person = approve.Terminal() if session.interactive else None
     outcome = session.app.router(person).route(" ".join(request), options)
     warnings.show(session)

@@ -16,6 +16,7 @@ def show(session: Session) -> None:
         *app.checked_plugins().failures,
         *app.catalogue.warnings,
         *app.ranking_warnings,
+        *app.hint_warnings,
     ):
         output.warn(line)
     for shadowed in app.catalogue.shadowed:

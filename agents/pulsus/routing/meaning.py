@@ -34,14 +34,13 @@ def spaced(name: str) -> str:
 
 
 def phrases(tools: Sequence[ToolSpec]) -> Mapping[tuple[str | None, str], tuple[str, ...]]:
-    """What each folder is about: its name, its tools' summaries and their manifests' intents."""
+    """What each folder is about: its own name and its tools. Their manifests' intents, seventeen
+    times as many texts, placed 0.5 % more of the shipped tools' requests and are left to words."""
     found: dict[tuple[str | None, str], dict[str, None]] = {}
     for tool in tools:
         said = found.setdefault((tool.domain, tool.action), {})
         said[f"{spaced(tool.action)} {spaced(tool.domain or '')}".strip()] = None
         said[tool_text(tool)] = None
-        for intent in tool.manifest.intents if tool.manifest else ():
-            said[intent] = None
     return {place: tuple(said) for place, said in found.items()}
 
 

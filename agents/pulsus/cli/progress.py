@@ -1,0 +1,28 @@
+"""How far long work is, on one line of a terminal that is gone when it is done."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from pulsus.cli.output import is_terminal
+
+LONG = 50
+"""Texts from which encoding takes longer than a moment."""
+_EVERY = 10
+
+
+def encoding(quiet: bool) -> Callable[[int, int], None] | None:
+    """What to call with the number of texts encoded and that of all; None where nobody looks."""
+    if quiet or not is_terminal(sys.stderr):
+        return None
+
+    def tell(done: int, count: int) -> None:
+        if count < LONG or (done % _EVERY and done != count):
+            return
+        line = f"\rlearning what tools and docs mean: {done} of {count}"
+        click.echo(line if done < count else "\r\033[K", nl=False, err=True)
+
+    return tell
