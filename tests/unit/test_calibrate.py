@@ -1,0 +1,158 @@
+"""A calibration fitted to requests of one's own."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pulsus.core.rankers import logistic
+from pulsus.core.rankers.calibration import Calibration, shipped
+from pulsus.core.rankers.signals import FALLING, NAMES
+from pulsus.errors import CalibrationRefused
+from pulsus.routing import calibrate
+from pulsus.routing.calibrate import COPY, Sample, data_hash, moved, refit, samples
+from pulsus.routing.golden import GoldenRow
+from pulsus.routing.reliability import ece
+from tests.ranking import ranked
+
+PLAIN = Calibration(0.0, {"strength": 1.0}, {}, dict.fromkeys(NAMES, (0.0, 1.0)))
+
+
+def sample(n, strength, right, *, fits=True, weight=1.0, **more):
+    told = {**dict.fromkeys(NAMES, 0.0), "strength": strength, **more}
+    return Sample(f"request {n}", told, right, fits, weight)
+
+
+def many(count, share, seed=0):
+    """Requests that are right more often than the shipped weights say, `share` more by strength."""
+    rng = random.Random(seed)
+    found = []
+    for n in range(count):
+        strength = rng.uniform(-2, 2)
+        found.append(sample(n, strength, rng.random() < 1 / (1 + np.exp(-share - 2 * strength))))
+    return found
+
+
+def test_each_request_comes_with_a_copy_that_nothing_fits():
+    asked = []
+
+    def look(text, without):
+        asked.append((text, tuple(without)))
+        return [] if without else [ranked("shared/x/a", 0.9)]
+
+    rows = [GoldenRow("one", ("shared/x/a",)), GoldenRow("none", ())]
+    found = list(samples(rows, look))
+    assert asked == [("one", ()), ("one", ("shared/x/a",)), ("none", ())]
+    assert [(s.right, s.fits, s.weight) for s in found] == [
+        (True, True, 1.0),
+        (False, False, COPY),
+        (False, False, 1.0),
+    ]
+    assert found[1].stated(shipped()).p == 0.0
+
+
+def test_a_request_for_several_steps_is_calibrated_clause_by_clause():
+    def look(text, without):
+        return [ranked("shared/x/a" if "first" in text else "shared/x/z", 0.9)]
+
+    row = GoldenRow("first then second", ("shared/x/a", "shared/x/b"), "compose")
+    parts = list(samples([row], look, lambda query: query.split(" then ")))
+    assert [(s.right, s.fits) for s in parts[::2]] == [(True, True), (False, True)]
+    assert {s.request for s in parts} == {"first then second"}
+    whole = list(samples([row], look, lambda query: [query]))
+    assert len(whole) == 2
+
+
+def test_a_refit_comes_closer_to_the_truth_on_requests_it_has_not_seen():
+    fitted = refit(many(400, 1.5), PLAIN)
+    assert (ece(fitted.after) or 1.0) < (ece(fitted.before) or 0.0)
+
+
+def test_no_request_is_judged_by_a_fit_that_has_seen_it():
+    """The out-of-fold p of a request does not change with its own label."""
+    found = many(60, 0.0)
+    flipped = [replace(found[0], right=not found[0].right), *found[1:]]
+    assert refit(found, PLAIN).after[0].p == refit(flipped, PLAIN).after[0].p
+
+
+def test_a_request_and_its_copy_are_in_one_fold():
+    pairs = [
+        s
+        for n in range(40)
+        for s in (
+            sample(n, 1.0, right=n % 2 == 0),
+            sample(n, 0.5, right=False, fits=False, weight=COPY),
+        )
+    ]
+    changed = [replace(s, right=not s.right) if s.request == "request 3" else s for s in pairs]
+    for before, after in zip(refit(pairs, PLAIN).after, refit(changed, PLAIN).after, strict=True):
+        if before.right != after.right:
+            assert before.p == after.p
+
+
+def test_the_same_requests_in_another_order_give_the_same_calibration():
+    found = many(80, 0.5)
+    shuffled = random.Random(1).sample(found, len(found))
+    assert moved(found, PLAIN).coefficients == moved(shuffled, PLAIN).coefficients
+
+
+def test_few_requests_move_little_and_many_move_more():
+    def distance(count):
+        return abs(moved(many(count, 2.0), PLAIN).intercept - PLAIN.intercept)
+
+    assert distance(5) < distance(500)
+
+
+def test_more_evidence_never_lowers_p_after_a_refit():
+    perverse = [sample(n, n % 2, right=n % 2 == 0, contested=float(n % 2)) for n in range(60)]
+    found = moved(perverse, shipped())
+    for name, weight in found.coefficients.items():
+        assert weight <= 0 if name in FALLING else weight >= 0
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        ([sample(n, 1.0, right=n % 2 == 0) for n in range(29)], "29 requests are too few"),
+        ([sample(n, 1.0, right=False) for n in range(40)], "right for none of 40"),
+    ],
+    ids=["too few", "one class"],
+)
+def test_requests_that_say_nothing_are_refused(found, why):
+    with pytest.raises(CalibrationRefused, match=why):
+        refit(found, PLAIN)
+
+
+def test_a_named_tool_teaches_no_weights():
+    """Its p is by definition; counted in, it would make weak signals look strong."""
+    named = [sample(n, -2.0, right=True, named=1.0) for n in range(100)]
+    assert moved([*many(60, 0.0), *named], PLAIN) == moved(many(60, 0.0), PLAIN)
+
+
+def test_the_hash_of_the_data_is_that_of_the_requests_and_answers_not_of_their_order():
+    rows = [GoldenRow("a", ("x",)), GoldenRow("b", ())]
+    assert data_hash(rows) == data_hash(rows[::-1])
+    assert data_hash(rows) != data_hash([GoldenRow("a", ("y",)), GoldenRow("b", ())])
+    assert data_hash(rows).startswith("sha256:")
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 1000), st.floats(0.01, 50.0))
+def test_the_fit_is_where_the_slope_is_level_or_held_by_a_sign(seed, ridge):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(40, 3)), (rng.random(40) < 0.4).astype(float)
+    signs, prior = [1, -1, 0], np.zeros(4)
+    weights, ridges = np.ones(40), np.full(4, ridge)
+    beta = logistic.fit(x, y, weights, prior=prior, ridge=ridges, signs=signs)
+    z = np.hstack([x, np.ones((40, 1))])
+    slope = z.T @ (logistic.probabilities(z @ beta) - y) + ridges * beta
+    for value, steep, sign in zip(beta, slope, [*signs, 0], strict=True):
+        assert sign * value >= 0
+        assert abs(steep) < 1e-3 or (value == 0 and sign * steep > 0)
+
+
+def test_the_constants_are_those_of_the_protocol():
+    assert (COPY, calibrate.MIN_REQUESTS, calibrate.FOLDS) == (0.3, 30, 5)

@@ -1,0 +1,128 @@
+"""What `pulsus eval` prints."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pulsus.cli.eval_report import LISTED, SHOWN, Fitted, Shown, markdown, text
+from pulsus.core.rankers.calibration import Calibration
+from pulsus.errors import UsageError
+from pulsus.routing.evaluate import EvalReport, Failure, Population
+from pulsus.routing.failing import Cause
+from pulsus.routing.floors import deltas, load_baseline
+from pulsus.routing.reliability import Bin, Judged
+
+OWN = Calibration(
+    0.0, {}, {"source": "project", "version": 3, "data": "sha256:0123456789abcdef", "requests": 90}
+)
+FAILURE = Failure(
+    "list | the <b>files</b> @all `rm`",
+    ("shared/x/a",),
+    ("shared/x/b",),
+    0.4,
+    "select",
+    "generate",
+    "tool",
+    Cause("it would have won but for the name", "add an intent"),
+)
+REPORT = EvalReport(
+    queries=4,
+    tools=3,
+    tau=0.6,
+    hit_at_1=0.75,
+    recall_at_5=1.0,
+    ndcg_at_10=0.9,
+    mrr=0.8,
+    policy_accuracy=None,
+    compose_exact=None,
+    ece=0.1,
+    precision_at_tau=0.9,
+    coverage_at_tau=0.5,
+    out_of_catalogue_below_tau=1.0,
+    index_seconds=0.5,
+    query_ms_p50=1.0,
+    query_ms_p99=2.0,
+    failures=(FAILURE,),
+    population=Population(3, 1, 0, 0),
+    reliability=(Bin(0.3, 0.4, 4.0, 0.35, 0.5),),
+)
+JUDGED = Judged(0.2, 0.8, 0.7, 0.5, None)
+SHOWN_ALL = Shown(
+    REPORT,
+    OWN,
+    floors={"hit_at_1": 0.8, "mrr": 0.5},
+    below=frozenset({"hit_at_1"}),
+    deltas={"hit_at_1": -0.05, "ece": None},
+    fitted=Fitted(OWN, JUDGED, JUDGED, REPORT.reliability, REPORT.reliability, "config/c.json"),
+)
+
+
+@pytest.mark.parametrize("form", [text, markdown])
+def test_every_form_states_the_population_and_whose_calibration(form):
+    said = "\n".join(form(Shown(REPORT, OWN)))
+    assert "4 requests (3 that some tool fits, 1 that nothing fits" in said
+    assert "calibration: project v3, data sha256:0123456789ab" in said
+
+
+def test_a_review_comment_shows_floors_changes_and_folds_the_failures():
+    said = list(markdown(SHOWN_ALL))
+    assert said[0] == "### Routing: ❌ 1 below the floor"
+    assert "| hit_at_1 | 0.750 | 0.8 | ❌ below | -0.050 |" in said
+    assert "| mrr | 0.800 | 0.5 | ✅ |  |" in said
+    assert "<details><summary>1 failures</summary>" in said
+    assert said[-1] == "</details>"
+
+
+def test_nothing_a_request_holds_becomes_markup():
+    row = next(line for line in markdown(SHOWN_ALL) if line.startswith("| list"))
+    assert row.count("|") == 7
+    for mark in ("<b>", "@all", "`"):
+        assert mark not in row
+    assert "&#124;" in row
+
+
+def test_a_comment_without_floors_or_failures_says_so():
+    said = list(markdown(Shown(replace(REPORT, failures=()), OWN)))
+    assert said[0] == "### Routing: 0 failures"
+    assert said[-1] == "No failures."
+    kept = Shown(REPORT, OWN, floors={"mrr": 0.5})
+    assert next(markdown(kept)) == "### Routing: ✅ every floor is kept"
+
+
+def test_a_comment_is_not_endless():
+    many = Shown(replace(REPORT, failures=(FAILURE,) * (LISTED + 5)), OWN)
+    assert "and 5 more: `--output json` lists all." in list(markdown(many))
+
+
+def test_lines_for_a_person_say_why_and_what_to_try():
+    said = "\n".join(text(SHOWN_ALL))
+    assert (
+        "hit_at_1                     0.750  (floor 0.8, below)  -0.050 since the baseline" in said
+    )
+    assert "why: it would have won but for the name" in said
+    assert "try: add an intent" in said
+    assert "ece                          0.200 → 0.200" in said
+    assert "0.3-0.4  0.35 → 0.50  4" in said
+    more = "\n".join(text(Shown(replace(REPORT, failures=(FAILURE,) * (SHOWN + 2)), OWN)))
+    assert "and 2 more" in more
+
+
+def keep(path, value):
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_the_change_since_a_baseline_is_of_what_both_measured(tmp_path):
+    file = keep(tmp_path / "b.json", {"queries": 4, "hit_at_1": 0.8, "ece": None})
+    found = deltas(REPORT, load_baseline(file))
+    assert found["hit_at_1"] == pytest.approx(-0.05)
+    assert (found["ece"], found["policy_accuracy"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "value", ["{", "[]", {"hit_at_1": 0.8}, {"queries": 4, "hit_at_1": "high"}, {"queries": True}]
+)
+def test_a_baseline_that_is_no_report_is_named(tmp_path, value):
+    with pytest.raises(UsageError, match=r"b\.json is no report"):
+        load_baseline(keep(tmp_path / "b.json", value))

@@ -1,0 +1,107 @@
+"""Why a request with a known answer went wrong."""
+
+from dataclasses import replace
+
+from pulsus.core.compose.selector import Choice
+from pulsus.core.rankers.calibration import shipped
+from pulsus.core.rankers.scorer import RankIndex
+from pulsus.routing.failing import Context, twins, wrong_policy, wrong_steps, wrong_tool
+from pulsus.routing.golden import GoldenRow
+from tests.ranking import CATALOGUE, ranked, tool
+
+INDEX = RankIndex.build(CATALOGUE)
+
+
+def context(index=INDEX):
+    return Context(
+        look=lambda query, include: index.rank(query, include=include),
+        known=frozenset(t.id for t in index.tools),
+        calibration=shipped(),
+        tau=0.6,
+    )
+
+
+def test_a_tool_without_any_of_the_words_is_told_to_learn_them():
+    row = GoldenRow("largest files", ("memory/usage/memory_summary",))
+    found = wrong_tool(row, context())
+    assert found.why == "no word of the request is known to memory/usage/memory_summary"
+    assert "intent" in found.fix
+    assert "manifest" in found.fix
+
+
+def test_a_tool_that_loses_is_told_to_what_and_by_which_feature():
+    expected = "analysis/summarise/summarize_matrix"
+    found = wrong_tool(GoldenRow("summary of memory in use", (expected,)), context())
+    assert "memory/usage/memory_summary" in found.why
+    assert "summary" in found.matched
+    assert "memory" in found.lacks
+    assert found.expected_rank is not None
+    assert found.expected_rank > 1
+    assert found.expected_p is not None
+
+
+def test_near_twins_are_called_so():
+    twin = tool("network/dns/resolve_host", "Look up the addresses of a host name.", kind="read")
+    assert twins(twin, replace(twin, name="host_resolve"))
+    index = RankIndex.build([*CATALOGUE, replace(twin, name="lookup_dns")])
+    found = wrong_tool(GoldenRow("dns lookup of a host name", (twin.id,)), context(index))
+    assert found.why.startswith("near-twin: network/dns/dns_lookup and network/dns/resolve_host")
+    assert "merge" in found.fix
+
+
+def test_tools_that_share_little_are_no_twins():
+    assert not twins(CATALOGUE[0], CATALOGUE[1])
+    assert not twins(tool("shared/x/a"), replace(tool("shared/x/b"), name=""))
+
+
+def test_an_id_that_is_none_is_told_as_such():
+    found = wrong_tool(GoldenRow("x", ("no/such/tool",)), context())
+    assert found.why == "no such tool: no/such/tool"
+
+
+def test_the_right_tool_below_tau_is_told_by_how_much_and_why():
+    found = wrong_policy(
+        GoldenRow("q", ("shared/x/a",), "select"),
+        Choice("generate", (), ""),
+        [replace(ranked("shared/x/a", 0.4), unmatched=("inodes",))],
+        context(),
+    )
+    assert found.why.startswith("p below τ: 0.40 < 0.60 because ")
+    assert found.fix == "add an intent with 'inodes' to its manifest"
+
+
+def test_something_chosen_where_nothing_fits_is_named_with_the_words_that_did_it():
+    best = ranked("shared/x/a", 0.8)
+    found = wrong_policy(
+        GoldenRow("q", (), "generate"), Choice("select", (best,), ""), [best], context()
+    )
+    assert found.why == "p 0.80 reaches τ 0.60 though nothing fits: shared/x/a on word"
+    assert "anti-intent" in found.fix
+
+
+def test_a_request_taken_apart_is_told_into_what():
+    steps = (ranked("shared/x/a", 0.8), ranked("shared/x/b", 0.8))
+    found = wrong_policy(
+        GoldenRow("q", ("shared/x/a",), "select"), Choice("compose", steps, ""), steps, context()
+    )
+    assert found.why == "taken apart into 2 steps: shared/x/a + shared/x/b"
+
+
+def test_a_plan_that_was_not_made_says_why():
+    row = GoldenRow("q", ("shared/x/a", "shared/x/b"), "compose")
+    found = wrong_policy(row, Choice("generate", (), "no candidate reaches τ"), [], context())
+    assert found.why == "no plan was made: no candidate reaches τ"
+
+
+def test_a_request_without_candidates_says_so():
+    row = GoldenRow("q", ("shared/x/a",), "select")
+    found = wrong_policy(row, Choice("generate", (), ""), [], context())
+    assert found.why == "no tool shares a word with the request"
+
+
+def test_the_step_that_differs_is_named():
+    row = GoldenRow("q", ("shared/x/a", "shared/x/b"), "compose")
+    assert wrong_steps(row, ("shared/x/a", "shared/x/c")).why == (
+        "step 2 is shared/x/c, expected shared/x/b"
+    )
+    assert wrong_steps(row, ("shared/x/a",)).why == "1 steps, 2 expected"

@@ -1,0 +1,60 @@
+"""Whether a stated probability can be believed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pulsus.routing.reliability import Stated, bins, ece, judge, to_json
+
+SAID = st.builds(
+    Stated,
+    st.floats(0, 1),
+    st.booleans(),
+    st.booleans(),
+    st.floats(0.1, 1),
+)
+
+
+def test_what_is_as_often_right_as_said_has_no_error():
+    said = [Stated(0.25, right=n == 0, fits=True) for n in range(4)]
+    assert ece(said) == pytest.approx(0.0)
+
+
+def test_a_sure_wrong_answer_costs_its_whole_weight():
+    said = [Stated(1.0, right=False, fits=True), Stated(0.0, right=False, fits=False, weight=3.0)]
+    assert ece(said) == pytest.approx(0.25)
+
+
+def test_a_copy_counts_by_its_weight():
+    said = [Stated(0.9, right=True, fits=True), Stated(0.9, right=False, fits=False, weight=0.3)]
+    found = judge(said, 0.6)
+    assert found.precision_at_tau == 1.0
+    assert found.precision_mixed == pytest.approx(1 / 1.3)
+    assert found.coverage_at_tau == 1.0
+    assert found.out_of_catalogue_below_tau == 0.0
+
+
+def test_a_constant_has_a_good_ece_and_covers_nothing():
+    said = [Stated(0.4, right=n < 4, fits=True) for n in range(10)]
+    found = judge(said, 0.6)
+    assert found.ece == pytest.approx(0.0)
+    assert found.coverage_at_tau == 0.0
+    assert found.precision_at_tau is None
+
+
+def test_nothing_said_is_not_measured():
+    assert ece([]) is None
+    assert set(vars_of(judge([], 0.6)).values()) == {None}
+
+
+def vars_of(found):
+    return {name: getattr(found, name) for name in type(found).__slots__}
+
+
+@given(st.lists(SAID, min_size=1))
+def test_ece_stays_between_nothing_and_one_and_bins_hold_everything(said):
+    found = bins(said)
+    assert 0 <= (ece(said) or 0.0) <= 1 + 1e-9
+    assert sum(one.weight for one in found) == pytest.approx(sum(s.weight for s in said))
+    assert all(one.low - 1e-9 <= one.p <= one.high + 1e-9 for one in found)
+    assert len(to_json(found)) == len(found) <= 10
