@@ -270,7 +270,8 @@ class App:
     def hint_warnings(self) -> tuple[str, ...]:
         """Why kept vectors or docs were not used; none as long as neither is on."""
         docs = self._docs.warnings if self.settings.rag_enabled else ()
-        return (*(self.vectors.warnings if self.vectors else ()), *docs)
+        vectors: VectorFiles | None = self.__dict__.get("vectors")
+        return (*(vectors.warnings if vectors else ()), *docs)
 
     def searcher(self, *, past: bool = True) -> Searcher:
         """Ranking and choice over this catalogue.
