@@ -5,16 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from pulsus.core.telemetry.printable import one_line
 from pulsus.plugins import builtin, hookspecs
+from pulsus.plugins.declared import entry_points
 from pulsus.plugins.guard import contained
 
-GROUP = "pulsus.plugins"
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 BUILTIN = "pulsus"
 
 
@@ -109,4 +111,4 @@ def _meant_as_hooks(plugin: object) -> set[str]:
 
 def load(disabled: Collection[str] = ()) -> Plugins:
     """The plugins of this environment: entry points of the group `pulsus.plugins`."""
-    return Plugins(entry_points(group=GROUP), disabled)
+    return Plugins(entry_points(), disabled)

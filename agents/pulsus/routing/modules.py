@@ -5,15 +5,14 @@ Effect: reads tools, writes candidates.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from pulsus.core.compose import pins, planner, render
+from pulsus.core.compose import pins, render
 from pulsus.core.storage import atomic, candidates
 from pulsus.core.storage.accepted import Outcome, PastRoute
 from pulsus.core.storage.target import MAX_NAME_CHARS, Target
 from pulsus.core.telemetry import ids
-from pulsus.core.types import Plan, RouteOutcome, ToolSpec
+from pulsus.core.types import RouteOutcome, ToolSpec
 from pulsus.errors import PulsusError, UsageError, storage_error
 from pulsus.routing import files
 from pulsus.routing.approval import Person
@@ -22,20 +21,6 @@ from pulsus.routing.project import Project
 
 MAX_READ_BYTES = 64 * 1024 * 1024
 """Beyond this a file is not read at all; the static gate's own limit is far lower."""
-
-
-def compose(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Plan:
-    """The plan that runs `tools` in order. Raises PlanUnwirable."""
-    return planner.compose(description, tools, max_steps=max_steps)
-
-
-def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
-    """The outcome with a plan to show: a selected tool is a plan of one step."""
-    decision = outcome.decision
-    if decision.plan or not decision.selected:
-        return outcome
-    plan = compose(outcome.intent.intent, decision.selected, max_steps)
-    return replace(outcome, decision=replace(decision, plan=plan))
 
 
 def module(project: Project, outcome: RouteOutcome, run_id: str, person: Person | None) -> Module:

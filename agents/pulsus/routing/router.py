@@ -7,23 +7,21 @@ and nowhere else.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pulsus.core.rankers.literals import take_values
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.types import Clarification, ParsedIntent, RouteDecision, RouteOutcome
-from pulsus.errors import ApprovalNeeded, LlmNotConfigured, PulsusError
-from pulsus.routing import clarify, modules, unattended
-from pulsus.routing.approval import Person
-from pulsus.routing.delivery import Deliverer, Delivery, Module
-from pulsus.routing.project import Project
+from pulsus.errors import LlmNotConfigured, PulsusError
+from pulsus.routing import clarify, planned
 from pulsus.routing.prompt_parser import Reading
 from pulsus.routing.requests import checked
-from pulsus.routing.running import inputs_for, run_outcome
 from pulsus.routing.search import Search
+
+if TYPE_CHECKING:
+    from pulsus.routing.approval import Person
+    from pulsus.routing.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +95,12 @@ class Router:
         if outcome.failure:
             return outcome
         if options.plan:
-            return modules.with_plan(outcome, self.project.settings.compose.max_steps)
+            return planned.with_plan(outcome, self.project.settings.compose.max_steps)
         if self._only_explains(options):
             return outcome
-        return self._deliver(outcome, text, trace, options)
+        from pulsus.routing.finish import Finisher  # checkers and child processes: not to look
+
+        return Finisher(self.project, self.person, trace, options).finish(outcome, text)
 
     def _only_explains(self, options: RouteOptions) -> bool:
         """Whether the caller only looks: `--explain` without a flag that goes on (ADR 9)."""
@@ -140,7 +140,7 @@ class Router:
         tools = tuple(ranked.tool for ranked in choice.chosen)
         plan = None
         if choice.policy == "compose":
-            plan = modules.compose(intent.intent, tools, self.project.settings.compose.max_steps)
+            plan = planned.compose(intent.intent, tools, self.project.settings.compose.max_steps)
         failure = None if tools else _not_generated(self.project, choice.reason)
         trace.event("decide", policy=choice.policy, decision=choice.reason)
         return RouteOutcome(
@@ -158,87 +158,6 @@ class Router:
             weights=dict(self.project.settings.ranker.weights),
             notes=tuple(f"no tool was found for the part {part!r}" for part in found.unplaced),
         )
-
-    def _deliver(
-        self, outcome: RouteOutcome, text: str, trace: Trace, options: RouteOptions
-    ) -> RouteOutcome:
-        project, settings = self.project, self.project.settings
-        inputs = inputs_for(project, outcome, options.inputs, self.person) if options.run else {}
-        module = modules.module(project, outcome, trace.run_id, self.person)
-        deliverer = Deliverer(
-            prover=project.pipeline(),
-            promoter=project.promoter(trace.run_id, outcome.decision.route_id),
-            read=project.define,
-            person=self.person,
-            redactor=project.redactor,
-        )
-        least = settings.parser.confidence_threshold
-        refusal = unattended.refusal(outcome, allowed=settings.non_interactive, least=least)
-        if options.run and (self.person or refusal is None):
-            outcome = self._steps(outcome, module, deliverer, trace)
-            if outcome.failure:
-                return outcome
-        delivery = deliverer.deliver(module, dry_run=options.dry_run, unattended=refusal)
-        _trace_delivery(trace, delivery, project.project)
-        outcome = _delivered(outcome, module, delivery)
-        if options.dry_run:
-            return modules.with_plan(outcome, settings.compose.max_steps)
-        unsure = unattended.low_confidence(outcome, least)
-        if self.person is None and unsure and not outcome.failure:
-            outcome = replace(outcome, failure=unsure, exit_code=unsure.exit_status)
-        elif options.run and outcome.promotion and not outcome.failure:
-            outcome = run_outcome(project, outcome, inputs, self.person, trace)
-            outcome = replace(outcome, notes=(*outcome.notes, *_unused(text, options.inputs)))
-        modules.remember(project, outcome, delivery, text)
-        return outcome
-
-    def _steps(
-        self, outcome: RouteOutcome, module: Module, deliverer: Deliverer, trace: Trace
-    ) -> RouteOutcome:
-        """The outcome once every step that `module` calls is promoted too: only those run."""
-        for tool, source in module.steps.values():
-            step = modules.step_module(self.project, tool, source)
-            if self.project.promoter().current(step.target, tool.sha256):
-                continue
-            delivery = deliverer.deliver(step, dry_run=False, unattended=None)
-            _trace_delivery(trace, delivery, self.project.project)
-            if delivery.promotion is None:
-                failure = delivery.failure or ApprovalNeeded(
-                    f"the step {tool.id} was not approved, and only promoted tools are run",
-                    hint="approve each step, or leave out --run",
-                )
-                status = failure.exit_status
-                return replace(
-                    outcome, validation=delivery.report, failure=failure, exit_code=status
-                )
-            note = f"promoted the step {tool.id} ({delivery.promotion.revision})"
-            outcome = replace(outcome, notes=(*outcome.notes, note))
-        return outcome
-
-
-def _delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> RouteOutcome:
-    notes = outcome.notes
-    if delivery.discarded:
-        kept = f"kept as {module.path.name}; the next run offers it again"
-        notes = (*notes, kept if module.candidate else "discarded; nothing was promoted")
-    return replace(
-        outcome,
-        module=module.path,
-        validation=delivery.report,
-        promotion=delivery.promotion,
-        failure=delivery.failure,
-        exit_code=delivery.failure.exit_status if delivery.failure else 0,
-        notes=notes,
-    )
-
-
-def _unused(request: str, inputs: Sequence[str]) -> tuple[str, ...]:
-    """A note that what the request says of paths, hosts and numbers is no input by itself."""
-    given = " ".join(inputs)
-    values = [v.text for v in take_values(request)[1] if v.text.strip("\"'`") not in given]
-    if not values:
-        return ()
-    return (f"not used as inputs: {', '.join(values)}; give values with --input NAME=VALUE",)
 
 
 def _not_generated(project: Project, reason: str) -> LlmNotConfigured:
@@ -269,19 +188,3 @@ def _trace_search(trace: Trace, found: Search) -> None:
         ranked=[[r.tool.id, r.score, r.p] for r in found.candidates],
         subintents=[s.text for s in found.subintents],
     )
-
-
-def _trace_delivery(trace: Trace, delivery: Delivery, root: Path) -> None:
-    report = delivery.report
-    trace.event(
-        "validate",
-        decision=report.verdict,
-        artifacts=[
-            str(a.relative_to(root) if a.is_relative_to(root) else a) for a in report.artifacts
-        ],
-        sha256=report.sha256,
-        proof=report.proof,
-    )
-    if delivery.promotion and delivery.promotion.created:
-        made = delivery.promotion
-        trace.event("promote", decision=made.tool_id, revision=made.revision, version=made.version)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from pulsus.core.compose import plan_rules, plan_text
+from pulsus.core.compose import plan_rules
 from pulsus.core.compose.plan_rules import invalid
 from pulsus.core.types import (
     Constant,
@@ -34,16 +34,22 @@ _WHOLE = (
 
 def parse_yaml(text: str) -> Plan:
     """The plan that YAML text writes. Raises PlanInvalid naming the place, value and fix."""
+    from pulsus.core.compose import plan_text  # a YAML library: not for a plan as a value
+
     return from_dict(plan_text.load_yaml(text))
 
 
 def parse_json(text: str) -> Plan:
     """The plan that JSON text writes. Raises PlanInvalid naming the place, value and fix."""
+    from pulsus.core.compose import plan_text  # a YAML library: not for a plan as a value
+
     return from_dict(plan_text.load_json(text))
 
 
 def render_yaml(plan: Plan) -> str:
     """`plan` as YAML in the form of spec §6; the same plan gives the same text."""
+    from pulsus.core.compose import plan_text  # a YAML library: not for a plan as a value
+
     return plan_text.dump_yaml(to_dict(plan))
 
 
