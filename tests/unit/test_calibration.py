@@ -1,7 +1,5 @@
 """From signals to p (spec §5 τ)."""
 
-from dataclasses import replace
-
 import pytest
 
 from pulsus.core.rankers.calibration import NAMED, Calibration, load, shipped
@@ -82,8 +80,8 @@ def test_no_candidate_has_no_signals():
 
 
 def test_a_history_all_tools_share_makes_no_rivals():
-    near = [replace(standing(0.5), match=0.5), replace(standing(0.4), match=0.4)]
-    shifted = [replace(s, score=s.score + 0.1) for s in near]
+    near = [standing(0.5)._replace(match=0.5), standing(0.4)._replace(match=0.4)]
+    shifted = [s._replace(score=s.score + 0.1) for s in near]
     before, after = (signals(s, 10)[0]["rivals"] for s in (near, shifted))
     assert before == after
 
@@ -102,6 +100,6 @@ def test_a_candidate_that_few_contest_leads_by_its_whole_score():
 
 
 def test_strength_tells_a_long_match_from_a_short_one_of_the_same_share():
-    short, long = (signals([replace(standing(0.5), covered=c)], 10)[0]["strength"] for c in (2, 9))
+    short, long = (signals([standing(0.5)._replace(covered=c)], 10)[0]["strength"] for c in (2, 9))
     assert long > short > 0
-    assert signals([replace(standing(0.5), coverage=0.0)], 10)[0]["strength"] == 0
+    assert signals([standing(0.5)._replace(coverage=0.0)], 10)[0]["strength"] == 0

@@ -43,7 +43,7 @@ def test_a_long_text_does_not_win_by_length():
 
 def test_argument_names_count_once_however_often_they_occur():
     counts = bag(field_words(tool("a/b/x", args=("disk_a", "disk_b"))))
-    assert counts["disk"] == counts["a"] if "a" in counts else counts["disk"] >= 1
+    assert counts["disk"] == 1
 
 
 @pytest.mark.parametrize("tools", [(), (tool("a/b/_", "the of"),)], ids=["none", "no words"])
@@ -56,7 +56,7 @@ def test_a_written_word_is_known_by_its_stem_and_its_beginning():
     assert index.stem_of("listening") == "listen"
     assert index.stem_of("listens") == "listen"
     assert index.stem_of("listened") is None
-    assert [w for w in index.like("l") if w.startswith("liste")] == ["listening", "listens"]
+    assert [w for w in index.like("l", 6, 9) if w.startswith("liste")] == ["listening", "listens"]
 
 
 def test_an_id_is_found_and_an_unknown_one_is_not():

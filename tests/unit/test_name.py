@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.rankers.name import cover, mentions, similarity, spellings
+from pulsus.core.rankers.name import cover, mentions, spellings, worth
 from pulsus.core.rankers.scorer import RankIndex
 from tests.ranking import CATALOGUE, tool
 
@@ -13,8 +13,10 @@ def named(request):
     return {r.tool.id: r.features["name"] for r in INDEX.rank(request, limit=50)}
 
 
-def test_a_name_said_in_full_and_alone_is_one():
-    assert named("disk usage")["storage/usage/disk_usage"] == pytest.approx(1.0)
+def test_a_name_said_in_full_counts_most():
+    names = named("what is the disk usage here")
+    assert max(names, key=names.get) == "storage/usage/disk_usage"
+    assert 0 < names["storage/usage/disk_usage"] < 1
 
 
 def test_a_rare_word_of_the_name_counts_more_than_a_common_one():
@@ -23,16 +25,25 @@ def test_a_rare_word_of_the_name_counts_more_than_a_common_one():
 
 
 def test_a_misspelt_name_is_still_alike():
-    assert 0.3 < named("disk usaeg")["storage/usage/disk_usage"] < 1.0
+    assert (
+        named("show disk usaeg")["storage/usage/disk_usage"]
+        > named("show disk")["storage/usage/disk_usage"]
+    )
 
 
-@pytest.mark.parametrize(("said", "asked", "own"), [(0, 0, 3), (0, 3, 0), (0, 3, 3)])
-def test_nothing_in_common_is_zero(said, asked, own):
-    assert similarity(said, asked, own) == cover(said, own) == 0.0
+@pytest.mark.parametrize(("said", "own"), [(0, 3), (3, 0), (0, 0)])
+def test_nothing_in_common_is_zero(said, own):
+    assert cover(said, own) == worth(cover(said, own), 10) == 0.0
 
 
-def test_all_in_common_is_one():
-    assert similarity(3.0, 3.0, 3.0) == cover(3.0, 3.0) == 1.0
+def test_a_covered_name_means_less_among_more_tools():
+    assert cover(3.0, 3.0) == 1.0
+    assert worth(1.0, 100) == worth(1.0, 200) > worth(1.0, 1000) > worth(1.0, 100_000) > 0
+
+
+def test_a_tool_named_outright_shows_it():
+    best = INDEX.rank("run disk_usage for the memory summary")[0]
+    assert (best.tool.name, best.features["name"]) == ("disk_usage", 1.0)
 
 
 @pytest.mark.parametrize(

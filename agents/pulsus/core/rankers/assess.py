@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from heapq import nlargest
+from typing import NamedTuple
 
 from pulsus.core.rankers.base import Feature, Recalled
 from pulsus.core.rankers.doc import Documents
-from pulsus.core.rankers.evidence import POOL, Evidence
+from pulsus.core.rankers.evidence import Evidence
 from pulsus.core.rankers.history import conditioned, history_success
-from pulsus.core.rankers.name import cover, similarity
+from pulsus.core.rankers.name import cover, worth
 from pulsus.core.rankers.order import Figures, figures
 from pulsus.core.rankers.packing import CAREFUL, DECLINES, SHARED
 from pulsus.core.rankers.purpose import caution
@@ -29,8 +29,7 @@ _DENSE = 0.65
 _NO_PAST = Recalled(0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Assessed:
+class Assessed(NamedTuple):
     """A candidate by the tool's number in the index, and why to be careful with it."""
 
     number: int
@@ -46,56 +45,58 @@ class Assessed:
 class Assessor:
     """Everything of one request that its candidates share.
 
-    `tools` are by position. A tool is looked at only where its columns do not tell: it may have to
-    be read from disk first.
+    `shares` are the weights over their sum. `words` is the part of the doc feature that words make,
+    by number. `tools` are by position; one is looked at only where its columns do not tell: it may
+    have to be read from disk first.
     """
 
     intent: ParsedIntent
     asked: tuple[str, ...]
-    said: frozenset[str]
+    said: Callable[[], frozenset[str]]
     found: Evidence
     documents: Documents
     tools: Sequence[ToolSpec]
-    weights: Mapping[str, float]
+    shares: Mapping[str, float]
     extra: tuple[Feature, ...]
     history: Mapping[str, ToolHistory]
     now: datetime | None
     half_life_days: float
     similar: Mapping[int, float]
+    nearest: float
     recalled: Mapping[str, Recalled]
-    best: float
+    words: Mapping[int, float]
+    closest: float
 
     def assess(self, number: int, *, named: bool) -> Assessed:
         """Features in [0, 1], their weighted sum over the total weight, and the standing."""
-        flags = self.documents.flags(number)
-        odds = self._odds(number, flags)
+        found, documents = self.found.found[number], self.documents
+        flags = documents.flags(number)
+        odds = self._odds(number, flags) if self.asked or flags & (CAREFUL | DECLINES) else None
         named = named and not odds
-        own = self.documents.name_mass(number)
-        said = self.found.found[number].named
-        features = {
-            "name": similarity(said, self.found.asked_mass, own),
-            "doc": self._doc(number, flags, odds),
-            "history": 0.0,
-        }
+        name = covered = 0.0
+        if found.named:
+            covered = cover(found.named, documents.name_mass(number))
+            name = worth(covered, documents.size)
+        if named:
+            name = 1.0
+        features = {"name": name, "doc": self._doc(number, flags, odds), "history": 0.0}
         votes: tuple[Vote, ...] = ()
         if self.history or self.recalled:
-            features["history"], votes = self._history(self.documents.id(number))
+            features["history"], votes = self._history(documents.id(number))
         for feature in self.extra:
             features[feature.name] = _clamp(feature(self.intent, self._tool(number)))
-        total = score = 0.0
-        for name, weight in self.weights.items():
-            total += weight
-            score += weight * features[name]
-        score /= total
+        score = 0.0
+        for key, weight in self.shares.items():
+            score += weight * features[key]
         standing = Standing(
             score=score,
-            match=score - self.weights.get("history", 0.0) / total * features["history"],
+            match=score - self.shares.get("history", 0.0) * features["history"],
             coverage=self.found.coverage(number),
-            covered=self.found.found[number].covered,
-            overlap=self._overlap(number) / self.found.mass if self.found.mass else 0.0,
-            name=features["name"],
-            name_cover=cover(said, own),
-            missed=len(self.found.terms) - self.found.found[number].terms,
+            covered=found.covered,
+            overlap=self._overlap(number),
+            name=name,
+            name_cover=covered,
+            missed=len(self.found.terms) - found.terms,
             named=named,
             cautious=odds is not None,
         )
@@ -107,10 +108,11 @@ class Assessor:
         return self.tools[self.documents.position(number)]
 
     def _doc(self, number: int, flags: int, odds: str | None) -> float:
-        """Overlap relative to the request's best, less anti-intents, halved where at odds."""
-        share = self._overlap(number) / self.best if self.best else 0.0
+        """Words and meaning, less anti-intents and past errors, halved where at odds."""
+        share = self.words[number]
         if self.similar:
-            share += _DENSE * (_clamp(self.similar.get(number, 0.0)) - share)
+            meant = max(0.0, self.similar.get(number, 0.0)) / self.nearest
+            share = (1 - _DENSE) * share / self.closest + _DENSE * meant
         if flags & DECLINES:
             share -= _ANTI * max((self._said(hint) for hint in self._refused(number)), default=0.0)
         if self.recalled:
@@ -118,9 +120,10 @@ class Assessor:
         return _clamp(share * (_CAUTIOUS if odds else 1.0))
 
     def _overlap(self, number: int) -> float:
-        """What the tool's own words and those of its past requests hold of this one."""
-        own = self.found.found[number].overlap
-        return own + self.found.mass * self._past(number).text if self.recalled else own
+        """What the tool's words and those of its past requests hold, by idf mass of this one."""
+        mass = self.found.mass
+        own = self.found.found[number].overlap / mass if mass else 0.0
+        return own + self._past(number).text if self.recalled else own
 
     def _past(self, number: int) -> Recalled:
         return self.recalled.get(self.documents.id(number), _NO_PAST)
@@ -128,7 +131,7 @@ class Assessor:
     def _odds(self, number: int, flags: int) -> str | None:
         """Why request and tool are at odds: by what they change, or by the tool's own manifest."""
         if self.asked or flags & CAREFUL:
-            odds = caution(self.asked, self.said, self._tool(number))
+            odds = caution(self.asked, self.said(), self._tool(number))
             if odds:
                 return odds
         if not flags & DECLINES:
@@ -153,20 +156,6 @@ class Assessor:
         if self.now is not None:
             served = history_success(self.history.get(tool_id), self.now, self.half_life_days)
         return conditioned(served, past.value), past.votes
-
-
-def promising(recalled: Mapping[str, Recalled]) -> list[str]:
-    """Tools that past requests speak for, the best `POOL` of them."""
-    said = {t: past.text + past.value for t, past in recalled.items() if past.value >= 0}
-    return nlargest(POOL, said, key=lambda tool: (said[tool], tool))
-
-
-def best_overlap(found: Evidence, recalled: Mapping[str, Recalled], documents: Documents) -> float:
-    """The most that one tool's words and those of its past requests hold of this one."""
-    if not recalled:
-        return found.best
-    texts = {n: recalled.get(documents.id(n), _NO_PAST).text for n in found.found}
-    return max((own.overlap + found.mass * texts[n] for n, own in found.found.items()), default=0.0)
 
 
 def _clamp(value: float) -> float:

@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
 from typing import Any
 
 from pulsus.core.rankers.fields import NAME
@@ -38,9 +39,13 @@ class DocIndex:
         """The stem of a word that is written somewhere."""
         return self.vocabulary.get(word)
 
-    def like(self, first: str) -> Sequence[str]:
-        """The words that begin so, in order."""
-        return [word for word in self.vocabulary if word.startswith(first)]
+    def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
+        """The words of some length that begin so, in order."""
+        return [
+            word
+            for word in self.vocabulary
+            if shortest <= len(word) <= longest and word.startswith(first)
+        ]
 
     def called(self, key: str) -> bool:
         """Whether something is called just that."""
@@ -86,7 +91,8 @@ class Documents:
     _moved: tuple[list[int], list[int], list[int]] = ([], [], [])
     _total: int = 0
     _entries: dict[str, Entry | None] = field(default_factory=dict)
-    _stems: dict[str, str | None] = field(default_factory=dict)
+    _stems: dict[str, str] = field(default_factory=dict)
+    _alike: dict[str, dict[int, list[str]]] = field(default_factory=dict)
     _masses: dict[int, float] = field(default_factory=dict)
     arrays: dict[str, Any] = field(default_factory=dict)
 
@@ -153,34 +159,45 @@ class Documents:
 
     def stem_of(self, word: str) -> str | None:
         """The stem of a word that is written in some tool."""
-        try:
-            return self._stems[word]
-        except KeyError:
-            pass
-        if len(self._stems) > _MEMO:
-            self._stems.clear()
-        found = self._stems[word] = self._written(word)
+        known = self._stems.get(word)
+        if known is not None:
+            return known
+        found = self._written(word)
+        if found is not None:
+            if len(self._stems) > _MEMO:
+                self._stems.clear()
+            self._stems[word] = found
         return found
 
     def _written(self, word: str) -> str | None:
         if word in self._dead:
             return None
-        raw = encode(word)
         for _, part in self._parts():
-            number = part.words.find(raw)
+            number = part.word(word)
             if number is not None:
                 return part.stems.text(part["word_stem"][number])
         return None
 
-    def like(self, first: str) -> Sequence[str]:
-        """The written words that begin so, in order."""
+    def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
+        """The written words of some length that begin so, in order."""
+        by_length = self._alike.get(first)
+        if by_length is None:
+            by_length = self._alike[first] = self._beginning(first)
+        lengths = [by_length.get(n, ()) for n in range(shortest, longest + 1)]
+        return list(merge(*lengths))
+
+    def _beginning(self, first: str) -> dict[int, list[str]]:
+        """The written words that begin so, in order, by length."""
         found: set[str] = set()
         low = encode(first)
         for _, part in self._parts():
             # No UTF-8 holds FF: it comes after every word that begins so.
             span = range(part.words.place(low), part.words.place(low + b"\xff"))
             found.update(part.words.text(n) for n in span)
-        return sorted(found - self._dead)
+        by_length: dict[int, list[str]] = {}
+        for word in sorted(found - self._dead):
+            by_length.setdefault(len(word), []).append(word)
+        return by_length
 
     def called(self, key: str) -> bool:
         """Whether the name of a tool is just that."""
@@ -235,6 +252,19 @@ class Documents:
                 return first + found
         return None
 
+    def written(self, number: int) -> list[tuple[str, int]]:
+        """A tool's words as they are written, and how often."""
+        part, own = self._of(number)
+        span = slice(part["said_at"][own], part["said_at"][own + 1])
+        text = part.words.text
+        said = zip(part["said_word"][span], part["said_count"][span], strict=True)
+        return [(text(word), count) for word, count in said]
+
+    def norm(self, number: int) -> float:
+        """The length of a tool's n-gram vector (chars.py)."""
+        part, own = self._of(number)
+        return part.norms[own]
+
     def spelt(self, spelling: str) -> list[int]:
         """Tools that may be spelt so: the caller compares."""
         found = [first + n for first, part in self._parts() for n in part.spelt(spelling)]
@@ -288,7 +318,7 @@ def _lost(
         written.update(said)
         lost.update(base.stems.text(s) for s in {base["word_stem"][w] for w in said})
     dead = (base.words.raw(w) for w, n in written.items() if n == base["word_tools"][w])
-    return lost, frozenset(raw.decode() for raw in dead if delta.words.find(raw) is None)
+    return lost, frozenset(w for w in map(bytes.decode, dead) if delta.word(w) is None)
 
 
 def _moves(

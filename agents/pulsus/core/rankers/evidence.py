@@ -1,7 +1,7 @@
 """What a request's words find in the catalogue: one pass over the postings, no tool is scanned.
 
-All tools are scored by their words alone (BM25); of the best few it is then looked up which words
-stand where. Both ways of scoring give the same numbers to the last bit (overlap.py, overlap_np.py).
+All tools are scored by their words (BM25); of the best few it is then looked up which words stand
+where. Both ways of scoring give the same numbers to the last bit (overlap.py, overlap_np.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import NamedTuple
 
 from pulsus.core.rankers import overlap
@@ -39,8 +38,8 @@ class Hit(NamedTuple):
 class Found(NamedTuple):
     """What one tool has of a request.
 
-    `overlap` is its BM25 score, raised where more of the request is covered; `covered` the idf mass
-    of the matched words; `named` that of its name's words the request says, or means.
+    `overlap` is its BM25 score; `covered` the idf mass of the matched words; `named` that of its
+    name's words the request says, or means.
     """
 
     overlap: float
@@ -55,7 +54,7 @@ _NOTHING = Found(0.0, 0.0, 0.0, (), 0)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The tools looked at by number, most promising first; `best` is the highest overlap.
+    """The tools looked at, by number.
 
     `asked` maps every stem looked for to its weight. `mass` is the idf mass of the whole request.
     """
@@ -63,17 +62,11 @@ class Evidence:
     terms: tuple[Term, ...]
     asked: Mapping[str, float]
     found: Mapping[int, Found]
-    best: float
     mass: float
-    asked_mass: float
 
     def coverage(self, number: int) -> float:
         """Share of the request's idf mass the tool has words for, in [0, 1]."""
         return min(1.0, self.found[number].covered / self.mass) if self.mass else 0.0
-
-    def relative_overlap(self, number: int) -> float:
-        """Overlap for each unit of the request's idf mass, 0 to about 2; unlike `doc` absolute."""
-        return self.found[number].overlap / self.mass if self.mass else 0.0
 
 
 Admit = Callable[[int], bool]
@@ -102,17 +95,13 @@ def gather(
     mass = 0.0
     for own in owns:
         mass += own
-    asked_mass = 0.0
-    for key, weight in asked.items():
-        asked_mass += weight * documents.weight(key)
     scores = overlap.best(lookups, documents, POOL, admit, extra)
     hits = _hits(lookups, scores, documents)
     found = {
-        n: _found(score, hits[n], terms, owns, mass, asked, documents) if hits[n] else _NOTHING
+        n: _found(score, hits[n], owns, asked, documents) if hits[n] else _NOTHING
         for n, score in scores.items()
     }
-    best = max((f.overlap for f in found.values()), default=0.0)
-    return Evidence(terms, asked, found, best, mass, asked_mass)
+    return Evidence(terms, asked, found, mass)
 
 
 def importance(term: Term, documents: Documents) -> float:
@@ -165,9 +154,7 @@ def _places(part: Postings, pool: Collection[int]) -> list[tuple[int, int]]:
 def _found(
     score: float,
     hits: Sequence[Hit],
-    terms: Sequence[Term],
     owns: Sequence[float],
-    mass: float,
     asked: Mapping[str, float],
     documents: Documents,
 ) -> Found:
@@ -185,9 +172,7 @@ def _found(
         if places & NAME and key not in said:
             said.append(key)
             named += asked[key] * documents.weight(key)
-    # All of a request's words beat one of them often; of the powers tried the best (ADR 7).
-    raised = score * sqrt(sqrt(covered / mass)) if mass else score
-    return Found(raised, covered, named, hits, count)
+    return Found(score, covered, named, hits, count)
 
 
 def matched(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple[str, ...]]:

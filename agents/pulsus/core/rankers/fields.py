@@ -47,12 +47,20 @@ def field_words(tool: ToolSpec, remembered: Iterable[str] = ()) -> dict[str, lis
     }
 
 
-def bag(fields: Mapping[str, list[str]]) -> Counter[str]:
-    """Stem counts of one tool over all places."""
+def surface(fields: Mapping[str, list[str]]) -> Counter[str]:
+    """Counts of one tool's words as they are written, over all places."""
     counts: Counter[str] = Counter()
     for place, found in fields.items():
         for word in found:
-            counts[stem(word)] += _COUNTS.get(place, 1)
+            counts[word] += _COUNTS.get(place, 1)
+    return counts
+
+
+def bag(fields: Mapping[str, list[str]]) -> Counter[str]:
+    """Stem counts of one tool over all places."""
+    counts: Counter[str] = Counter()
+    for word, count in surface(fields).items():
+        counts[stem(word)] += count
     return counts
 
 

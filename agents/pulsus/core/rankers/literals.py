@@ -45,6 +45,9 @@ _KINDS: tuple[tuple[str, str], ...] = (
 )
 _VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
 
+_MARK = re.compile(r"[\"`/~@*\d]|(?<!\w)'|\.\w")
+"""What every value has somewhere: looked for first, as most requests have none."""
+
 _SAYS: dict[str, tuple[str, ...]] = {
     "url": ("url", "http", "https"),
     "email": ("email",),
@@ -68,6 +71,8 @@ class Value:
 
 def take_values(text: str) -> tuple[str, tuple[Value, ...]]:
     """The text with each value cut out (a space stays), and the values in order."""
+    if not _MARK.search(text):
+        return text, ()
     values: list[Value] = []
 
     def cut(match: re.Match[str]) -> str:

@@ -11,13 +11,17 @@ _IDENTIFIER = re.compile(r"[\w./:-]+")
 """A word as written: `disk/usage/largest_files`, `ping.py::run`."""
 
 
-def similarity(said: float, asked: float, own: float) -> float:
-    """Token-set similarity in [0, 1] of request and name where a rare word counts more (Dice).
+_MOST = 0.3
+_SURE = 200
 
-    `said` is the idf mass of the name's words that the request says, `asked` that of the request,
-    `own` that of the name. 0.0 when either side is empty.
+
+def worth(covered: float, tools: int) -> float:
+    """The name feature of a tool whose name's share `covered` the request says, in [0, 1].
+
+    A covered name is strong evidence among `_SURE` tools, and the more there are, the more often it
+    is chance: judged on sets left out in turn, any constant costs 2 to 6 points of hit@1 somewhere.
     """
-    return min(1.0, 2 * said / (asked + own)) if own and asked else 0.0
+    return _MOST * min(1.0, _SURE / max(1, tools)) * covered
 
 
 def cover(said: float, own: float) -> float:

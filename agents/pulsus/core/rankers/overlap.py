@@ -14,7 +14,8 @@ from typing import NamedTuple
 from pulsus.core.rankers.doc import Documents, Postings
 
 K1 = 1.2
-B = 0.75
+B = 0.5
+"""How far a tool's length counts. Over eight routing sets 0.5 was better than 0.75."""
 
 MANY = 1500
 """Postings from which numpy is faster where it is loaded. Loading it costs a hundred requests."""

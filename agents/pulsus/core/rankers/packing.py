@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import pulsus
-from pulsus.core.rankers.fields import bag, field_words, places
+from pulsus.core.rankers.chars import norm
+from pulsus.core.rankers.fields import bag, field_words, places, surface
 from pulsus.core.rankers.name import spellings
 from pulsus.core.rankers.segment import (
     KEY_BYTES,
@@ -20,7 +21,7 @@ from pulsus.core.rankers.segment import (
     Segment,
     assemble,
     encode,
-    spelling_hash,
+    hash_of,
 )
 from pulsus.core.rankers.text import stem
 from pulsus.core.types import Kind, ToolSpec
@@ -82,7 +83,8 @@ class _Packer:
         self.flags = bytearray()
         self.lengths = array("I")
         self.names: list[list[int]] = []
-        self.said: list[list[int]] = []
+        self.said: list[list[tuple[int, int]]] = []
+        self.norms = array("f")
         self.spelt: list[tuple[int, int]] = []
 
     def add(self, tool: ToolSpec, printed: bytes, remembered: Sequence[str]) -> None:
@@ -94,16 +96,18 @@ class _Packer:
             tools.append(number)
             found.append(min(count, MOST))
             where.append(bits[key])
-        said = {self._word(word) for words in fields.values() for word in words}
-        for word in said:
+        written = surface(fields)
+        self.norms.append(norm(written))
+        said = [(self._word(word), min(count, MOST)) for word, count in written.items()]
+        for word, _ in said:
             self.word_tools[word] += 1
-        self.said.append(sorted(said))
+        self.said.append(said)
         self.names.append([self.stems[k] for k in dict.fromkeys(map(stem, fields["name"]))])
         self.lengths.append(sum(counts.values()))
         self.ids.append(encode(tool.id))
         self.prints.append(printed)
         self.flags.append(flags_of(tool))
-        self.spelt += [(spelling_hash(s), number) for s in spellings(tool)]
+        self.spelt += [(hash_of(s), number) for s in spellings(tool)]
 
     def _stem(self, key: str) -> int:
         number = self.stems.setdefault(key, len(self.stems))
@@ -125,11 +129,13 @@ class _Packer:
         by_stem = [self.postings[self.stems[s]] for s in stems]
         by_word = [self.words[w] for w in words]
         self.spelt.sort()
+        said = [sorted((word_number[w], count) for w, count in own) for own in self.said]
         return {
             **_texts("stem", map(encode, stems)),
             **_texts("word", map(encode, words)),
             "word_stem": _bytes(stem_number[self.word_stem[n]] for n in by_word),
             "word_tools": _bytes(self.word_tools[n] for n in by_word),
+            "word_slots": _slots(words),
             "posting_at": _ends(len(tools) for tools, _, _ in by_stem),
             "posting_tool": b"".join(tools.tobytes() for tools, _, _ in by_stem),
             "posting_count": b"".join(counts for _, counts, _ in by_stem),
@@ -142,9 +148,9 @@ class _Packer:
             "prints": b"".join(self.prints),
             "flags": bytes(self.flags),
             "said_at": _ends(map(len, self.said)),
-            "said_word": _bytes(
-                n for said in self.said for n in sorted(word_number[w] for w in said)
-            ),
+            "said_word": _bytes(word for own in said for word, _ in own),
+            "said_count": bytes(count for own in said for _, count in own),
+            "norms": self.norms.tobytes(),
             "spelt_hash": _bytes(found for found, _ in self.spelt),
             "spelt_tool": _bytes(number for _, number in self.spelt),
             "removed": _bytes(removed),
@@ -158,6 +164,18 @@ def _sorted(numbers: Mapping[str, int]) -> tuple[list[str], list[int]]:
     for at, text in enumerate(texts):
         place[numbers[text]] = at
     return texts, place
+
+
+def _slots(words: Sequence[str]) -> bytes:
+    """The hash table of the words: each number plus one, 0 where nothing is."""
+    size = 2 << len(words).bit_length()
+    slots = array("I", bytes(4 * size))
+    for number, word in enumerate(words, start=1):
+        at = hash_of(word) & (size - 1)
+        while slots[at]:
+            at = (at + 1) & (size - 1)
+        slots[at] = number
+    return slots.tobytes()
 
 
 def _texts(name: str, texts: Iterable[bytes]) -> dict[str, bytes]:

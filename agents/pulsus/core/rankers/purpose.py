@@ -50,7 +50,10 @@ def commands(request: str) -> tuple[str, ...]:
     Only the first word of a clause counts, past polite words, and only in its plain form:
     "list deleted files" and "packages to update" command nothing.
     """
-    found = (_command(part) for part in _CLAUSE.split(clean(request)))
+    text = clean(request)
+    if lexicon().plain.isdisjoint(words(text)):
+        return ()
+    found = (_command(part) for part in _CLAUSE.split(text))
     return tuple(dict.fromkeys(verb for verb in found if verb))
 
 

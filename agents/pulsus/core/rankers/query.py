@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal, Protocol
 
 from pulsus.core.rankers.literals import KIND, OWN, Value, take_values
-from pulsus.core.rankers.text import STOP_WORDS, stem, words
+from pulsus.core.rankers.text import STOP_WORDS, WEAK_WORDS, stem, words
 
 
 class Lexicon(Protocol):
@@ -22,8 +22,8 @@ class Lexicon(Protocol):
         """The stem of a word that is written somewhere."""
         ...
 
-    def like(self, first: str) -> Sequence[str]:
-        """The written words that begin so, in order."""
+    def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
+        """The written words of some length that begin so, in order."""
         ...
 
     def called(self, key: str) -> bool:
@@ -49,22 +49,20 @@ HOW: Mapping[float, Literal["synonym", "typo", "compound"]] = {
 """How a stem was come by, by its weight; a word's own stem weighs 1."""
 _PHRASE = 3
 
-_ASKING = frozenset(
-    {
-        "check",
-        "count",
-        "display",
-        "find",
-        "list",
-        "look",
-        "print",
-        "report",
-        "see",
-        "show",
-        "tell",
-        "view",
-    }
-)
+_ASKING = WEAK_WORDS | {
+    "check",
+    "count",
+    "display",
+    "find",
+    "list",
+    "look",
+    "print",
+    "report",
+    "see",
+    "show",
+    "tell",
+    "view",
+}
 _ASKS = 0.4
 """What a word counts that is mostly a way of asking, beside words that say for what."""
 
@@ -175,7 +173,8 @@ def _synonyms(
 def _nearby(word: str, index: Lexicon) -> dict[str, float]:
     """Stems an unknown word may be: a compound of two known words, or a typo of one."""
     for cut in range(3, len(word) - 2):
-        first, second = index.stem_of(word[:cut]), index.stem_of(word[cut:])
+        first = index.stem_of(word[:cut])
+        second = index.stem_of(word[cut:]) if first else None
         if first and second:
             return {first: _COMPOUND, second: _COMPOUND}
     if len(word) < 4 or not word.isalpha():
@@ -184,7 +183,7 @@ def _nearby(word: str, index: Lexicon) -> dict[str, float]:
     from rapidfuzz.distance import OSA
 
     allowed = 1 if len(word) < 8 else 2
-    written = index.like(word[0])
+    written = index.like(word[0], len(word) - allowed, len(word) + allowed)
     close = process.extract(word, written, scorer=OSA.distance, score_cutoff=allowed, limit=3)
     meant = (index.stem_of(known) for known, _, _ in close)
     return dict.fromkeys((key for key in meant if key), _TYPO)

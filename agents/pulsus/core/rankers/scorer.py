@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from heapq import nlargest
 from itertools import accumulate, groupby
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.catalogue import ToolTable, columns
 from pulsus.core.rankers import packing, query
-from pulsus.core.rankers.assess import Assessed, Assessor, best_overlap, promising
+from pulsus.core.rankers.assess import Assessed, Assessor
 from pulsus.core.rankers.base import Dense, Feature, Memory
 from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.evidence import POOL, Admit, Evidence, gather, matched
 from pulsus.core.rankers.heard import meant, unmatched
+from pulsus.core.rankers.lexical import doc_shares, promising
 from pulsus.core.rankers.name import mentions, spellings
 from pulsus.core.rankers.order import Candidate, last_resort, tie_break, why_not
 from pulsus.core.rankers.purpose import commands, groups_of
@@ -92,6 +94,14 @@ class RankIndex:
         """The weight of every feature as configured; 0 for a plugin's until it is."""
         names = (*BUILT_IN, *(f.name for f in self.extra))
         return {name: self.config.weights.get(name, 0.0) for name in names}
+
+    def _shares(self) -> dict[str, float]:
+        """The weights over their sum."""
+        weights = self.weights()
+        total = 0.0
+        for weight in weights.values():
+            total += weight
+        return {name: weight / total for name, weight in weights.items()}
 
     def rank(
         self,
@@ -186,21 +196,24 @@ class RankIndex:
             admit=admit,
             extra=[n for n in sorted(extra) if admit is None or admit(n)],
         )
+        words = doc_shares(text, found, documents, recalled)
         assessor = Assessor(
             intent=intent,
             asked=commands(text),
-            said=groups_of(text),
+            said=cache(lambda: groups_of(text)),
             found=found,
             documents=documents,
             tools=self.tools,
-            weights=self.weights(),
+            shares=self._shares(),
             extra=self.extra,
             history=history,
             now=now,
             half_life_days=self.config.history_half_life_days,
             similar=by_number,
+            nearest=max(by_number.values(), default=0.0) or 1.0,
             recalled=recalled,
-            best=best_overlap(found, recalled, documents),
+            words=words,
+            closest=max(words.values(), default=0.0) or 1.0,
         )
         return assessor, named
 

@@ -14,16 +14,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-FORMAT = 1
+FORMAT = 2
 MAGIC = b"PulsusR" + sys.byteorder[:1].encode()
 
-TYPES: Mapping[str, Literal["B", "I"]] = {
+TYPES: Mapping[str, Literal["B", "I", "f"]] = {
     "stems": "B",
     "stem_at": "I",
     "words": "B",
     "word_at": "I",
     "word_stem": "I",
     "word_tools": "I",
+    "word_slots": "I",
     "posting_at": "I",
     "posting_tool": "I",
     "posting_count": "B",
@@ -38,14 +39,21 @@ TYPES: Mapping[str, Literal["B", "I"]] = {
     "flags": "B",
     "said_at": "I",
     "said_word": "I",
+    "said_count": "B",
+    "norms": "f",
     "spelt_hash": "I",
     "spelt_tool": "I",
     "removed": "I",
 }
 """Columns in order, with their `array` type. `X_at` holds where each entry of `X` begins, and at
-last where it ends. Postings are by stem, in tool order; `said_word` is each tool's written words;
-`total` is one number, the sum of `lengths`.
+last where it ends. Postings are by stem, in tool order; `said_word` is each tool's written words,
+`said_count` how often, `norms` the length of its character n-grams (chars.py);
+`total` is one number, the sum of `lengths`. `word_slots` is a hash table of the words: most lookups
+ask for what is not there.
 `removed` are ids' numbers in the segment that this one follows."""
+
+_LAYOUT = FORMAT << 24 | zlib.crc32(repr(TYPES).encode()) >> 8
+"""The format and the columns: a file of other columns is of another format."""
 
 PRINT_BYTES = 16
 KEY_BYTES = 32
@@ -58,9 +66,9 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def spelling_hash(spelling: str) -> int:
-    """Where a spelling of a tool is looked for; others may share it."""
-    return zlib.crc32(encode(spelling))
+def hash_of(text: str) -> int:
+    """Where a word or a spelling is looked for; others may share it."""
+    return zlib.crc32(encode(text))
 
 
 class Damaged(ValueError):
@@ -102,14 +110,14 @@ class Segment:
     Raises Damaged where the bytes are cut short, altered or of another format.
     """
 
-    __slots__ = ("_columns", "check", "data", "ids", "key", "stems", "words")
+    __slots__ = ("_columns", "check", "data", "ids", "key", "norms", "stems", "words")
 
     def __init__(self, data: bytes) -> None:
         try:
             magic, kind, check, key = _HEAD.unpack_from(data)
         except struct.error:
             raise Damaged("it is cut short") from None
-        if magic != MAGIC or kind != FORMAT:
+        if magic != MAGIC or kind != _LAYOUT:
             raise Damaged("it is of another format")
         if zlib.crc32(memoryview(data)[_HEAD.size :]) != check:
             raise Damaged("its checksum is wrong")
@@ -121,8 +129,11 @@ class Segment:
         view = memoryview(data)
         for number, (name, code) in enumerate(TYPES.items()):
             start, size = _COLUMN.unpack_from(data, _HEAD.size + number * _COLUMN.size)
-            self._columns[name] = view[start : start + size].cast(code)
             starts[name] = start
+            if code == "f":
+                self.norms = view[start : start + size].cast(code)
+            else:
+                self._columns[name] = view[start : start + size].cast(code)
         self.stems = Texts(data, starts["stems"], self["stem_at"])
         self.words = Texts(data, starts["words"], self["word_at"])
         self.ids = Texts(data, starts["ids"], self["id_at"])
@@ -139,10 +150,21 @@ class Segment:
         """What a tool's words were taken from, as a short hash."""
         return bytes(self["prints"][number * PRINT_BYTES : (number + 1) * PRINT_BYTES])
 
+    def word(self, word: str) -> int | None:
+        """The number of a written word."""
+        slots = self["word_slots"]
+        last = len(slots) - 1
+        at = hash_of(word) & last
+        while slots[at]:
+            if self.words.raw(slots[at] - 1) == word.encode():
+                return slots[at] - 1
+            at = (at + 1) & last
+        return None
+
     def spelt(self, spelling: str) -> Sequence[int]:
         """Tools that may be spelt so: the caller compares."""
         hashes = self["spelt_hash"]
-        wanted = spelling_hash(spelling)
+        wanted = hash_of(spelling)
         first = last = bisect_left(hashes, wanted)
         while last < len(hashes) and hashes[last] == wanted:
             last += 1
@@ -160,4 +182,4 @@ def assemble(columns: Mapping[str, bytes], key: bytes) -> bytes:
         body += [bytes(padding), columns[name]]
         at += len(columns[name])
     rest = b"".join([*table, *body])
-    return _HEAD.pack(MAGIC, FORMAT, zlib.crc32(rest), key) + rest
+    return _HEAD.pack(MAGIC, _LAYOUT, zlib.crc32(rest), key) + rest

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 VERSION = 2
 """Raised when a signal, or the ranking it comes from, changes its meaning: a calibration fitted to
@@ -43,8 +43,7 @@ _NEXT = 4
 """How many of the best other candidates contest one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """One candidate's figures, before it is compared with the others.
 
     `match` is the score without its history: what all tools share says nothing about rivals.
@@ -79,39 +78,41 @@ def signals(
     """
     scores = _two_best([s.score for s in standings])
     coverages = _two_best([s.coverage for s in standings])
-    bars = sorted(s.match for s in standings)
-    named = sum(s.named for s in standings)
+    bars = sorted([s.match for s in standings])
+    named = sum([s.named for s in standings])
     first = standings[: _NEXT + 1]
-    return [
-        {
-            "score": own.score,
-            "margin": own.score - _best_other(own.score, scores),
-            "coverage": own.coverage,
-            "coverage_margin": own.coverage - _best_other(own.coverage, coverages),
-            "overlap": own.overlap,
-            "name": own.name,
-            "name_cover": own.name_cover,
-            "mass": math.log1p(own.covered),
-            "missed": math.log1p(own.missed),
-            "rivals": math.log(len(bars) - bisect_left(bars, _RIVAL * own.match)),
-            "size": math.log1p(size),
-            "strength": math.log1p(own.strength),
-            "contested": max((s.coverage for s in _next(own, first)), default=0.0),
-            "lead": own.score - _fifth(_next(own, first)),
-            "named": 1 / named if own.named else 0.0,
-            "caution": float(own.cautious),
-        }
-        for own in standings[:shown]
-    ]
+    far = _contest(first[:_NEXT])
+    known = math.log1p(size)
+    found = []
+    for at, own in enumerate(standings[:shown]):
+        contested, bar = far if at >= _NEXT else _contest([*first[:at], *first[at + 1 :]])
+        found.append(
+            {
+                "score": own.score,
+                "margin": own.score - _best_other(own.score, scores),
+                "coverage": own.coverage,
+                "coverage_margin": own.coverage - _best_other(own.coverage, coverages),
+                "overlap": own.overlap,
+                "name": own.name,
+                "name_cover": own.name_cover,
+                "mass": math.log1p(own.covered),
+                "missed": math.log1p(own.missed),
+                "rivals": math.log(len(bars) - bisect_left(bars, _RIVAL * own.match)),
+                "size": known,
+                "strength": math.log1p(own.strength),
+                "contested": contested,
+                "lead": own.score - bar,
+                "named": 1 / named if own.named else 0.0,
+                "caution": float(own.cautious),
+            }
+        )
+    return found
 
 
-def _next(own: Standing, first: Sequence[Standing]) -> list[Standing]:
-    """The best candidates other than this one, at most `_NEXT`."""
-    return [s for s in first if s is not own][:_NEXT]
-
-
-def _fifth(others: Sequence[Standing]) -> float:
-    return others[-1].score if len(others) == _NEXT else 0.0
+def _contest(others: Sequence[Standing]) -> tuple[float, float]:
+    """The most that one of the next candidates covers, and the score of the last of them."""
+    covered = max([s.coverage for s in others], default=0.0)
+    return covered, others[-1].score if len(others) == _NEXT else 0.0
 
 
 def _two_best(values: Sequence[float]) -> tuple[float, float]:

@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Protocol, cast
-
-import snowballstemmer
 
 # Grammar and politeness. Words that can name a task or a thing (show, list, up, all) stay: how
 # common they are in the catalogue decides their weight.
 _STOP = """
-a about actually after again am an and any anybody anyone anything are as at be because been
-before being both but by can cannot could d did do does doing don done during each either else
-etc ever every everything for from further get gets getting give gives go going got had has
+a about actually again am an and any anybody anyone anything are as at be because been
+being both but by can cannot could d did do does doing don done during each either else
+etc ever every everything for from further go going got had has
 have having he hello help her here hers hey hi him his how however i if im in instead into is
-it its itself ive just kindly know let lets like ll m make makes many may maybe me might mine
-more most much must my myself need needed needs no nor not of off on once one ones only onto or
-other our ours out over own per please quickly re really s same she should so some somebody
+it its itself ive just kindly know let lets like ll m maybe me might mine
+must my myself no nor not of off on once one ones only onto or
+other our ours out please quickly re really s same she should so some somebody
 someone something soon such sure t tell than thank thanks that the their theirs them then there
-these they thing things this those through thus to too try until upon us use used using ve very
-via want wanted wants was we well were what whats whatever when where whether which while who
-whom whose why will with within without would yes yet you your yours
+these they thing things this those through thus to too try upon us ve very
+wanted wants was we well were what whats whatever when where whether which while who
+whom whose why will with within would yes yet you your yours
 """
 STOP_WORDS = frozenset(_STOP.split())
+
+# They may tell tools apart (`get`, `before`) and mostly only carry a request: they match for less.
+_WEAK = """
+after before get gets getting give gives make makes many may more most much need needed needs over
+own per until use used using via want without
+"""
+WEAK_WORDS = frozenset(_WEAK.split())
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
@@ -39,11 +44,18 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...
 
 
-_stemmer = cast(_Stemmer, snowballstemmer.stemmer("english"))
+@cache
+def _stemmer() -> _Stemmer:
+    import snowballstemmer  # only for words that no index knows
+
+    return cast(_Stemmer, snowballstemmer.stemmer("english"))
 
 
 def clean(text: str) -> str:
     """The text as NFKC on one line, without control, format, private or surrogate characters."""
+    flat = " ".join(text.split())
+    if flat.isascii() and flat.isprintable():
+        return flat
     flat = unicodedata.normalize("NFKC", " ".join(text.split()))
     kept = (c for c in flat if not unicodedata.category(c).startswith("C"))
     return " ".join("".join(kept).split())
@@ -52,7 +64,7 @@ def clean(text: str) -> str:
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """The Snowball stem of one lower-case word."""
-    return _stemmer.stemWord(word)
+    return _stemmer().stemWord(word)
 
 
 def words(text: str) -> list[str]:
@@ -62,12 +74,16 @@ def words(text: str) -> list[str]:
     `sum`.
     """
     out: list[str] = []
-    for word in _WORD.findall(_CAMEL.sub(" ", text)):
-        low = word.lower()
-        out.append(low)
-        parts = _DIGITS.findall(low)
-        if len(parts) > 1:
-            out.extend(parts)
+    for word in _WORD.findall(text):
+        if word.islower() and word.isalpha():
+            out.append(word)
+            continue
+        for part in _CAMEL.split(word):
+            low = part.lower()
+            out.append(low)
+            digits = () if low.isalpha() else _DIGITS.findall(low)
+            if len(digits) > 1:
+                out.extend(digits)
     return out
 
 
@@ -77,5 +93,6 @@ def stems(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """The words that can match, in order, each once: no stop words, no lone letters or digits."""
-    return list(dict.fromkeys(w for w in words(text) if w not in STOP_WORDS))
+    """The words that say what a text is about, in order, each once: no stop words, no weak ones."""
+    said = (w for w in words(text) if w not in STOP_WORDS and w not in WEAK_WORDS)
+    return list(dict.fromkeys(said))

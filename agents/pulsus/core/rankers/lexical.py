@@ -1,0 +1,73 @@
+"""The doc bucket's words: BM25, character n-grams, coverage (spec §4 `doc_keywords`, ADR 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from heapq import nlargest
+
+from pulsus.core.rankers.base import Recalled
+from pulsus.core.rankers.chars import asked, grams
+from pulsus.core.rankers.doc import Documents
+from pulsus.core.rankers.evidence import POOL, Evidence
+from pulsus.core.rankers.text import STOP_WORDS, words
+
+_CHARS = 0.6
+_COVERAGE = 0.5
+"""What n-grams and coverage weigh beside BM25."""
+
+_SPELT_OUT = 12
+"""Candidates whose n-grams are compared. Over eight routing sets 10 were as good as all."""
+
+_NO_PAST = Recalled(0.0)
+
+
+def doc_shares(
+    text: str, found: Evidence, documents: Documents, recalled: Mapping[str, Recalled]
+) -> dict[int, float]:
+    """The share in [0, 1] of every tool looked at: 1 where it is the best by each part.
+
+    BM25 and n-grams are relative to the request's best; what the words of a tool's past requests
+    hold of this one counts as its own words do.
+    """
+    overlaps = {n: own.overlap for n, own in found.found.items()}
+    if recalled:
+        for n in overlaps:
+            overlaps[n] += found.mass * recalled.get(documents.id(n), _NO_PAST).text
+    best = max(overlaps.values(), default=0.0) or 1.0
+    plain = {n: own / best + _COVERAGE * found.coverage(n) for n, own in overlaps.items()}
+    near = nlargest(_SPELT_OUT, plain, key=lambda n: (plain[n], -documents.position(n)))
+    content = [w for w in words(text) if w not in STOP_WORDS]
+    alike = likeness(content, near, documents)
+    most = max(alike.values(), default=0.0) or 1.0
+    for n, value in alike.items():
+        plain[n] += _CHARS * (value / most)
+    return {n: value / (1 + _CHARS + _COVERAGE) for n, value in plain.items()}
+
+
+def likeness(
+    said: Iterable[str], numbers: Collection[int], documents: Documents
+) -> dict[int, float]:
+    """The cosine of n-grams of these tools with a request of these words, up to its own length."""
+    worth = asked(said)
+    scores: dict[str, float] = {}
+    found: dict[int, float] = {}
+    for n in numbers:
+        total = 0.0
+        for word, count in documents.written(n):
+            score = scores.get(word)
+            if score is None:
+                score = 0.0
+                for slot in grams(word):
+                    if slot in worth:
+                        score += worth[slot]
+                scores[word] = score
+            total += count * score
+        norm = documents.norm(n)
+        found[n] = total / norm if norm else 0.0
+    return found
+
+
+def promising(recalled: Mapping[str, Recalled]) -> list[str]:
+    """Tools that past requests speak for, the best `POOL` of them."""
+    said = {t: past.text + past.value for t, past in recalled.items() if past.value >= 0}
+    return nlargest(POOL, said, key=lambda tool: (said[tool], tool))
