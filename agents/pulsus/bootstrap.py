@@ -248,7 +248,7 @@ class App:
 
     def parser(self) -> PromptParser:
         """The parser that knows this catalogue's words."""
-        from pulsus.routing.prompt_parser import PromptParser
+        from pulsus.routing.parser_file import known_parser
 
         tools = self.catalogue.tools
         meaning = None
@@ -257,7 +257,8 @@ class App:
 
             meaning = folders_meaning(tools, self.vectors)
         library = self._docs.shelf(tools, self.vectors) if self.settings.rag_enabled else None
-        return PromptParser.learn(tools, self.synonyms, meaning=meaning, library=library)
+        learned = known_parser(tools, self.synonyms, self.state_dir if self._caching else None)
+        return replace(learned, meaning=meaning, library=library)
 
     @cached_property
     def _docs(self) -> Docs:
@@ -278,6 +279,7 @@ class App:
 
         Without `past` as a fresh checkout would do it: what was routed here does not count.
         """
+        from pulsus.routing.access import access
         from pulsus.routing.search import Searcher
 
         index = self.rank_index
@@ -290,6 +292,7 @@ class App:
             ids.utc_now(),
             self.settings.compose.max_steps,
             self._unshadowed(index),
+            access(self.settings.access),
         )
 
     def pipeline(self) -> Pipeline:

@@ -73,6 +73,25 @@ def test_each_kind_of_reason_is_told(about, code, project):
     assert explained(project, COUNT, "--why-not", about)["why_not"]["code"] == code
 
 
+def test_a_filtered_tool_is_told_which_filter_and_route_filters_alike(project):
+    counted = "text/count/count_words"
+    answer = explained(project, COUNT, "--kind", "write", "--why-not", counted)
+    assert answer["why_not"]["code"] == "FILTERED"
+    assert answer["why_not"]["reason"] == "filtered out: kind read, --kind write was given"
+    args = ("route", COUNT, "--kind", "write", "--explain", "--output", "json")
+    routed = pulsus_here(project, *args).json
+    assert counted not in routed["selected"]
+    assert routed["candidates"] == answer["candidates"]
+
+
+def test_a_denied_tool_is_neither_selected_nor_silently_missing(project):
+    env = {"PULSUS_ACCESS__DENY": '["text/*"]'}
+    args = ("explain", COUNT, "--why-not", "text/count/count_words", "--output", "json")
+    body = pulsus_here(project, *args, env=env).json
+    assert "text/count/count_words" not in body["selected"]
+    assert "access.deny pattern 'text/*'" in body["why_not"]["reason"]
+
+
 def test_a_step_that_was_not_taken_is_compared_within_its_part(project):
     answer = explained(project, COMPOSE, "--why-not", "shared/report/markdown_table")["why_not"]
     assert answer["winner"] != "shared/report/markdown_table"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pulsus.config.settings import RankerConfig
 from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers.calibration import shipped
 from pulsus.core.rankers.scorer import RankIndex
@@ -25,9 +26,10 @@ def told(name, found, catalogue=EVERYTHING, subintents=()):
     )
 
 
-def searched(request, name, tools=CATALOGUE, **settings):
-    catalogue = Catalogue(Path("/w"), tuple(tools))
-    searcher = Searcher(catalogue, RankIndex.build(tools), {}, utc_now(), 8, **settings)
+def searched(request, name, tau=TAU):
+    catalogue = EVERYTHING
+    index = RankIndex.build(CATALOGUE, RankerConfig(threshold=tau))
+    searcher = Searcher(catalogue, index, {}, utc_now(), 8)
     found = searcher.search(ParsedIntent(None, None, request, 0.0), include=(name,))
     return told(name, found, catalogue)
 
@@ -95,7 +97,7 @@ def test_a_tie_names_the_rule_that_broke_it_and_no_feature():
 
 
 def test_the_chosen_tool_is_told_that_it_was_chosen():
-    answer = searched("largest files", "storage/usage/biggest_files")
+    answer = searched("largest files", "storage/usage/biggest_files", tau=0.05)
     assert answer.code == "CHOSEN"
     assert answer.reason.startswith("it was chosen: ")
 

@@ -85,6 +85,15 @@ def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
+kind_option = click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(("resolve", "read", "write")),
+    help="Only tools of this kind; may be given again. [default: every kind]",
+)
+
+
 def _resolved(project: Path) -> Path:
     try:
         return project.resolve()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import output
-from pulsus.cli.common import Session, common
+from pulsus.cli.common import Session, common, kind_option
 from pulsus.core.telemetry.printable import strip_controls
 from pulsus.errors import ToolNotFound
 
@@ -28,8 +28,11 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("request", nargs=-1, required=True)
 @click.option("--why-not", "about", metavar="TOOL", help="Say why TOOL was not chosen.")
+@kind_option
 @common()
-def command(session: Session, request: tuple[str, ...], about: str | None) -> None:
+def command(
+    session: Session, request: tuple[str, ...], about: str | None, kinds: tuple[str, ...]
+) -> None:
     """Show how REQUEST would be decided, with every number behind it. Nothing runs, nothing is
     asked and nothing is written.
 
@@ -37,6 +40,8 @@ def command(session: Session, request: tuple[str, ...], about: str | None) -> No
     """
     from pulsus.cli import jsonout, render, table, warnings
 
+    if kinds:
+        session.flags["access"] = {"kinds": list(kinds)}
     app = session.app
     wanted = _wanted(session, about) if about else None
     outcome, answer = _explained(session, " ".join(request), wanted)
@@ -75,6 +80,9 @@ def _explained(
         return outcome, None
     if isinstance(wanted, BrokenTool):
         return outcome, why_not.of_broken(wanted, relative(wanted.path, session.project))
+    refusal = searcher.access.refusal(wanted) if searcher.access else None
+    if refusal:
+        return outcome, why_not.of_filtered(wanted, refusal)
     # Searched again with the tool in sight: the decision shown is the one without it.
     seen = searcher.search(intent, include=(wanted.id,))
     answer = why_not.why_not(
@@ -120,9 +128,7 @@ def _with(tool: ToolSpec, found: Search, searcher: Searcher) -> tuple[SubIntent,
     for clause in found.subintents:
         candidates = clause.candidates
         if all(ranked.tool.id != tool.id for ranked in candidates):
-            again = searcher.index.rank(
-                clause.text, history=searcher.history, now=searcher.now, include=(tool.id,)
-            )
+            again = searcher.clause(clause.text, include=(tool.id,))
             candidates = (*candidates, *(r for r in again if r.tool.id == tool.id))
         clauses.append(replace(clause, candidates=candidates))
     return tuple(clauses)

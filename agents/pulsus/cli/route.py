@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pulsus.cli import output
-from pulsus.cli.common import Session, common
+from pulsus.cli.common import Session, common, kind_option
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing
     default=None,
     help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
 )
+@kind_option
 @common()
 def command(
     session: Session,
@@ -59,6 +60,7 @@ def command(
     cache: bool | None,
     rag: bool | None,
     embeddings: bool | None,
+    kinds: tuple[str, ...],
 ) -> None:
     """Find, compose or generate what REQUEST asks for, in plain words.
 
@@ -76,6 +78,8 @@ def command(
         session.flags["rag_enabled"] = rag
     if embeddings is not None:
         session.flags["embeddings_enabled"] = embeddings
+    if kinds:
+        session.flags["access"] = {"kinds": list(kinds)}
     person = approve.Terminal() if session.interactive else None
     outcome = session.app.router(person).route(" ".join(request), options)
     warnings.show(session)

@@ -110,7 +110,7 @@ def _first(session: Session) -> First:
     """
     app = session.app
     parser = app.parser()
-    searcher = replace(app.searcher(), history={})
+    searcher = replace(app.searcher(past=False), access=None)
     index = searcher.unshadowed or searcher.index
 
     def first(text: str, wanted: str) -> str | None:

@@ -66,7 +66,7 @@ class Searcher:
 
         looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
         found = clauses.split(
-            intent.intent, self._clause, floor=config.threshold - config.compose_slack
+            intent.intent, self.clause, floor=config.threshold - config.compose_slack
         )
         choice = selector.decide(
             looked.candidates,
@@ -79,7 +79,7 @@ class Searcher:
         choice = preference.preferred(choice, found, hinted, floor=floor)
         unplaced: tuple[str, ...] = ()
         if choice.policy == "select":
-            unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self._clause)
+            unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self.clause)
         return Search(looked.candidates, found, choice, looked.widened, unplaced)
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
@@ -114,7 +114,7 @@ class Searcher:
             allowed=self.access.allows if self.access else None,
         )
 
-    def _clause(self, text: str) -> Sequence[Ranked]:
+    def clause(self, text: str, *, include: Collection[str] = ()) -> Sequence[Ranked]:
         """Candidates for one step: a composition is several steps already."""
-        found = self._rank(text, None, (), self.index)
+        found = self._rank(text, None, include, self.index)
         return [ranked for ranked in found if not ranked.tool.composed]

@@ -73,7 +73,7 @@ def of_broken(found: BrokenTool, where: str) -> WhyNot:
 
 def of_filtered(tool: ToolSpec, refusal: str) -> WhyNot:
     """Why a tool that was taken out before ranking cannot be chosen."""
-    return WhyNot(tool.id, "FILTERED", f"filtered out: {refusal}", "ask without that filter")
+    return WhyNot(tool.id, "FILTERED", f"filtered out: {refusal}", "ask without that filter, or change it in the settings")
 
 
 def why_not(
@@ -259,9 +259,8 @@ def _ceil(value: float) -> float:
 
 
 def _wordless(own: Ranked) -> bool:
-    """Whether nothing but its history speaks for it: no word, no likeness in name or meaning."""
-    alike = any(value for name, value in own.features.items() if name != "history")
-    return not (alike or why.heard(own) or own.votes)
+    """Whether it shares no word with the request, and no past request speaks for it."""
+    return not (why.heard(own) or own.votes)
 
 
 def _none(words: Sequence[str]) -> str:
