@@ -73,7 +73,8 @@ def of_broken(found: BrokenTool, where: str) -> WhyNot:
 
 def of_filtered(tool: ToolSpec, refusal: str) -> WhyNot:
     """Why a tool that was taken out before ranking cannot be chosen."""
-    return WhyNot(tool.id, "FILTERED", f"filtered out: {refusal}", "ask without that filter, or change it in the settings")
+    fix = "ask without that filter, or change it in the settings"
+    return WhyNot(tool.id, "FILTERED", f"filtered out: {refusal}", fix)
 
 
 def why_not(
