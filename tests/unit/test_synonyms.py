@@ -1,6 +1,7 @@
 """The shipped vocabulary: every entry can apply, means something, and keeps to its rules."""
 
 import re
+import tomllib
 from importlib import resources
 from itertools import pairwise
 
@@ -25,6 +26,10 @@ GENERIC = set(
 
 def stems_of(phrase):
     return tuple(stem(word) for word in words(phrase))
+
+
+def test_the_short_reading_of_the_file_is_that_of_toml():
+    assert {word: list(said) for word, said in SHIPPED.items()} == tomllib.loads(SOURCE)
 
 
 def test_every_entry_is_lower_case():

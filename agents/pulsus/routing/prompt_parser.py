@@ -60,7 +60,9 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Folder:
+class Vocabulary:
+    """One folder's stems, each with how much it says about the folder."""
+
     domain: str | None
     action: str
     weights: Mapping[str, float]
@@ -73,7 +75,7 @@ class PromptParser:
     `meaning` compares with the folders' phrases, by position in `folders`; `library` finds hints.
     """
 
-    folders: tuple[_Folder, ...]
+    folders: tuple[Vocabulary, ...]
     index: DocIndex
     synonyms: Mapping[tuple[str, ...], tuple[str, ...]]
     meaning: Likeness | None = None
@@ -97,13 +99,13 @@ class PromptParser:
             grouped.setdefault((tool.domain, tool.action), []).append(tool)
         written: dict[str, str] = {}
         folders = tuple(
-            _Folder(domain, action, _vocabulary(domain, action, inside, written))
+            Vocabulary(domain, action, _vocabulary(domain, action, inside, written))
             for (domain, action), inside in sorted(
                 grouped.items(), key=lambda item: (item[0][0] or "", item[0][1])
             )
         )
-        index = _index(folders, written)
-        return cls(folders, index, synonym_table(synonyms or {}), meaning, library)
+        table = synonym_table(synonyms or {})
+        return cls(folders, folder_index(folders, written), table, meaning, library)
 
     def parse(self, text: str) -> ParsedIntent:
         """The best guess. A part nothing supports is None; `intent` is the text unchanged."""
@@ -138,7 +140,7 @@ class PromptParser:
         total = 1.0 + sum(odds.values())
         return {place: value / total for place, value in odds.items()}
 
-    def _evidence(self, folder: _Folder, asked: Sequence[Term]) -> float:
+    def _evidence(self, folder: Vocabulary, asked: Sequence[Term]) -> float:
         """Sum over the request's words of idf times how much the word says about the folder."""
         return sum(
             max(
@@ -193,7 +195,7 @@ def _vocabulary(
     return weights
 
 
-def _index(folders: Sequence[_Folder], written: Mapping[str, str]) -> DocIndex:
+def folder_index(folders: Sequence[Vocabulary], written: Mapping[str, str]) -> DocIndex:
     """The folders as documents: a word that stands in all of them tells them apart least."""
     counts: dict[str, int] = {}
     for folder in folders:
