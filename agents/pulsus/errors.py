@@ -188,6 +188,13 @@ class StarterMissing(PulsusError):
     exit_status = 2
 
 
+class RunNotFound(PulsusError):
+    """No run of that id is known, or its trace does not say what was asked."""
+
+    code = "RUN_NOT_FOUND"
+    exit_status = 2
+
+
 class ToolFailed(PulsusError):
     """A tool ran and failed."""
 

@@ -59,6 +59,7 @@ FAILED = [
     ("NOT_AVAILABLE", 2, ["route", COUNT, "--rag"]),
     ("TOOL_NOT_FOUND", 2, ["run", "no_such_tool"]),
     ("TOOL_NOT_FOUND", 2, ["tools", "show", "no_such_tool"]),
+    ("RUN_NOT_FOUND", 2, ["feedback", "run-20260301-120000-1a2b3c", "--none"]),
     ("TOOL_NOT_FOUND", 2, ["explain", COUNT, "--why-not", "no_such_tool"]),
     ("NOT_PROMOTED", 6, ["run", "say_hello"]),
     ("INPUT_NEEDED", 4, ["route", COUNT, "--run", "--non-interactive"]),

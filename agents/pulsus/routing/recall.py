@@ -19,7 +19,7 @@ from pulsus.core.rankers.memory import PastMemory
 from pulsus.core.rankers.memory_file import from_bytes, to_bytes
 from pulsus.core.rankers.recollection import Past, Segment, WordCounts
 from pulsus.core.storage import atomic
-from pulsus.core.storage.accepted import PastRoute
+from pulsus.core.storage.accepted import PastRoute, settled
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
 
@@ -90,6 +90,8 @@ class Recall:
         seen = told.get("routes")
         if not isinstance(seen, int) or not seen <= len(routes) <= seen + _NEW:
             return None
+        if _corrected(routes, seen):
+            return None
         rows = told.get("rows")
         if dict(told) != self._told(digest, routes[:seen]) | {"rows": rows}:
             return None
@@ -117,7 +119,7 @@ def of_manifests(tools: Iterable[ToolSpec]) -> Iterator[Past]:
 
 def of_routes(routes: Iterable[PastRoute]) -> Iterator[Past]:
     """What past routes say; a run that failed does not say whether its tool was the right one."""
-    for route in routes:
+    for route in settled(routes):
         right = route.tools if route.outcome == "accepted" else ()
         wrong = (*route.wrong, *(route.tools if route.outcome == "rejected" else ()))
         if right or wrong:
@@ -135,6 +137,12 @@ def of_queries(rows: Iterable[tuple[str, Sequence[str]]], now: datetime) -> Iter
 
 def _once(tools: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tools))
+
+
+def _corrected(routes: Sequence[PastRoute], seen: int) -> bool:
+    """Whether what was told of one of the first `seen` routes has been told anew since."""
+    anew = {route.run_id for route in routes[seen:] if route.told}
+    return bool(anew) and any(r.told and r.run_id in anew for r in routes[:seen])
 
 
 def _sum(routes: Sequence[PastRoute]) -> str:

@@ -113,6 +113,7 @@ class Router:
         intent = reading.intent
         trace.event(
             "parse",
+            request=text,
             domain=intent.domain,
             action=intent.action,
             top_score=intent.confidence,
@@ -142,7 +143,12 @@ class Router:
         if choice.policy == "compose":
             plan = planned.compose(intent.intent, tools, self.project.settings.compose.max_steps)
         failure = None if tools else _not_generated(self.project, choice.reason)
-        trace.event("decide", policy=choice.policy, decision=choice.reason)
+        trace.event(
+            "decide",
+            policy=choice.policy,
+            decision=choice.reason,
+            selected=[tool.id for tool in tools],
+        )
         return RouteOutcome(
             run_id=trace.run_id,
             intent=intent,

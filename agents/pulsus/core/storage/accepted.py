@@ -91,6 +91,13 @@ def load(state_dir: Path) -> tuple[PastRoute, ...]:
     return tuple(found)
 
 
+def settled(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
+    """The routes that count: of what was told of one run, the last."""
+    routes = tuple(past)
+    last = {route.run_id: route for route in routes if route.told}
+    return tuple(r for r in routes if not r.told or last[r.run_id] is r)
+
+
 def history(workflows_root: Path, past: Iterable[PastRoute]) -> dict[str, ToolHistory]:
     """How every tool that was ever promoted or routed to fared, by tool id.
 
@@ -103,7 +110,7 @@ def history(workflows_root: Path, past: Iterable[PastRoute]) -> dict[str, ToolHi
     for rev in metadata.read_all(workflows_root):
         promotions[rev.tool_id] += 1
         last[rev.tool_id] = _later(last.get(rev.tool_id), rev.created)
-    for route in past:
+    for route in settled(past):
         for tool_id in set(route.tools):
             if route.outcome == "accepted":
                 accepted[tool_id] += 1

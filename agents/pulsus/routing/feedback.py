@@ -1,0 +1,99 @@
+"""What somebody says of a run: which tool was right for its request. Effect: reads a trace."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pulsus.core.storage.accepted import PastRoute
+from pulsus.errors import RunNotFound
+
+_RUN_ID = re.compile(r"run-\d{8}-\d{6}-[0-9a-f]{6}")
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """What a run was asked for and which tools it chose, by id; none where nothing fitted."""
+
+    run_id: str
+    route_id: str | None
+    request: str
+    chosen: tuple[str, ...]
+
+
+def find(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun:
+    """The run of that id, from past routes or from its trace. Raises RunNotFound."""
+    known = next((r for r in routes if r.run_id == run_id and not r.told), None)
+    if known:
+        return PastRun(run_id, known.route_id, known.request, known.tools)
+    if not _RUN_ID.fullmatch(run_id):
+        raise RunNotFound(
+            f"{run_id!r} is no run id",
+            hint="it looks like run-20260301-120000-1a2b3c: the run_id of `route --output json`, "
+            "and the name of a folder in logs/runs",
+        )
+    return _traced(run_id, log_dir / "runs" / run_id / "steps.log")
+
+
+def row(
+    run: PastRun, right: Sequence[str], routes: Sequence[PastRoute], now: datetime
+) -> PastRoute | None:
+    """What to keep of somebody's word on a run; None where the same was said last.
+
+    `right` are the tools that were right, none where nothing fits. A tool that was chosen and is
+    not among them was wrong. It takes the place of what was said before (`accepted.settled`).
+    """
+    said = [route for route in routes if route.run_id == run.run_id and route.told]
+    last = said[-1] if said else None
+    before = last.tools if last and last.outcome == "accepted" else ()
+    if last and before == tuple(right):
+        return None
+    wrong = tuple(tool for tool in dict.fromkeys(run.chosen) if tool not in right)
+    return PastRoute(
+        ts=now,
+        run_id=run.run_id,
+        route_id=run.route_id,
+        request=run.request,
+        tools=tuple(right) or wrong,
+        outcome="accepted" if right else "rejected",
+        wrong=wrong if right else (),
+        told=True,
+    )
+
+
+def _traced(run_id: str, path: Path) -> PastRun:
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError:
+        raise RunNotFound(
+            f"no run {run_id} is known here",
+            hint="its trace may have been removed by `pulsus gc`; route the request again",
+        ) from None
+    events = [event for line in lines if (event := _event(line))]
+    asked = next((e for e in events if isinstance(e.get("request"), str)), None)
+    if asked is None:
+        raise RunNotFound(
+            f"the trace of {run_id} does not say what was asked",
+            hint="route the request again, then tell of that run",
+        )
+    decided = next((e for e in events if isinstance(e.get("selected"), list)), {})
+    route_id = asked.get("route_id")
+    return PastRun(
+        run_id,
+        route_id if isinstance(route_id, str) else None,
+        asked["request"],
+        tuple(str(tool) for tool in decided.get("selected", ())),
+    )
+
+
+def _event(line: bytes) -> dict[str, Any]:
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return event if isinstance(event, dict) else {}

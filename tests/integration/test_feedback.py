@@ -1,0 +1,139 @@
+"""`pulsus feedback`: what is said of a run decides the next request like it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.project import COUNT, NOTHING, make, pulsus_here
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project(tmp_path):
+    return make(tmp_path / "project", warm=False)
+
+
+def routed(project, request):
+    done = pulsus_here(project, "route", request, "--plan", "--output", "json")
+    return done.json
+
+
+def test_what_it_prints_as_json_fits_its_schema(project):
+    schema = json.loads((ROOT / "docs/schemas/feedback.json").read_text(encoding="utf-8"))
+    run = routed(project, COUNT)
+    for _ in range(2):
+        Draft202012Validator(schema).validate(told(project, run["run_id"], "--none").json)
+
+
+def told(project, *args):
+    return pulsus_here(project, "feedback", *args, "--output", "json")
+
+
+def history(route, tool):
+    found = (c for c in route["candidates"] if c["tool"] == tool)
+    return next((c["features"]["history"] for c in found), 0.0)
+
+
+def test_the_right_tool_rises_and_the_wrong_one_falls(project):
+    request = "how long is this piece of text"
+    before = routed(project, request)
+    chosen = [c["tool"] for c in before["candidates"]][:1]
+    done = told(project, before["run_id"], "--right", "say_hello")
+    assert done.code == 0, done.err
+    assert done.json["right"] == ["demo/greet/say_hello"]
+    assert done.json["recorded"] is True
+    after = routed(project, request)
+    assert history(after, "demo/greet/say_hello") > history(before, "text/greet/say_hello")
+    assert after["candidates"][0]["tool"] == "demo/greet/say_hello"
+    assert chosen != ["demo/greet/say_hello"]
+
+
+def test_the_chosen_tool_is_said_to_be_wrong(project):
+    run = routed(project, COUNT)
+    assert run["selected"] == ["text/count/count_words"]
+    done = told(project, run["run_id"], "--right", "say_hello")
+    assert done.json["wrong"] == ["text/count/count_words"]
+
+
+def test_saying_the_same_twice_is_kept_once(project):
+    run = routed(project, COUNT)
+    assert told(project, run["run_id"], "--right", "count_words").json["recorded"] is True
+    path = project / ".pulsus" / "accepted.jsonl"
+    kept = path.read_bytes()
+    again = told(project, run["run_id"], "--right", "count_words")
+    assert (again.code, again.json["recorded"]) == (0, False)
+    assert path.read_bytes() == kept
+
+
+def test_the_last_word_takes_back_the_one_before(project):
+    run = routed(project, COUNT)
+    told(project, run["run_id"], "--right", "say_hello")
+    assert told(project, run["run_id"], "--right", "count_words").json["recorded"] is True
+    after = routed(project, COUNT)
+    assert history(after, "text/count/count_words") > 0.4
+    assert history(after, "demo/greet/say_hello") == 0.0
+
+
+def test_nothing_fits_can_be_told(project):
+    run = routed(project, COUNT)
+    done = told(project, run["run_id"], "--none")
+    assert done.json["right"] == []
+    assert done.json["wrong"] == ["text/count/count_words"]
+    after = routed(project, COUNT)
+    scores = {c["tool"]: c["score"] for c in after["candidates"]}
+    before = {c["tool"]: c["score"] for c in run["candidates"]}
+    assert scores["text/count/count_words"] < before["text/count/count_words"]
+
+
+def test_a_request_that_nothing_fitted_can_be_given_its_tool(project):
+    run = routed(project, NOTHING)
+    done = told(project, run["run_id"], "--right", "say_hello")
+    assert done.json["wrong"] == []
+    assert routed(project, NOTHING)["candidates"][0]["tool"] == "demo/greet/say_hello"
+
+
+@pytest.mark.parametrize("run_id", ["run-20260301-120000-1a2b3c", "../../etc/passwd", "nonsense"])
+def test_an_unknown_run_is_an_error_with_its_code(project, run_id):
+    done = told(project, run_id, "--none")
+    assert (done.code, done.json["error"]["code"]) == (2, "RUN_NOT_FOUND")
+
+
+def test_an_unknown_tool_is_an_error_and_nothing_is_kept(project):
+    run = routed(project, COUNT)
+    done = told(project, run["run_id"], "--right", "no_such_tool")
+    assert (done.code, done.json["error"]["code"]) == (2, "TOOL_NOT_FOUND")
+    assert not (project / ".pulsus" / "accepted.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "args", [(), ("--none", "--right", "count_words")], ids=["neither", "both"]
+)
+def test_one_word_is_needed(project, args):
+    run = routed(project, COUNT)
+    done = told(project, run["run_id"], *args)
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+
+
+def test_a_secret_in_the_request_is_not_kept(project):
+    run = routed(project, COUNT + " password=hunter2")
+    told(project, run["run_id"], "--right", "count_words")
+    for path in [*project.glob(".pulsus/*.jsonl"), *project.glob("logs/**/*.log")]:
+        assert "hunter2" not in path.read_text(encoding="utf-8")
+
+
+def test_what_was_routed_here_does_not_change_what_eval_measures(project):
+    rows = project / "rows.jsonl"
+    row = {"query": COUNT, "tools": ["text/count/count_words"]}
+    rows.write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    def measured():
+        report = pulsus_here(project, "eval", "rows.jsonl", "--output", "json").json
+        return {k: v for k, v in report.items() if "ms" not in k and "seconds" not in k}
+
+    before = measured()
+    run = routed(project, COUNT)
+    told(project, run["run_id"], "--right", "say_hello")
+    assert measured() == before
