@@ -1,6 +1,6 @@
 """Fit and judge agents/pulsus/core/rankers/calibration.json on routing sets.
 
-    .venv/bin/python scripts/fit_calibration.py BENCH_DIR [--write] [--json FILE] [--cache DIR]
+    .venv/bin/python scripts/fit_calibration.py BENCH_DIR [--write] [--json FILE] [--plot FILE]
 
 BENCH_DIR holds folders with `tools.jsonl` ({id, name, description, params?}) and `queries.jsonl`
 ({query, tools}); those with fewer than 149 requests are left out. The population is that of
@@ -10,7 +10,8 @@ requests in small parts of each set: a project's own catalogue is small.
 
 Printed are the figures on sets the fit has not seen (sets that share a catalogue are left out
 together), then those after a refit on 100 of a set's own requests, judged on the others, over
-several draws. `--write` stores the fit over all sets. `--select` tries which signals to use.
+several draws. `--write` stores the fit over all sets, `--plot` draws both judgements and the worst
+set. `--select` tries which signals to use, `--cache DIR` keeps what was ranked.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import json
 import pickle
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -32,7 +33,7 @@ from pulsus.core.rankers import logistic, signals
 from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.rankers.signals import FALLING, NAMES
-from pulsus.routing import calibrate
+from pulsus.routing import calibrate, reliability_plot
 from pulsus.routing.calibrate import Sample
 from pulsus.routing.golden import GoldenRow, load_queries, load_tools
 from pulsus.routing.reliability import Judged, Stated, bins, judge, to_json
@@ -69,6 +70,7 @@ class Found:
 
 
 Sets = Mapping[str, Found]
+Said = Mapping[str, Sequence[Stated]]
 
 
 def gather(bench: Path, cache: Path | None) -> dict[str, Found]:
@@ -182,7 +184,7 @@ def after_refit(found: Sequence[Sample], prior: Calibration) -> list[Stated]:
     return said
 
 
-def report(title: str, said: Mapping[str, Sequence[Stated]]) -> dict[str, Any]:
+def report(title: str, said: Said) -> dict[str, Any]:
     """Print one table and give its figures."""
     judged = {name: judge(found, TAU) for name, found in said.items()}
     names = (*FIGURES, OUTSIDE)
@@ -196,6 +198,22 @@ def report(title: str, said: Mapping[str, Sequence[Stated]]) -> dict[str, Any]:
     tables = {name: to_json(bins(found)) for name, found in said.items()}
     sets = {name: asdict(one) for name, one in judged.items()}
     return {"mean": mean, "worst": worst, "sets": sets, "reliability": tables}
+
+
+def plot(path: Path, alone: Said, own: Said) -> None:
+    """Draw both judgements, every set weighing the same, and the worst set of the first."""
+    worst = max(alone, key=lambda name: judge(alone[name], TAU).ece or 0.0)
+    curves = {
+        f"as shipped, {len(alone)} sets not seen": bins(_pooled(alone)),
+        f"worst of them, {worst}": bins(alone[worst]),
+        f"after a refit on {OWN} requests": bins(_pooled(own)),
+    }
+    reliability_plot.draw(path, curves, tau=TAU)
+
+
+def _pooled(said: Said) -> list[Stated]:
+    totals = {name: sum(s.weight for s in found) for name, found in said.items()}
+    return [replace(s, weight=s.weight / totals[n]) for n, found in said.items() for s in found]
 
 
 def _values(judged: Mapping[str, Judged], name: str) -> list[float]:
@@ -240,6 +258,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", action="store_true", help="store the fit over all sets")
     parser.add_argument("--select", action="store_true", help="try which signals to use")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw them (.svg, .png)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep what was ranked")
     options = parser.parse_args(argv)
     sets = gather(options.bench, options.cache)
@@ -255,6 +274,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     }
     model = fit(list(sets.values()))
     print(json.dumps({"intercept": model.intercept, "coefficients": model.coefficients}, indent=2))
+    if options.plot:
+        plot(options.plot, alone, own)
     if options.json:
         options.json.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
     if options.write:

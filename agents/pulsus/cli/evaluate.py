@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -29,7 +29,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 EPILOG = """\b
 Examples:
   pulsus eval config/golden.jsonl --floor hit_at_1=0.75 --floor policy_accuracy=0.8
-  pulsus eval config/golden.jsonl --output markdown --baseline main.json
+  pulsus eval config/golden.jsonl --output markdown --baseline main.json --keep new.json
   pulsus eval config/golden.jsonl --calibrate --plot reliability.svg
 """
 
@@ -65,6 +65,12 @@ Examples:
     "--baseline", type=_FILE, metavar="FILE", help="Tell the change since this JSON report."
 )
 @click.option(
+    "--keep",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the JSON report here too, whatever is printed: the next --baseline.",
+)
+@click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -81,6 +87,7 @@ def command(
     limit: int | None,
     floors: tuple[str, ...],
     baseline: Path | None,
+    keep: Path | None,
     plot: Path | None,
 ) -> None:
     """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?}.
@@ -114,7 +121,7 @@ def command(
     )
     if plot:
         _draw(plot, shown)
-    _print(session, shown, below)
+    _print(session, shown, below, keep)
 
 
 def prepare(session: Session, catalogue: Path | None, history: Path | None) -> Bench:
@@ -230,52 +237,20 @@ def _draw(path: Path, shown: Shown) -> None:
     output.note(f"drawn: {path}")
 
 
-def _print(session: Session, shown: Shown, below: EvalBelowFloor | None) -> None:
+def _print(session: Session, shown: Shown, below: EvalBelowFloor | None, keep: Path | None) -> None:
     """The report in the form asked for; ends the command with the floor's exit status."""
-    from pulsus.cli import eval_report
+    from pulsus.cli import eval_json, eval_report
 
+    body = eval_json.body(shown, below)
+    if keep:
+        eval_json.keep(keep, body)
     if session.json:
-        failed = output.error_body(below) if below else {}
-        output.document({"ok": below is None, **_body(shown), **failed})
+        output.document(body)
         raise SystemExit(below.exit_status if below else 0)
     lines = eval_report.markdown if session.output == "markdown" else eval_report.text
     click.echo("\n".join(lines(shown)))
     if below:
         raise below
-
-
-def _body(shown: Shown) -> dict[str, Any]:
-    """The JSON document's keys."""
-    from pulsus.routing.evaluate import to_json
-
-    told = shown.calibration.provenance
-    body = to_json(shown.report)
-    failures = body.pop("failures")
-    body["calibration"] = {
-        "source": told.get("source", "shipped"),
-        "version": told.get("version", 1),
-        "data": told.get("data"),
-    }
-    body["floors"] = dict(shown.floors)
-    if shown.deltas is not None:
-        body["since_baseline"] = dict(shown.deltas)
-    if shown.fitted:
-        body["calibrated"] = _fitted(shown.fitted)
-    return {**body, "failures": failures}
-
-
-def _fitted(fitted: Fitted) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from pulsus.routing.reliability import to_json
-
-    told = fitted.calibration.provenance
-    return {
-        "stored": fitted.stored,
-        **{name: told[name] for name in ("version", "data", "requests", "fitted_at", "prior")},
-        "before": asdict(fitted.before) | {"reliability": to_json(fitted.bins_before)},
-        "after": asdict(fitted.after) | {"reliability": to_json(fitted.bins_after)},
-    }
 
 
 def _warn_of_unknown(rows: Sequence[GoldenRow], known: frozenset[str]) -> None:
