@@ -201,13 +201,6 @@ class ToolFailed(PulsusError):
     code = "EXECUTION_FAILED"
 
 
-class NotAvailable(PulsusError):
-    """A setting or flag asks for a part that this version has not got."""
-
-    code = "NOT_AVAILABLE"
-    exit_status = 2
-
-
 class ExtraMissing(PulsusError):
     """A setting or flag needs packages of an extra that is not installed."""
 

@@ -226,27 +226,6 @@ def test_cache_rag_and_manifests_are_optional(tmp_path):
     assert "count_words.tool.yaml" in damaged.err
 
 
-@pytest.mark.parametrize(
-    ("flag", "env"),
-    [
-        (["--rag"], {}),
-        ([], {"PULSUS_RAG_ENABLED": "true"}),
-        ([], {"PULSUS_EMBEDDINGS_ENABLED": "true"}),
-    ],
-    ids=["--rag", "rag_enabled", "embeddings_enabled"],
-)
-def test_a_part_that_is_not_built_is_refused_and_never_ignored(flag, env, tmp_path):
-    folder = make(tmp_path / "project", "requests")
-    commands = [["route", COUNT, *flag]] + ([["eval", "requests.jsonl"]] if env else [])
-    for args in commands:
-        done = pulsus_here(folder, *args, "--output", "json", env=env)
-        assert (done.code, done.json["error"]["code"]) == (2, "NOT_AVAILABLE")
-        assert "false" in done.json["error"]["hint"]
-    if flag:
-        unset = pulsus_here(folder, "route", COUNT, "--plan", "--no-rag", env={})
-        assert unset.code == 0
-
-
 # Beside the list.
 
 

@@ -112,7 +112,7 @@ def test_the_discovery_index_is_kept_unless_it_is_turned_off(flags, kept, tmp_pa
     assert pulsus_here(folder, "route", COUNT, "--plan").out == done.out
 
 
-@pytest.mark.parametrize("flag", ["--rag", "--run --plan", "--run --dry-run"])
+@pytest.mark.parametrize("flag", ["--run --plan", "--run --dry-run"])
 def test_a_flag_that_cannot_be_honoured_stops_before_the_first_stage(flag, tmp_path):
     folder = make(tmp_path / "project")
     done = pulsus_here(folder, "route", COUNT, *flag.split())

@@ -56,7 +56,6 @@ FAILED = [
     ("USAGE", 2, ["eval", "requests.jsonl", "--floor", "speed=1"]),
     ("USAGE", 2, ["run", "say_hello", "--input", "nobody=x"]),
     ("REQUEST_INVALID", 2, ["route", " "]),
-    ("NOT_AVAILABLE", 2, ["route", COUNT, "--rag"]),
     ("TOOL_NOT_FOUND", 2, ["run", "no_such_tool"]),
     ("TOOL_NOT_FOUND", 2, ["tools", "show", "no_such_tool"]),
     ("RUN_NOT_FOUND", 2, ["feedback", "run-20260301-120000-1a2b3c", "--none"]),
