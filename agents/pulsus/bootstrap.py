@@ -93,10 +93,11 @@ class App:
     @cached_property
     def synonyms(self) -> Mapping[str, tuple[str, ...]]:
         """The plugins' vocabulary and the project's own, `config/synonyms.toml`."""
-        from pulsus.routing.synonyms import load_synonyms, merge_synonyms
+        from pulsus.routing.synonyms import load_synonyms, merge_synonyms, stemmed
 
         own = load_synonyms(self.project / "config" / "synonyms.toml")
-        return merge_synonyms([self.contributions.synonyms, own])
+        merged = merge_synonyms([self.contributions.synonyms, own])
+        return stemmed(merged, self.state_dir if self._caching else None)
 
     def origin(self, key: str) -> str:
         """The layer that set a dotted setting."""

@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pulsus.core.rankers.query import Synonyms
+from pulsus.core.rankers import query, text
+from pulsus.core.rankers.query import StemmedSynonyms, Synonyms
 from pulsus.errors import ConfigError
+from pulsus.routing import kept
 
 
 def shipped_synonyms() -> Synonyms:
@@ -16,8 +18,8 @@ def shipped_synonyms() -> Synonyms:
     Its lines are all of one shape, `word = ["meaning"]`, and read as that: all of TOML takes tens
     of milliseconds on every route. A test holds the two readings equal.
     """
-    text = Path(__file__).with_name("synonyms.toml").read_text("utf-8")
-    lines = (line.partition(" = ") for line in text.splitlines() if not line.startswith("#"))
+    source = Path(__file__).with_name("synonyms.toml").read_text("utf-8")
+    lines = (line.partition(" = ") for line in source.splitlines() if not line.startswith("#"))
     return {word.strip('"'): tuple(json.loads(list_)) for word, _, list_ in lines if word}
 
 
@@ -27,7 +29,7 @@ def load_synonyms(path: Path) -> Synonyms:
     Raises ConfigError naming the file and the key of what is not a list of words.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        source = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as failure:
@@ -35,7 +37,7 @@ def load_synonyms(path: Path) -> Synonyms:
     import tomllib  # only where there is such a file
 
     try:
-        data = tomllib.loads(text)
+        data = tomllib.loads(source)
     except ValueError as failure:
         raise _unusable(path, failure) from None
     for word, meanings in data.items():
@@ -44,6 +46,26 @@ def load_synonyms(path: Path) -> Synonyms:
                 f"{path}: {word!r} is not a list of words", hint='write `word = ["meaning"]`'
             )
     return {word.lower(): tuple(meanings) for word, meanings in data.items()}
+
+
+def stemmed(synonyms: Synonyms, state_dir: Path | None) -> Synonyms:
+    """The same synonyms with their stems, which an earlier run kept where there was one.
+
+    `state_dir` None neither reads nor writes.
+    """
+    if state_dir is None:
+        return synonyms
+    file = state_dir / "index" / "synonyms.json"
+    key = kept.key(repr(sorted(synonyms.items())), code=(query, text))
+    table = kept.load(file, key, _table)
+    if table is None:
+        table = query.synonym_table(synonyms)
+        kept.save(file, key, {" ".join(phrase): said for phrase, said in table.items()})
+    return StemmedSynonyms(synonyms, table)
+
+
+def _table(raw: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {tuple(phrase.split()): tuple(said) for phrase, said in raw.items()}
 
 
 def _unusable(path: Path, failure: Exception) -> ConfigError:

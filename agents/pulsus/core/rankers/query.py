@@ -80,8 +80,20 @@ class Term:
     factor: float = 1.0
 
 
+class StemmedSynonyms(dict[str, tuple[str, ...]]):
+    """Synonyms of which an earlier run kept the `table`: stemming them all takes a while."""
+
+    def __init__(
+        self, synonyms: Synonyms, table: Mapping[tuple[str, ...], tuple[str, ...]]
+    ) -> None:
+        super().__init__(synonyms)
+        self.table = dict(table)
+
+
 def synonym_table(synonyms: Synonyms) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Synonyms by stemmed phrase, so that `certs` finds what `cert` was given."""
+    if isinstance(synonyms, StemmedSynonyms):
+        return synonyms.table
     table: dict[tuple[str, ...], dict[str, None]] = {}
     for phrase, meanings in synonyms.items():
         key = tuple(stem(w) for w in words(phrase))
