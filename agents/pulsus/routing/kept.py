@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def key(*parts: str, code: Iterable[ModuleType]) -> str:
-    """What a kept value depends on: its sources and, by its files' stamps, the code that makes it."""
+    """What a kept value depends on: its sources and the stamps of the code that makes it."""
     files = (Path(str(module.__file__)).stat() for module in code)
     said = repr((parts, [(s.st_mtime_ns, s.st_size) for s in files]))
     return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
