@@ -3,7 +3,8 @@
 import pytest
 
 from pulsus.core.rankers.purpose import caution, commands, groups_of
-from tests.ranking import tool
+from pulsus.core.rankers.scorer import RankIndex
+from tests.ranking import CATALOGUE, tool
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,108 @@ def test_a_description_commands_nothing(request_text):
     assert commands(request_text) == ()
 
 
+CATALOGUE_WORDS = {"count", "smart", "clock", "remote", "uptime"}
+
+
+def known(word):
+    return word in CATALOGUE_WORDS
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("decompress the dump", ("decompress",)),
+        ("extract photos.zip to /srv", ("extract",)),
+        ("empty the mail spool", ("empty",)),
+        ("flush the DNS cache", ("flush",)),
+        ("expose the service to the internet", ("expose",)),
+        ("open port 9090 for the monitoring host", ("open",)),
+        ("open a ticket about the printer", ("open",)),
+        ("run a backup of the mailboxes", ("run",)),
+        ("switch off the radio", ("switch off",)),
+        ("bring the tunnel up", ("bring up",)),
+        ("roll back the last release", ("roll back",)),
+    ],
+)
+def test_a_command_of_two_words_or_by_its_object_is_seen(request_text, expected):
+    assert commands(request_text) == expected
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("resatrt the mail server", ("restart",)),
+        ("isntall curl", ("install",)),
+        ("please delte the old dumps", ("delete",)),
+        ("uninstal the agent", ("uninstall",)),
+        ("find the old dumps and remvoe them", ("remove",)),
+    ],
+)
+def test_a_misspelt_command_is_one_too(request_text, expected):
+    assert commands(request_text, known) == expected
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "count files",
+        "smart values of the disk",
+        "attack attempts of last night",
+        "deleted files in use",
+        "installed packages",
+    ],
+)
+def test_a_word_of_its_own_is_no_misspelt_command(request_text):
+    assert commands(request_text, known) == ()
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("I want the mail server restarted", ("restart",)),
+        ("we need curl upgraded to 8.5", ("upgrade",)),
+        ("please have the account removed", ("remove",)),
+        ("can you get the queue flushed please", ("flush",)),
+        ("the old dumps need to be purged", ("purge",)),
+        ("old dumps should be deleted", ("delete",)),
+        ("the proxy needs restarting", ("restart",)),
+        ("it would be great if you could reboot the proxy", ("reboot",)),
+        ("the proxy hangs, please restart it", ("restart",)),
+    ],
+)
+def test_a_wish_for_a_change_is_a_command(request_text, expected):
+    assert commands(request_text) == expected
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "which services need to be restarted",
+        "does the proxy need to be restarted",
+        "list files that should be deleted",
+        "I want to know when the proxy was restarted",
+        "I need a list of packages installed on the proxy",
+        "when was the proxy restarted",
+        "which services start and stop at boot",
+        "open files of the proxy",
+        "open ports and their programs",
+        "extract the lines of noon",
+        "run a quick check of /srv/backup",
+        "mount options of /home",
+        "backup age",
+        "restart count per container",
+        "patch level of the kernel",
+        "kill does nothing, what is stuck",
+        "mount says the target is busy",
+        "send me a list of ports",
+        "drop the rest",
+        "turn the list into a table on stdout",
+    ],
+)
+def test_reading_about_a_change_commands_nothing(request_text):
+    assert commands(request_text, known) == ()
+
+
 def odds(request_text, subject):
     return caution(commands(request_text), groups_of(request_text), subject)
 
@@ -50,6 +153,9 @@ DELETE = tool("storage/clean/delete_files", "Delete old files.", kind="write")
 RESTART = tool("services/control/restart_service", "Restart a service.", kind="write")
 PLOT = tool("analysis/visualise/plot_matrix", "Plot a matrix.", kind="write")
 DEDUPE = tool("shared/rows/unique_rows", "Remove duplicate rows.", kind="read")
+BACKUPS = tool("backup/age/backup_freshness", "Tell how old the newest backup is.", kind="read")
+SAVE = tool("shared/save/save_report", "Write a report to a file.", kind="write")
+OPENER = tool("network/firewall/open_port", "Open a port.", kind="write")
 UNDECLARED = tool("storage/clean/delete_all", "Delete all.")
 
 
@@ -59,6 +165,8 @@ UNDECLARED = tool("storage/clean/delete_all", "Delete all.")
         pytest.param("delete the largest files", READ, id="change asked of a reader"),
         pytest.param("show old files", DELETE, id="question put to a deleter"),
         pytest.param("restart nginx", DELETE, id="another change"),
+        pytest.param("backup the mailboxes", BACKUPS, id="its noun is the verb asked for"),
+        pytest.param("run a backup", BACKUPS, id="its noun is the object asked for"),
     ],
 )
 def test_request_and_tool_at_odds_say_why(request_text, subject):
@@ -73,8 +181,25 @@ def test_request_and_tool_at_odds_say_why(request_text, subject):
         pytest.param("restart nginx", RESTART, id="the change itself"),
         pytest.param("show a matrix", PLOT, id="writes, but names no change"),
         pytest.param("remove duplicate rows", DEDUPE, id="changes only the rows it is given"),
+        pytest.param("put it in a.txt", SAVE, id="the change by a word that commands none"),
+        pytest.param("open port 80", OPENER, id="by its object"),
         pytest.param("show everything", UNDECLARED, id="kind undeclared"),
     ],
 )
 def test_request_and_tool_in_accord_raise_no_caution(request_text, subject):
     assert odds(request_text, subject) is None
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "list the largest files and delete them",
+        "delte the largest files",
+        "I want the largest files deleted",
+        "the largest files below a folder should be removed",
+        "could you please erase the largest files below a folder",
+    ],
+)
+def test_a_request_for_a_change_is_never_answered_by_a_tool_that_only_reads(request_text):
+    for found in RankIndex.build(CATALOGUE).rank(request_text):
+        assert found.tool.kind == "write" or found.p < 0.6

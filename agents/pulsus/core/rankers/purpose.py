@@ -7,65 +7,52 @@ A tool that only reads must not answer "restart nginx", and a tool that deletes 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib import resources
+from collections.abc import Iterable
+from functools import lru_cache
 
 from pulsus.core.rankers.text import clean, stem, words
+from pulsus.core.rankers.verbs import Known, command, lexicon, may_command
 from pulsus.core.types import ToolSpec
 
-_CLAUSE = re.compile(r"[.,;:!?]\s|[.,;:!?]$|\b(?:and|then|or|but)\b", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"""
+    (?P<ends>[.,;:!?](?=\s|$)|\b(?:then|but)\b)
+    | \b(?:and|or)\b
+    | \b(?=(?:please|pls|plz|kindly)\b|(?:(?:can|could|would|will)\s+you|you\s+(?:can|could))\b)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Lexicon:
-    """`groups` maps a verb's stem to its group; the rest as in verbs.toml, stemmed."""
-
-    groups: Mapping[str, str]
-    plain: frozenset[str]
-    output_verbs: frozenset[str]
-    output_words: frozenset[str]
-    polite: frozenset[str]
-
-
-@cache
-def lexicon() -> Lexicon:
-    """The verbs shipped with Pulsus."""
-    data = tomllib.loads(resources.files(__package__).joinpath("verbs.toml").read_text("utf-8"))
-    groups = {stem(verb): group for group, verbs in data["change"].items() for verb in verbs}
-    return Lexicon(
-        groups=groups,
-        plain=frozenset(verb for verbs in data["change"].values() for verb in verbs),
-        output_verbs=frozenset(data["output"]["verbs"]),
-        output_words=frozenset(stem(w) for w in data["output"]["words"]),
-        polite=frozenset(data["polite"]["words"]),
-    )
-
-
-def commands(request: str) -> tuple[str, ...]:
+def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]:
     """The verbs of change the request gives as a command, in order, each once.
 
-    Only the first word of a clause counts, past polite words, and only in its plain form:
-    "list deleted files" and "packages to update" command nothing.
+    Only a clause's first word counts, past polite words, and only in its plain form ("list deleted
+    files" and "packages to update" command nothing), or a wish with its participle (verbs.py).
+    `known` tells the catalogue's words from misspelt verbs: without it, none is misspelt.
     """
     text = clean(request)
-    if lexicon().plain.isdisjoint(words(text)):
+    if not may_command(words(text), known):
         return ()
-    found = (_command(part) for part in _CLAUSE.split(text))
+    found = (command(part, known) for part in _clauses(text))
     return tuple(dict.fromkeys(verb for verb in found if verb))
 
 
-def _command(clause: str) -> str | None:
-    known = lexicon()
-    said = words(clause)
-    start = next((n for n, w in enumerate(said) if w not in known.polite), len(said))
-    if start == len(said) or said[start] not in known.plain:
-        return None
-    verb = said[start]
-    about_output = any(stem(w) in known.output_words for w in said[start + 1 :])
-    return None if verb in known.output_verbs and about_output else verb
+def _clauses(text: str) -> list[str]:
+    """The clauses that may begin with a command: "and" in a question goes on asking."""
+    reading = lexicon().tables["reading"]
+    found: list[str] = []
+    start, asking, joined = 0, False, False
+    for mark in [*_CLAUSE.finditer(text), None]:
+        part = text[start : mark.start() if mark else None]
+        said = words(part)
+        if said and not (joined and asking and reading["objects"].isdisjoint(said[1:2])):
+            asking = said[0] in reading["questions"]
+            found.append(part)
+        if mark:
+            joined = not mark["ends"] and bool(mark[0]) and bool(said or joined)
+            start = mark.end()
+    return found
 
 
 def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str | None:
@@ -74,7 +61,7 @@ def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str
     `asked` are the request's `commands`, `said` the groups of all its words (`groups_of`). A
     declared write tool that names its change must be asked for that change; an asked change needs
     a tool that makes one. A tool that only reads may still do what is asked to the rows it is
-    given: then its name or summary begins with that verb.
+    given: then its summary begins with that verb.
     """
     if not asked and not (tool.kind_declared and tool.kind == "write"):
         return None
@@ -83,7 +70,7 @@ def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str
     if not asked:
         odd = bool(makes) and not makes & said
         return "the tool changes things, the request does not ask for that" if odd else None
-    wanted = _groups(asked)
+    wanted = _wanted(asked)
     if tool.kind != "write":
         return None if wanted & leading else f"the request asks to {asked[0]}, the tool only reads"
     odd = bool(makes) and not makes & wanted
@@ -92,16 +79,27 @@ def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str
 
 def groups_of(request: str) -> frozenset[str]:
     """The groups of change any word of the request belongs to, as a command or not."""
-    return _groups(words(clean(request)))
+    said = words(clean(request))
+    naming = lexicon().naming
+    return _groups(said) | {naming[s] for s in map(stem, said) if s in naming}
 
 
 @lru_cache(maxsize=16384)
 def _groups_in(name: str, action: str, summary: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Groups of the words where a tool's verb stands, and of its name and action anywhere."""
-    leading = [w for text in (name, summary) for w in words(text)[:1]]
-    return _groups(leading), _groups([*words(name), *words(action)])
+    """Groups of the word where a tool's verb stands, and of its name and action anywhere."""
+    return _groups(words(summary)[:1]), _groups([*words(name), *words(action)])
 
 
 def _groups(said: Iterable[str]) -> frozenset[str]:
-    known = lexicon().groups
-    return frozenset(known[s] for s in map(stem, said) if s in known)
+    groups = lexicon().groups
+    return frozenset(groups[s] for s in map(stem, said) if s in groups)
+
+
+def _wanted(asked: Iterable[str]) -> frozenset[str]:
+    """Groups of commands: a verb alone, with its particle, or with an object."""
+    lex = lexicon()
+    found = set(_groups(asked))
+    for verb, _, particle in (said.partition(" ") for said in asked):
+        found.update(g for g in (lex.particles.get(verb, {}).get(particle),) if g)
+        found.update(g for g in (lex.with_object.get(verb),) if g)
+    return frozenset(found)

@@ -199,7 +199,7 @@ class RankIndex:
         words = doc_shares(text, found, documents, recalled)
         assessor = Assessor(
             intent=intent,
-            asked=commands(text),
+            asked=commands(text, lambda word: documents.stem_of(word) is not None),
             said=cache(lambda: groups_of(text)),
             found=found,
             documents=documents,
@@ -269,7 +269,8 @@ class RankIndex:
             at = kept[n]
             assessed = ordered[at]
             own = self._candidate(assessed)
-            after = ordered[kept[n + 1]] if n + 1 < len(kept) else None
+            hits = found.found[assessed.number].hits
+            after = self._candidate(ordered[kept[n + 1]]) if n + 1 < len(kept) else None
             ranked.append(
                 Ranked(
                     tool=own.tool,
@@ -278,23 +279,17 @@ class RankIndex:
                     score=assessed.score,
                     p=chances[at],
                     rank=n + 1,
-                    tie_break=self._tie_break(assessed, after),
+                    tie_break=tie_break(own, after) if after else None,
                     why_not=why_not(winner, own, weights) if n else None,
-                    matched=matched(found.terms, found.found[assessed.number].hits),
-                    meant=meant(found.terms, found.found[assessed.number].hits),
-                    unmatched=unmatched(found.terms, found.found[assessed.number].hits),
+                    matched=matched(found.terms, hits),
+                    meant=meant(found.terms, hits),
+                    unmatched=unmatched(found.terms, hits),
                     signals=numbers[at],
                     caution=assessed.caution,
                     votes=assessed.votes,
                 )
             )
         return tuple(ranked)
-
-    def _tie_break(self, own: Assessed, after: Assessed | None) -> str | None:
-        """What put a candidate before the next one, where it was not the score."""
-        if after is None or (own.order[0] == after.order[0] and own.order[1] != after.order[1]):
-            return None
-        return tie_break(self._candidate(own), self._candidate(after))
 
     def _candidate(self, assessed: Assessed) -> Candidate:
         tool = self._tool(assessed.number)
