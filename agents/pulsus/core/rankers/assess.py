@@ -101,7 +101,7 @@ class Assessor:
             cautious=odds is not None,
         )
         shared = bool(flags & SHARED)
-        order = figures(named=named, score=score, shared=shared, history=features["history"])
+        order = figures(named, score, shared, features["history"])
         return Assessed(number, features, score, order, standing, odds, votes)
 
     def _tool(self, number: int) -> ToolSpec:

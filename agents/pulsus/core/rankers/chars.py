@@ -41,11 +41,19 @@ def table() -> bytes:
 def asked(said: Iterable[str]) -> dict[int, float]:
     """What finding each slot is worth to a request of these words: its idf squared, per gram."""
     worth: dict[int, float] = {}
-    idf = table()
     for word in dict.fromkeys(said):
-        for slot in grams(word):
-            worth[slot] = worth.get(slot, 0.0) + (idf[slot] / SCALE) ** 2
+        for slot, own in _worth(word):
+            worth[slot] = worth.get(slot, 0.0) + own
     return worth
+
+
+_SQUARES = [(value / SCALE) ** 2 for value in range(256)]
+
+
+@lru_cache(maxsize=4096)
+def _worth(word: str) -> list[tuple[int, float]]:
+    idf = table()
+    return [(slot, _SQUARES[idf[slot]]) for slot in grams(word)]
 
 
 def word_score(word: str, worth: Mapping[int, float]) -> float:

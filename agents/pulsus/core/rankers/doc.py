@@ -11,7 +11,6 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import merge
 from typing import Any
 
 from pulsus.core.rankers.fields import NAME
@@ -92,6 +91,7 @@ class Documents:
     _total: int = 0
     _entries: dict[str, Entry | None] = field(default_factory=dict)
     _stems: dict[str, str] = field(default_factory=dict)
+    _called: dict[str, bool] = field(default_factory=dict)
     _alike: dict[str, dict[int, list[str]]] = field(default_factory=dict)
     _masses: dict[int, float] = field(default_factory=dict)
     arrays: dict[str, Any] = field(default_factory=dict)
@@ -172,19 +172,17 @@ class Documents:
     def _written(self, word: str) -> str | None:
         if word in self._dead:
             return None
-        for _, part in self._parts():
-            number = part.word(word)
-            if number is not None:
-                return part.stems.text(part["word_stem"][number])
-        return None
+        part, number = self.base, self.base.word(word)
+        if number is None and self.delta is not None:
+            part, number = self.delta, self.delta.word(word)
+        return None if number is None else part.stems.text(part["word_stem"][number])
 
     def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
-        """The written words of some length that begin so, in order."""
+        """The written words of some length that begin so, shorter ones first."""
         by_length = self._alike.get(first)
         if by_length is None:
             by_length = self._alike[first] = self._beginning(first)
-        lengths = [by_length.get(n, ()) for n in range(shortest, longest + 1)]
-        return list(merge(*lengths))
+        return [w for n in range(shortest, longest + 1) for w in by_length.get(n, ())]
 
     def _beginning(self, first: str) -> dict[int, list[str]]:
         """The written words that begin so, in order, by length."""
@@ -201,6 +199,12 @@ class Documents:
 
     def called(self, key: str) -> bool:
         """Whether the name of a tool is just that."""
+        known = self._called.get(key)
+        if known is None:
+            known = self._called[key] = self._is_called(key)
+        return known
+
+    def _is_called(self, key: str) -> bool:
         entry = self.entry(key)
         return entry is not None and any(
             bits & NAME and self.name_size(n) == 1
@@ -255,10 +259,12 @@ class Documents:
     def written(self, number: int) -> list[tuple[str, int]]:
         """A tool's words as they are written, and how often."""
         part, own = self._of(number)
-        span = slice(part["said_at"][own], part["said_at"][own + 1])
-        text = part.words.text
-        said = zip(part["said_word"][span], part["said_count"][span], strict=True)
-        return [(text(word), count) for word, count in said]
+        first, last = part["said_at"][own : own + 2]
+        at, start, data = part["word_at"], part.words.start, part.data
+        said = zip(part["said_word"][first:last], part["said_count"][first:last], strict=True)
+        return [
+            (data[start + at[word] : start + at[word + 1]].decode(), count) for word, count in said
+        ]
 
     def norm(self, number: int) -> float:
         """The length of a tool's n-gram vector (chars.py)."""

@@ -16,7 +16,7 @@ from pulsus.core.rankers.doc import Documents, Postings
 from pulsus.core.rankers.fields import FOCUS, NAME, place_names
 from pulsus.core.rankers.query import Term
 
-POOL = 50
+POOL = 30
 """Candidates whose features are computed; the rest share too few words to matter."""
 
 MENTION = 0.6

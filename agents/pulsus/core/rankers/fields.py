@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from pulsus.core.rankers.text import STOP_WORDS, stem, words
 from pulsus.core.types import ToolSpec
@@ -74,6 +75,7 @@ def places(fields: Mapping[str, list[str]]) -> dict[str, int]:
     return bits
 
 
+@cache
 def place_names(bits: int) -> tuple[str, ...]:
     """The places of a bit set as `matched` calls them; summary and body are both `doc`."""
     found = (place for bit, place in enumerate(PLACES) if bits >> bit & 1)

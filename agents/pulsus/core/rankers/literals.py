@@ -7,9 +7,9 @@ wants: its own words weigh less than the words around it, and plain numbers noth
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from pulsus.core.rankers.text import STOP_WORDS, words
+from pulsus.record import dataclass
 
 OWN = 0.5
 """What a word inside a value weighs beside one outside."""
@@ -45,8 +45,12 @@ _KINDS: tuple[tuple[str, str], ...] = (
 )
 _VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
 
-_MARK = re.compile(r"[\"`/~@*\d]|(?<!\w)'|\.\w")
-"""What every value has somewhere: looked for first, as most requests have none."""
+_MARK = re.compile(r"[\"`/~@*]|(?<!\w)'|\.\w")
+_DIGIT = re.compile(r"\d")
+"""What every value has somewhere, and what numbers and schedules have: looked for first, as most
+requests have no values."""
+
+_PLAIN = re.compile("|".join(f"(?P<{k}>{r})" for k, r in _KINDS if k in ("cron", "number")), re.I)
 
 _SAYS: dict[str, tuple[str, ...]] = {
     "url": ("url", "http", "https"),
@@ -71,15 +75,18 @@ class Value:
 
 def take_values(text: str) -> tuple[str, tuple[Value, ...]]:
     """The text with each value cut out (a space stays), and the values in order."""
+    pattern = _VALUE
     if not _MARK.search(text):
-        return text, ()
+        if not _DIGIT.search(text):
+            return text, ()
+        pattern = _PLAIN
     values: list[Value] = []
 
     def cut(match: re.Match[str]) -> str:
         values.append(_value(match))
         return " "
 
-    return _VALUE.sub(cut, text), tuple(values)
+    return pattern.sub(cut, text), tuple(values)
 
 
 def _value(match: re.Match[str]) -> Value:

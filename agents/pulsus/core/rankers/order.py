@@ -37,7 +37,7 @@ Figures = tuple[bool, float, bool, float]
 """The part of the order that needs no look at the tool itself."""
 
 
-def figures(*, named: bool, score: float, shared: bool, history: float) -> Figures:
+def figures(named: bool, score: float, shared: bool, history: float) -> Figures:
     """Sorts best first: named in the request, score, domain before shared, history."""
     return (not named, -round(score, _DIGITS), shared, -round(history, _DIGITS))
 
@@ -50,7 +50,7 @@ def order_key(candidate: Candidate) -> _Key:
     tool = candidate.tool
     history = candidate.features.get("history", 0.0)
     return (
-        *figures(named=candidate.named, score=candidate.score, shared=tool.shared, history=history),
+        *figures(candidate.named, candidate.score, tool.shared, history),
         *last_resort(tool),
     )
 
@@ -62,6 +62,9 @@ def last_resort(tool: ToolSpec) -> tuple[int, str, str]:
 
 def tie_break(winner: Candidate, loser: Candidate) -> str | None:
     """What put `winner` before `loser` other than its score; None where the score did."""
+    same = winner.named == loser.named
+    if same and round(winner.score, _DIGITS) != round(loser.score, _DIGITS):
+        return None
     pairs = zip(order_key(winner), order_key(loser), _REASONS, strict=True)
     reason = next((why for mine, theirs, why in pairs if mine != theirs), None)
     return None if reason == "score" else reason
@@ -72,11 +75,8 @@ def why_not(winner: Candidate, loser: Candidate, weights: Mapping[str, float]) -
     broken = tie_break(winner, loser)
     if broken:
         return f"{winner.tool.id} is before it: {broken}"
-    gaps = {
-        name: weight * (winner.features[name] - loser.features[name])
-        for name, weight in weights.items()
-    }
-    worst = max(gaps, key=lambda name: (gaps[name], name))
+    ahead, behind = winner.features, loser.features
+    _, worst = max((w * (ahead[name] - behind[name]), name) for name, w in weights.items())
     return (
         f"{worst} {loser.features[worst]:.2f} against {winner.features[worst]:.2f} "
         f"of {winner.tool.id}"

@@ -23,7 +23,7 @@ class Lexicon(Protocol):
         ...
 
     def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
-        """The written words of some length that begin so, in order."""
+        """The written words of some length that begin so, shorter ones first."""
         ...
 
     def called(self, key: str) -> bool:

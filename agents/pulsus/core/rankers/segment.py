@@ -152,11 +152,11 @@ class Segment:
 
     def word(self, word: str) -> int | None:
         """The number of a written word."""
-        slots = self["word_slots"]
+        slots, raw = self._columns["word_slots"], word.encode()
         last = len(slots) - 1
-        at = hash_of(word) & last
+        at = zlib.crc32(raw) & last
         while slots[at]:
-            if self.words.raw(slots[at] - 1) == word.encode():
+            if self.words.raw(slots[at] - 1) == raw:
                 return slots[at] - 1
             at = (at + 1) & last
         return None
