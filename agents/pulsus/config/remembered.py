@@ -12,13 +12,14 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pulsus import __version__
 from pulsus.config import settings
 from pulsus.config.settings import Section, Settings, plain
+from pulsus.record import dataclass
 
 PREFIX = "PULSUS_"
 # Variables of our own that are no settings: a secret's value and where tests find their data.

@@ -9,9 +9,11 @@ that a command whose settings were validated before does not import it (`config/
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
+
+from pulsus.record import dataclass
 
 
 class Limits:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import overload
 
 from pulsus.core.types import Manifest, ToolSpec
+from pulsus.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Columns:
         return Columns.of(ids, sha256, hints)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ToolTable(Sequence[ToolSpec]):
     """Tools by position, each decoded once, when it is first asked for.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from pulsus.errors import PulsusError
+from pulsus.record import dataclass
 
 Kind = Literal["resolve", "read", "write"]
 Policy = Literal["select", "compose", "generate"]

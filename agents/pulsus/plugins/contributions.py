@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from pulsus.core.rankers.base import Feature
 from pulsus.core.validators.finding import Validator
 from pulsus.plugins.guard import GuardedFeature, GuardedValidator
 from pulsus.plugins.load import Plugins
+from pulsus.record import dataclass
 from pulsus.routing.synonyms import merge_synonyms
 
 

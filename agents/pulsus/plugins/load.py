@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -13,6 +13,7 @@ from pulsus.core.telemetry.printable import one_line
 from pulsus.plugins import builtin, hookspecs
 from pulsus.plugins.declared import entry_points
 from pulsus.plugins.guard import contained
+from pulsus.record import dataclass
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -5,11 +5,11 @@ It filters before anything is ranked; it is not what may be run (`pulsus run` ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from pulsus.config.settings import AccessConfig
 from pulsus.core.types import Kind, ToolSpec
+from pulsus.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from pulsus.core.storage.target import Target
 from pulsus.core.types import ArgSpec, Clarification, ToolSpec, ValidationReport
+from pulsus.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

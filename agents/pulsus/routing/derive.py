@@ -6,12 +6,12 @@ from array import array
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
 
 from pulsus.core.catalogue import Columns
 from pulsus.core.types import BrokenTool
+from pulsus.record import dataclass
 from pulsus.routing.folders import Folder
 
 

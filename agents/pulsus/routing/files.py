@@ -9,8 +9,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+
+from pulsus.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from pulsus.record import dataclass
 
 RACY_NS = 2_000_000_000
 """Coarsest clock of a file system in use (FAT: 2 s)."""

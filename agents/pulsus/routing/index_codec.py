@@ -6,7 +6,7 @@ Fields at their default are left out; `decode(encode(x)) == x`.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from pulsus.core.types import (
     OutputSpec,
     ToolSpec,
 )
+from pulsus.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ import os
 import zlib
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pulsus.core.catalogue import Columns
 from pulsus.core.types import BrokenTool
+from pulsus.record import dataclass
 from pulsus.routing.derive import Derived
 from pulsus.routing.folders import Folder
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from pulsus.record import dataclass
 
 SHARED = "shared"
 

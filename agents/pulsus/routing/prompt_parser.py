@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pulsus.core.rankers.doc import DocIndex
 from pulsus.core.rankers.query import Synonyms, Term, synonym_table, terms
 from pulsus.core.rankers.text import STOP_WORDS, clean, stem, words
 from pulsus.core.types import ParsedIntent, Passage, ToolSpec
+from pulsus.record import dataclass
 from pulsus.routing import leaning
 from pulsus.routing.leaning import Library, Likeness, Place
 

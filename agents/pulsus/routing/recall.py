@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from pulsus.core.storage import atomic
 from pulsus.core.storage.accepted import PastRoute, settled
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
+from pulsus.record import dataclass
 
 FILE_NAME = "memory.bin"
 

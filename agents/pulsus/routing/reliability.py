@@ -7,8 +7,10 @@ and what stays below τ.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
+
+from pulsus.record import dataclass
 
 BINS = 10
 

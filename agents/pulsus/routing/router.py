@@ -7,13 +7,14 @@ and nowhere else.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.types import Clarification, ParsedIntent, RouteDecision, RouteOutcome
 from pulsus.errors import LlmNotConfigured, PulsusError
+from pulsus.record import dataclass
 from pulsus.routing import clarify, planned
 from pulsus.routing.prompt_parser import Reading
 from pulsus.routing.requests import checked

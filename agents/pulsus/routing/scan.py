@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from pulsus.core.types import BrokenTool
+from pulsus.record import dataclass
 from pulsus.routing.files import kind_of, why
 from pulsus.routing.places import Place, ignored, place
 

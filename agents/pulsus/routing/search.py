@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from pulsus.core.compose import clauses, preference, selector
 from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
+from pulsus.record import dataclass
 from pulsus.routing.access import Access
 from pulsus.routing.tool_discovery import select_pool
 

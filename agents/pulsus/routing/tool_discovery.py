@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.catalogue import ToolTable, columns, shadowed
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
 from pulsus.errors import StateCorrupt, WorkflowsMissing
+from pulsus.record import dataclass
 from pulsus.routing.cached_files import Reader
 from pulsus.routing.derive import Derived, Rows, derive
 from pulsus.routing.files import Unreadable

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.config.settings import RankerConfig
@@ -23,6 +22,7 @@ from pulsus.core.rankers.segment import Damaged, Segment, encode
 from pulsus.core.storage import atomic
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
+from pulsus.record import dataclass
 
 BASE = "ranking.bin"
 NEW = "ranking-new.bin"

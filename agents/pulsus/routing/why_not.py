@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from pulsus.core.rankers import why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.rankers.why import Change, Gap
 from pulsus.core.types import BrokenTool, Catalogue, Ranked, SubIntent, ToolSpec
+from pulsus.record import dataclass
 from pulsus.routing.search import Search
 
 Code = Literal[

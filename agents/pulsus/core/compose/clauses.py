@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
 from pulsus.core.compose import hints
 from pulsus.core.rankers.text import clean, content_words
 from pulsus.core.types import Ranked, SubIntent, ToolSpec
+from pulsus.record import dataclass
 
 Retrieve = Callable[[str], Sequence[Ranked]]
 """The candidates of a text, best first, over the whole catalogue."""

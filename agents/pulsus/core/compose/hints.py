@@ -8,10 +8,10 @@ another tool's argument. A hint nobody wrote, or that is no expression, says not
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from pulsus.core.compose import source
 from pulsus.core.types import JsonValue
+from pulsus.record import dataclass
 
 _FAMILY = {
     **dict.fromkeys(("list", "List", "Sequence", "MutableSequence"), "list"),

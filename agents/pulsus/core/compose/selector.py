@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pulsus.core.types import Policy, Ranked, SubIntent
+from pulsus.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

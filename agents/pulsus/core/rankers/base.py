@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from pulsus.core.types import ParsedIntent, ToolSpec, Vote
+from pulsus.record import dataclass
 
 
 class Feature(Protocol):

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from pulsus.record import dataclass
 
 NAMED = 0.97
 """p of a tool the request says by id or name. By definition, not fitted."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
@@ -16,6 +15,7 @@ from pulsus.core.rankers.base import Recalled
 from pulsus.core.rankers.phrases import Phrase, phrases
 from pulsus.core.rankers.recollection import Segment, WordCounts
 from pulsus.core.types import Vote
+from pulsus.record import dataclass
 
 _SHARPNESS = 3
 """A vote is similarity to this power: 2 lets many vague ones win, 4 and 6 the single nearest."""

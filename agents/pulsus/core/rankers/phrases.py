@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
 from pulsus.core.rankers.literals import take_values
 from pulsus.core.rankers.text import STOP_WORDS, clean, stem, words
+from pulsus.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

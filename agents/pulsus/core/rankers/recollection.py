@@ -7,10 +7,10 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from pulsus.core.rankers.phrases import Phrase, phrases
+from pulsus.record import dataclass
 
 _PAIR = 0.7
 """What a pair of words weighs beside a word. Over three routing sets 0.5 to 1 were alike."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pulsus.core.rankers.calibration import CAUTION, Calibration
 from pulsus.core.rankers.text import stem, stems, words
 from pulsus.core.types import Ranked, ToolSpec
+from pulsus.record import dataclass
 
 _EQUAL = 1e-9
 """Scores closer than this are equal (order.py rounds to as many digits)."""

@@ -6,7 +6,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
@@ -16,6 +15,7 @@ from pulsus.core.telemetry import jsonl
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import ToolHistory
 from pulsus.errors import StateCorrupt
+from pulsus.record import dataclass
 
 FILE_NAME = "accepted.jsonl"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from pulsus.core.storage import semver
 from pulsus.core.types import JsonValue
 from pulsus.errors import MetadataCorrupt, StorageUnwritable
+from pulsus.record import dataclass
 
 FILE_NAME = "metadata.jsonl"
 MAX_LINE_BYTES = 64 * 1024

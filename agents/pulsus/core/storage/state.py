@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.core.storage import atomic
 from pulsus.errors import StateCorrupt, StorageUnwritable, storage_error
+from pulsus.record import dataclass
 
 VERSION = 1
 """Layout written by this Pulsus. A newer one is refused."""

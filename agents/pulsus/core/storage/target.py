@@ -12,11 +12,11 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pulsus
 from pulsus.errors import TargetRefused, WorkflowsMissing, storage_error
+from pulsus.record import dataclass
 
 MAX_NAME_CHARS = 64
 """A name, its suffixes and our temporary file's must fit the 255 bytes of a file name."""

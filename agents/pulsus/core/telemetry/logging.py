@@ -6,7 +6,7 @@ Only `app`, `runs`, `validation` and `metrics` exist there. Everything passes th
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -16,6 +16,7 @@ from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import JsonValue
 from pulsus.errors import PulsusError, storage_error
+from pulsus.record import dataclass
 
 Room = Literal["app", "runs", "validation", "metrics"]
 

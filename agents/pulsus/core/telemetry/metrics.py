@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.logging import room, write_event
 from pulsus.core.telemetry.redact import Redactor
+from pulsus.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from pulsus.core.types import StepResult, ToolSpec
+from pulsus.record import dataclass
 
 Steps = Mapping[str, tuple[ToolSpec, bytes]]
 """The pinned steps of a composed module, by tool id."""

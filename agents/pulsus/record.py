@@ -1,0 +1,114 @@
+"""Frozen dataclasses that are made quickly.
+
+`dataclasses` writes and compiles six functions for every frozen class, half a millisecond each
+time, and a warm route meets more than a hundred of them: a fifth of its time. Here only `__init__`
+is compiled; the rest is the same code for all. To type checkers this is `dataclasses.dataclass`,
+and `fields`, `replace` and `asdict` work as ever.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(*, frozen: bool, slots: bool = False) -> Callable[[type], type]:
+        """A frozen dataclass with `__init__`, `==`, `hash` and `repr` (arguments as the original).
+
+        Raises ValueError for one that is not frozen: use the original.
+        """
+        if not frozen:
+            raise ValueError("a record is frozen; for anything else use dataclasses.dataclass")
+        plain = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)
+        return lambda cls: _finished(plain(cls))
+
+
+def _finished(cls: Any) -> Any:
+    fields = dataclasses.fields(cls)
+    names = [f.name for f in fields]
+    cls._values = staticmethod(_getter(names))
+    cls.__init__ = _init(cls, fields)
+    for name, method in _METHODS.items():
+        if name not in cls.__dict__ or cls.__dict__[name] is None:
+            setattr(cls, name, method)
+    return cls
+
+
+def _getter(names: list[str]) -> Callable[[Any], Any]:
+    return attrgetter(*names) if names else lambda _: ()
+
+
+def _init(cls: Any, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
+    """Positional or keyword arguments in the fields' order, defaults and factories as given."""
+    known: dict[str, Any] = {"_set": object.__setattr__, "_missing": dataclasses.MISSING}
+    arguments, lines = [], []
+    for f in fields:
+        value = f.name
+        if f.default is not dataclasses.MISSING:
+            known[f"_default_{f.name}"] = f.default
+            arguments.append(f"{f.name}=_default_{f.name}")
+        elif f.default_factory is not dataclasses.MISSING:
+            known[f"_factory_{f.name}"] = f.default_factory
+            arguments.append(f"{f.name}=_missing")
+            value = f"_factory_{f.name}() if {f.name} is _missing else {f.name}"
+        else:
+            arguments.append(f.name)
+        lines.append(f"  _set(_self, {f.name!r}, {value})")
+    if hasattr(cls, "__post_init__"):
+        lines.append("  _self.__post_init__()")
+    text = f"def __init__({', '.join(('_self', *arguments))}):\n" + "\n".join(lines or ["  pass"])
+    made: dict[str, Any] = {}
+    exec(text, known, made)
+    init = made["__init__"]
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    return init
+
+
+def _eq(self: Any, other: Any) -> Any:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return self._values(self) == self._values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(self._values(self))
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(
+        f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if f.repr
+    )
+    return f"{self.__class__.__qualname__}({shown})"
+
+
+def _setattr(self: Any, name: str, value: object) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _delattr(self: Any, name: str) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _getstate(self: Any) -> list[Any]:
+    return [getattr(self, f.name) for f in dataclasses.fields(self)]
+
+
+def _setstate(self: Any, state: list[Any]) -> None:
+    for f, value in zip(dataclasses.fields(self), state, strict=True):
+        object.__setattr__(self, f.name, value)
+
+
+_METHODS: dict[str, Any] = {
+    "__eq__": _eq,
+    "__hash__": _hash,
+    "__repr__": _repr,
+    "__setattr__": _setattr,
+    "__delattr__": _delattr,
+    "__getstate__": _getstate,
+    "__setstate__": _setstate,
+}

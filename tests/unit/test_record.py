@@ -1,0 +1,101 @@
+"""Records: what frozen dataclasses are, made quickly."""
+
+import copy
+import dataclasses
+import pickle
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pulsus.record import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A record."""
+
+    a: int
+    b: str = "x"
+    c: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Std:
+    """The same, the usual way."""
+
+    a: int
+    b: str = "x"
+    c: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class One:
+    """One field, checked."""
+
+    a: int
+
+    def __post_init__(self):
+        if self.a < 0:
+            raise ValueError("a < 0")
+
+
+@dataclass(frozen=True)
+class More(One):
+    """An heir."""
+
+    b: int = 2
+
+
+@pytest.mark.parametrize("given", [{"a": 1}, {"a": 1, "b": "y"}, {"a": 1, "c": {"k": 2}}])
+def test_a_record_is_what_the_dataclass_is(given):
+    own, std = Own(**given), Std(**given)
+    assert repr(own) == repr(std).replace("Std", "Own")
+    assert dataclasses.asdict(own) == dataclasses.asdict(std)
+    assert dataclasses.astuple(dataclasses.replace(own, a=5)) == (5, own.b, own.c)
+    assert own == Own(**given)
+    assert own != Own(**{**given, "a": 9})
+    assert (own == std) is False  # type: ignore[comparison-overlap]
+
+
+def test_a_record_cannot_be_changed():
+    own = Own(1)
+    for change in (lambda: setattr(own, "a", 2), lambda: setattr(own, "z", 2)):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            change()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del own.a
+    assert not hasattr(own, "__dict__")
+
+
+def test_equal_records_have_one_hash_and_a_record_of_a_list_has_none():
+    assert hash(One(1)) == hash(One(1))
+    assert len({One(1), One(1), One(2)}) == 2
+    with pytest.raises(TypeError):
+        hash(Own(1))
+
+
+def test_every_record_gets_its_own_default():
+    assert Own(1).c is not Own(1).c
+
+
+def test_records_are_copied_and_pickled():
+    own = Own(1, c={"k": [1]})
+    assert pickle.loads(pickle.dumps(own)) == own
+    assert copy.deepcopy(own) == copy.copy(own) == own
+
+
+def test_records_match_patterns_inherit_and_check_themselves():
+    match Own(1, "z"):
+        case Own(a, b):
+            assert (a, b) == (1, "z")
+    assert More(1) == More(1, 2)
+    assert One(1) != More(1)
+    for broken in (lambda: One(-1), lambda: More(-1), lambda: Own(**{})):
+        with pytest.raises((ValueError, TypeError)):
+            broken()
+
+
+def test_a_record_that_is_not_frozen_is_refused():
+    with pytest.raises(ValueError, match="frozen"):
+        dataclass(frozen=False)
