@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from pulsus.core.rankers.purpose import caution
 from pulsus.core.rankers.signals import Standing
 from pulsus.core.rankers.text import stems
 from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote
+from pulsus.record import dataclass
 
 _CAUTIOUS = 0.5
 """What is left of the doc feature where request and tool are at odds (purpose.py)."""

@@ -10,11 +10,12 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pulsus.core.rankers.fields import NAME
 from pulsus.core.rankers.segment import Segment, encode
+from pulsus.record import dataclass
 
 _MEMO = 20_000
 """Words whose place is remembered between requests."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pulsus.core.rankers import overlap
 from pulsus.core.rankers.doc import Documents, Postings
 from pulsus.core.rankers.fields import FOCUS, NAME, place_names
 from pulsus.core.rankers.query import Term
+from pulsus.record import dataclass
 
 POOL = 30
 """Candidates whose features are computed; the rest share too few words to matter."""

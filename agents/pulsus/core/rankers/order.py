@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pulsus.core.types import ToolSpec
+from pulsus.record import dataclass
 
 _DIGITS = 9
 """Scores equal to this many decimals are equal: sums of floats must not break a tie."""

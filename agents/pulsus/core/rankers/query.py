@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, Protocol
 
 from pulsus.core.rankers.literals import KIND, OWN, Value, take_values
 from pulsus.core.rankers.text import STOP_WORDS, WEAK_WORDS, stem, words
+from pulsus.record import dataclass
 
 
 class Lexicon(Protocol):

@@ -6,7 +6,7 @@ Everything `--explain` prints is made here, from the numbers that decided.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cache
 from heapq import nlargest
@@ -29,6 +29,7 @@ from pulsus.core.rankers.segment import Segment
 from pulsus.core.rankers.signals import signals
 from pulsus.core.rankers.text import clean
 from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
+from pulsus.record import dataclass
 
 BUILT_IN = ("name", "doc", "history")
 

@@ -11,8 +11,9 @@ import sys
 import zlib
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from pulsus.record import dataclass
 
 FORMAT = 2
 MAGIC = b"PulsusR" + sys.byteorder[:1].encode()

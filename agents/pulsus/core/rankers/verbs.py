@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import pairwise
 from typing import Any
 
 from pulsus.core.rankers.text import STOP_WORDS, stem, words
+from pulsus.record import dataclass
 
 Known = Callable[[str], bool]
 """Whether a lower-case word is one of the catalogue's: then it is no misspelt verb."""
