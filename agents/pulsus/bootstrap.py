@@ -6,7 +6,6 @@ Heavy parts are imported by the method that needs them, so that a command pays f
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -352,7 +351,7 @@ class App:
 
     def new_run_id(self) -> str:
         """An id for a run that starts now."""
-        return ids.run_id(ids.utc_now(), secrets.token_bytes)
+        return ids.run_id(ids.utc_now(), os.urandom)
 
     def remember(self, route: PastRoute) -> None:
         """Keep how a route ended, for the history feature."""

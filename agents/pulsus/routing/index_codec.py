@@ -5,7 +5,7 @@ Fields at their default are left out; `decode(encode(x)) == x`.
 
 from __future__ import annotations
 
-import base64
+import binascii
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,8 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
 def _example(example: Example) -> dict[str, Any]:
     raw = _given(example)
     raw["files"] = [
-        [f.path, base64.b64encode(f.content).decode("ascii"), f.age_s] for f in example.files
+        [f.path, binascii.b2a_base64(f.content, newline=False).decode("ascii"), f.age_s]
+        for f in example.files
     ]
     return raw
 
@@ -105,7 +106,7 @@ def _read_tool(raw: dict[str, Any]) -> ToolSpec:
 
 def _read_example(raw: dict[str, Any]) -> Example:
     raw["files"] = tuple(
-        InlineFile(path, base64.b64decode(content), age) for path, content, age in raw["files"]
+        InlineFile(path, binascii.a2b_base64(content), age) for path, content, age in raw["files"]
     )
     return Example(**raw)
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from pulsus.record import dataclass
@@ -63,4 +63,4 @@ def load(text: str) -> Calibration:
 @cache
 def shipped() -> Calibration:
     """The calibration shipped with Pulsus."""
-    return load(resources.files(__package__).joinpath("calibration.json").read_text("utf-8"))
+    return load(Path(__file__).with_name("calibration.json").read_text("utf-8"))

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from zlib import crc32
 
 SLOTS = 1 << 16
@@ -35,7 +35,7 @@ def grams(word: str) -> tuple[int, ...]:
 @cache
 def table() -> bytes:
     """The idf of every slot, times `SCALE`."""
-    return resources.files(__package__).joinpath("grams.bin").read_bytes()
+    return Path(__file__).with_name("grams.bin").read_bytes()
 
 
 def asked(said: Iterable[str]) -> dict[int, float]:

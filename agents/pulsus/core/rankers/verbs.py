@@ -6,8 +6,8 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from pulsus.core.rankers.text import STOP_WORDS, stem, words
@@ -50,7 +50,7 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """The verbs shipped with Pulsus."""
-    data = tomllib.loads(resources.files(__package__).joinpath("verbs.toml").read_text("utf-8"))
+    data = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text("utf-8"))
     particles: dict[str, dict[str, str]] = {}
     for group, phrases in data["phrasal"].items():
         for phrase in phrases:

@@ -7,7 +7,6 @@ rename. Works on open folders too, so that nobody can swap a folder for a link i
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from pulsus.errors import storage_error
@@ -68,7 +67,7 @@ def unlink(folder: int, name: str) -> None:
 
 
 def _replace(folder: int, name: str, data: bytes, locked: bool) -> None:
-    token = "locked" if locked else secrets.token_hex(4)
+    token = "locked" if locked else os.urandom(4).hex()
     temp = f".{name}.{token}{TEMP_SUFFIX}"
     if locked:
         unlink(folder, temp)
