@@ -291,6 +291,8 @@ def test_a_tool_of_like_meaning_is_found_without_a_shared_word():
 
 
 class Past:
+    known = 1.0
+
     def recall(self, text):
         votes = (Vote("is it up", 0.9, 1.0),)
         return {"services/status/service_status": Recalled(0.9, votes), "gone/a/b": Recalled(1.0)}

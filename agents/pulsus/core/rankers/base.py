@@ -52,6 +52,11 @@ class Recalled:
 class Memory(Protocol):
     """Past requests like this one, part of the history bucket. Pure: same text, same answer."""
 
+    @property
+    def known(self) -> float:
+        """The share of the catalogue's tools that have a past, in [0, 1]."""
+        ...
+
     def recall(self, text: str) -> Mapping[str, Recalled]:
         """By tool id; a tool left out is as if it had no past. Unknown ids are passed over.
 

@@ -15,6 +15,10 @@ _CHARS = 0.6
 _COVERAGE = 0.5
 """What n-grams and coverage weigh beside BM25."""
 
+_PAST = 3.0
+"""What words gain over n-grams and coverage where every tool has a past: then they are the words of
+requests. Over three routing sets 2 to 6 were alike; 0 costs 1 to 4 points of hit@1."""
+
 _SPELT_OUT = 12
 """Candidates whose n-grams are compared. Over eight routing sets 10 were as good as all."""
 
@@ -22,26 +26,31 @@ _NO_PAST = Recalled(0.0)
 
 
 def doc_shares(
-    text: str, found: Evidence, documents: Documents, recalled: Mapping[str, Recalled]
+    text: str,
+    found: Evidence,
+    documents: Documents,
+    recalled: Mapping[str, Recalled],
+    known: float,
 ) -> dict[int, float]:
     """The share in [0, 1] of every tool looked at: 1 where it is the best by each part.
 
     BM25 and n-grams are relative to the request's best; what the words of a tool's past requests
-    hold of this one counts as its own words do.
+    hold of this one counts as its own words do. `known` is the share of tools that have a past.
     """
     overlaps = {n: own.overlap for n, own in found.found.items()}
     if recalled:
         for n in overlaps:
             overlaps[n] += found.mass * recalled.get(documents.id(n), _NO_PAST).text
     best = max(overlaps.values(), default=0.0) or 1.0
-    plain = {n: own / best + _COVERAGE * found.coverage(n) for n, own in overlaps.items()}
+    bare = 1 + _PAST * known if recalled else 1.0
+    plain = {n: bare * own / best + _COVERAGE * found.coverage(n) for n, own in overlaps.items()}
     near = nlargest(_SPELT_OUT, plain, key=lambda n: (plain[n], -documents.position(n)))
     content = [w for w in words(text) if w not in STOP_WORDS]
     alike = likeness(content, near, documents)
     most = max(alike.values(), default=0.0) or 1.0
     for n, value in alike.items():
         plain[n] += _CHARS * (value / most)
-    return {n: value / (1 + _CHARS + _COVERAGE) for n, value in plain.items()}
+    return {n: value / (bare + _CHARS + _COVERAGE) for n, value in plain.items()}
 
 
 def likeness(

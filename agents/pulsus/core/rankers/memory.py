@@ -48,6 +48,11 @@ class PastMemory:
     segments: tuple[Segment, ...]
     now: float
 
+    @property
+    def known(self) -> float:
+        """The share of the catalogue's tools that have a past, in [0, 1]."""
+        return self.counts.known
+
     def recall(self, text: str) -> Mapping[str, Recalled]:
         """For each tool with a past that bears on `text`, the votes in [-1, 1] and its words."""
         asked = phrases(text)

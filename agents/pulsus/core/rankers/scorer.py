@@ -197,7 +197,9 @@ class RankIndex:
             admit=admit,
             extra=[n for n in sorted(extra) if admit is None or admit(n)],
         )
-        words = doc_shares(text, found, documents, recalled)
+        words = doc_shares(
+            text, found, documents, recalled, self.memory.known if self.memory else 0.0
+        )
         assessor = Assessor(
             intent=intent,
             asked=commands(text, lambda word: documents.stem_of(word) is not None),
