@@ -7,11 +7,18 @@ A tool that only reads must not answer "restart nginx", and a tool that deletes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
-from pulsus.core.rankers.text import clean, stem, words
-from pulsus.core.rankers.verbs import Known, command, lexicon, may_command
+from pulsus.core.rankers import verb_tables as table
+from pulsus.core.rankers.text import clean, words
+from pulsus.core.rankers.verbs import (
+    Known,
+    asked_groups,
+    command,
+    groups,
+    may_command,
+    named_groups,
+)
 from pulsus.core.types import ToolSpec
 
 _CLAUSE = re.compile(
@@ -40,14 +47,13 @@ def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]
 
 def _clauses(text: str) -> list[str]:
     """The clauses that may begin with a command: "and" in a question goes on asking."""
-    reading = lexicon().tables["reading"]
     found: list[str] = []
     start, asking, joined = 0, False, False
     for mark in [*_CLAUSE.finditer(text), None]:
         part = text[start : mark.start() if mark else None]
         said = words(part)
-        if said and not (joined and asking and reading["objects"].isdisjoint(said[1:2])):
-            asking = said[0] in reading["questions"]
+        if said and not (joined and asking and table.THINGS.isdisjoint(said[1:2])):
+            asking = said[0] in table.QUESTIONS
             found.append(part)
         if mark:
             joined = not mark["ends"] and bool(mark[0]) and bool(said or joined)
@@ -70,7 +76,7 @@ def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str
     if not asked:
         odd = bool(makes) and not makes & said
         return "the tool changes things, the request does not ask for that" if odd else None
-    wanted = _wanted(asked)
+    wanted = asked_groups(asked)
     if tool.kind != "write":
         return None if wanted & leading else f"the request asks to {asked[0]}, the tool only reads"
     odd = bool(makes) and not makes & wanted
@@ -79,27 +85,10 @@ def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str
 
 def groups_of(request: str) -> frozenset[str]:
     """The groups of change any word of the request belongs to, as a command or not."""
-    said = words(clean(request))
-    naming = lexicon().naming
-    return _groups(said) | {naming[s] for s in map(stem, said) if s in naming}
+    return named_groups(words(clean(request)))
 
 
 @lru_cache(maxsize=16384)
 def _groups_in(name: str, action: str, summary: str) -> tuple[frozenset[str], frozenset[str]]:
     """Groups of the word where a tool's verb stands, and of its name and action anywhere."""
-    return _groups(words(summary)[:1]), _groups([*words(name), *words(action)])
-
-
-def _groups(said: Iterable[str]) -> frozenset[str]:
-    groups = lexicon().groups
-    return frozenset(groups[s] for s in map(stem, said) if s in groups)
-
-
-def _wanted(asked: Iterable[str]) -> frozenset[str]:
-    """Groups of commands: a verb alone, with its particle, or with an object."""
-    lex = lexicon()
-    found = set(_groups(asked))
-    for verb, _, particle in (said.partition(" ") for said in asked):
-        found.update(g for g in (lex.particles.get(verb, {}).get(particle),) if g)
-        found.update(g for g in (lex.with_object.get(verb),) if g)
-    return frozenset(found)
+    return groups(words(summary)[:1]), groups([*words(name), *words(action)])
