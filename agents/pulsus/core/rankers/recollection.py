@@ -74,7 +74,7 @@ class WordCounts:
     def rarity(self, phrase: Phrase) -> float:
         """How much two requests that share the phrase are alike."""
         count = _at(self.keys, self.in_requests, phrase.key)
-        return math.log(1 + self.requests / (count + 0.5)) * (_PAIR if phrase.pair else 1.0)
+        return math.log(1 + max(1, self.requests) / (count + 0.5)) * (_PAIR if phrase.pair else 1.0)
 
     def telling(self, phrase: Phrase) -> float:
         """How much the phrase tells one tool from the others."""

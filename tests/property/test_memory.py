@@ -1,0 +1,80 @@
+"""Memory is monotone: a good word never harms the tool it is for (spec §4, ADR 16)."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pulsus.core.rankers.memory import PastMemory
+from pulsus.core.rankers.recollection import Past, Segment, WordCounts
+from pulsus.core.rankers.scorer import RankIndex
+from tests.ranking import tool
+
+DAY = 86_400.0
+NOW = 1_000 * DAY
+WORDS = ["show", "disk", "file", "usage", "biggest", "log", "error", "service", "down", "count"]
+IDS = ["a/list/disk_usage", "a/list/log_errors", "b/show/service_down", "b/show/count_files"]
+TOOLS = [
+    tool(IDS[0], "Show how full each disk is."),
+    tool(IDS[1], "Count the errors of a log file."),
+    tool(IDS[2], "List services that are down."),
+    tool(IDS[3], "Count files, biggest first."),
+]
+INDEX = RankIndex.build(TOOLS)
+
+requests = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+ids = st.sampled_from(IDS)
+some = st.lists(ids, max_size=2, unique=True).map(tuple)
+rows = st.builds(
+    Past,
+    request=requests,
+    right=some,
+    wrong=some,
+    count=st.sampled_from([1.0, 2.0]),
+    at=st.one_of(st.none(), st.floats(0, NOW)),
+)
+pasts = st.lists(rows, max_size=12)
+
+
+def memory(past, counts):
+    return PastMemory(counts, (Segment.of(past, counts, 90 * DAY),), NOW)
+
+
+def ranked(past, counts, text):
+    index = replace(INDEX, memory=memory(past, counts))
+    return {r.tool.id: r for r in index.rank(text, include=IDS)}
+
+
+@given(pasts, requests, requests, ids)
+def test_one_more_accepted_request_never_lowers_its_tool(past, text, more, tool_id):
+    counts = WordCounts.of(past, len(TOOLS))
+    before = ranked(past, counts, text)
+    after = ranked([*past, Past(more, (tool_id,), at=NOW)], counts, text)
+    assert after[tool_id].features["history"] >= before[tool_id].features["history"] - 1e-9
+    assert after[tool_id].rank <= before[tool_id].rank
+
+
+@given(pasts, requests, requests, ids)
+def test_one_more_rejection_never_raises_its_tool(past, text, more, tool_id):
+    counts = WordCounts.of(past, len(TOOLS))
+    before = ranked(past, counts, text)
+    after = ranked([*past, Past(more, (), (tool_id,), at=NOW)], counts, text)
+    assert after[tool_id].features["history"] <= before[tool_id].features["history"] + 1e-9
+    assert after[tool_id].rank >= before[tool_id].rank
+
+
+@given(pasts, requests)
+def test_what_is_recalled_stays_in_range_and_is_the_same_each_time(past, text):
+    counts = WordCounts.of(past, len(TOOLS))
+    found = memory(past, counts).recall(text)
+    assert found == memory(list(past), WordCounts.of(past, len(TOOLS))).recall(text)
+    for recalled in found.values():
+        assert -1 <= recalled.value <= 1
+        assert recalled.text >= 0
+
+
+@given(pasts, ids)
+def test_no_past_comes_before_a_tool_that_is_named(past, tool_id):
+    counts = WordCounts.of(past, len(TOOLS))
+    text = f"{tool_id.rpartition('/')[2]}.py show the log"
+    assert ranked(past, counts, text)[tool_id].rank == 1
