@@ -1,0 +1,57 @@
+"""What a warm command imports: a library for fitting or serving would cost it its speed."""
+
+import json
+import subprocess
+import sys
+
+from tests.project import COUNT, SELECT, make, pulsus
+
+HEAVY = {
+    "sklearn",
+    "scipy",
+    "numpy",
+    "mypy",
+    "rich",
+    "mcp",
+    "starlette",
+    "uvicorn",
+    "jinja2",
+    "onnxruntime",
+    "pydantic",
+    "pydantic_settings",
+    "yaml",
+    "asyncio",
+    "importlib.metadata",
+    "multiprocessing",
+    "subprocess",
+}
+
+PROBE = """
+import json, sys
+sys.argv = ["pulsus", *sys.argv[1:]]
+from pulsus.__main__ import main
+try:
+    main()
+except SystemExit:
+    pass
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+def imported(folder, *args):
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, *args], cwd=folder, capture_output=True, check=True
+    )
+    return set(json.loads(done.stderr.splitlines()[-1])) & HEAVY
+
+
+def test_a_warm_route_imports_no_heavy_library(tmp_path):
+    folder = make(tmp_path / "project")
+    for _ in range(2):
+        assert pulsus(folder, "route", COUNT, "--plan", "--output", "json").code == 0
+    for request in (COUNT, SELECT, "bake a sourdough loaf"):
+        assert imported(folder, "route", request, "--plan", "--output", "json") == set()
+
+
+def test_asking_for_the_version_or_a_completion_imports_no_heavy_library(tmp_path):
+    assert imported(tmp_path, "--version") == set()

@@ -1,0 +1,133 @@
+"""Settings validated before are used again only while nothing they come from has changed."""
+
+import os
+
+import pytest
+
+from pulsus import bootstrap
+from pulsus.config import layers, remembered
+from pulsus.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in list(os.environ):
+        if name.upper().startswith("PULSUS_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "workflows").mkdir()
+    (tmp_path / "config").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def validations(monkeypatch):
+    """One entry for each time the layers were validated."""
+    seen = []
+    real = layers.validated
+
+    def counted(*args):
+        seen.append(1)
+        return real(*args)
+
+    monkeypatch.setattr(layers, "validated", counted)
+    return seen
+
+
+def used(project, flags=None):
+    app = bootstrap.build(project, flags or {})
+    _ = app.catalogue
+    return app
+
+
+def write(project, text):
+    (project / "config/pulsus.toml").write_text(text, encoding="utf-8")
+
+
+def kept(project):
+    (file,) = (project / ".pulsus/index").glob("settings-*")
+    return file
+
+
+def test_unchanged_settings_are_validated_once(project, validations):
+    write(project, '[ranker]\nthreshold = 0.7\nweights = {name = 0.5}\n[plugins]\ndisabled=["p"]')
+    first, second = used(project), used(project)
+    assert len(validations) == 1
+    assert (first.settings, first.origins) == (second.settings, second.origins)
+    assert second.settings.plugins.disabled == ("p",)
+    assert second.origin("ranker.threshold") == "config/pulsus.toml"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda project, _: write(project, "[ranker]\nthreshold = 0.8\n"),
+        lambda project, _: (project / "pyproject.toml").write_text(
+            "[tool.pulsus.ranker]\nthreshold = 0.8\n", encoding="utf-8"
+        ),
+        lambda _, patch: patch.setenv("PULSUS_RANKER__THRESHOLD", "0.8"),
+        lambda _, patch: patch.setenv("pulsus_ranker__threshold", "0.8"),
+    ],
+    ids=["file", "pyproject", "variable", "lower-case variable"],
+)
+def test_a_change_of_any_source_counts_at_once(project, monkeypatch, change):
+    used(project)
+    used(project)
+    change(project, monkeypatch)
+    assert used(project).settings.ranker.threshold == 0.8
+
+
+def test_flags_count_at_once(project):
+    used(project)
+    used(project)
+    assert used(project, {"non_interactive": True}).settings.non_interactive
+    assert not used(project).settings.non_interactive
+
+
+def test_a_wrong_value_is_refused_though_a_right_one_was_kept(project):
+    used(project)
+    write(project, "[ranker]\nthreshold = 7\n")
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="threshold"):
+            used(project)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.replace("0.6", "0.9"),
+        lambda text: text[:-3],
+        lambda _: "",
+        lambda _: "[]\n" + remembered._sha256("[]"),
+    ],
+)
+def test_a_damaged_file_is_as_none(project, validations, damage):
+    used(project)
+    kept(project).write_text(damage(kept(project).read_text("utf-8")), encoding="utf-8")
+    assert used(project).settings.ranker.threshold == 0.6
+    assert len(validations) == 2
+
+
+def test_without_the_cache_nothing_is_read_or_kept(project, validations):
+    for _ in range(2):
+        used(project, {"cache_enabled": False})
+    assert len(validations) == 2
+    assert not (project / ".pulsus").exists()
+
+
+def test_a_secret_in_a_variable_is_not_kept(project, monkeypatch, validations):
+    monkeypatch.setenv("PULSUS_MODEL__BASE_URL", "https://me:hunter2hunter2@models.example/v1")
+    for _ in range(2):
+        used(project)
+    assert len(validations) == 2
+    assert not list((project / ".pulsus/index").glob("settings-*"))
+
+
+def test_settings_of_many_environments_are_not_kept_for_ever(project, monkeypatch):
+    for number in range(12):
+        monkeypatch.setenv("PULSUS_COMPOSE__MAX_STEPS", str(number + 2))
+        assert used(project).settings.compose.max_steps == number + 2
+    assert len(list((project / ".pulsus/index").glob("settings-*"))) == 8
