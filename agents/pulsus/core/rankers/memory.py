@@ -27,8 +27,8 @@ _DOUBT_AGAINST = 0.5
 """The same where votes are against a tool: it takes a request much alike."""
 _K1, _B = 1.2, 0.25
 """BM25 over a tool's past requests. At b = 0 the tools asked most win, at 0.5 the least."""
-_MOST = 256
-"""Tools recalled for one request."""
+_MOST = 100
+"""Tools recalled for the words of their past requests alone."""
 _SHOWN = 3
 """Past requests named for one tool."""
 
@@ -63,10 +63,7 @@ class PastMemory:
         best = max(max(net.values(), default=0.0), 0.0)
         values = {tool: _value(votes, best) for tool, votes in net.items()}
         words = self._words(asked)
-        tools = {*values, *words}
-        if len(tools) > _MOST:
-            standing = {t: abs(values.get(t, 0.0)) + words.get(t, 0.0) for t in tools}
-            tools = set(sorted(tools, key=lambda t: (-standing[t], t))[:_MOST])
+        tools = {*values, *_strongest(words)}
         return {
             tool: Recalled(
                 values.get(tool, 0.0), _shown(ballots.get(tool, ())), words.get(tool, 0.0)
@@ -111,10 +108,14 @@ class PastMemory:
             left -= weight
             for n in seg.requests_with(key):
                 shared[n] = shared.get(n, 0.0) + weight
-        for n, weight in shared.items():
-            scale = math.sqrt(length * seg.length(n))
-            if weight + left < _FLOOR * scale:
-                continue
+        lengths, least = seg.lengths, _FLOOR * _FLOOR * length
+        near = [
+            (n, weight)
+            for n, weight in shared.items()
+            if (weight + left) ** 2 >= least * lengths[n]
+        ]
+        for n, weight in near:
+            scale = math.sqrt(length * lengths[n])
             more = math.fsum(w for w, key in rest if seg.has(n, key))
             similarity = (weight + more) / scale
             if similarity >= _FLOOR:
@@ -132,18 +133,32 @@ class PastMemory:
         mass = math.fsum(weight for weight, phrase in weights if not phrase.pair)
         if not mass or not known:
             return {}
-        found: dict[str, float] = {}
+        sizes, found = self.counts.sizes, dict[str, float]()
         for weight, phrase in weights:
-            counts: dict[str, float] = {}
-            for seg in self.segments:
-                for tool, count in seg.tools_with(phrase.key, self.now):
-                    counts[tool] = counts.get(tool, 0.0) + count
             gain = known * weight / mass * (_K1 + 1)
-            for tool, count in counts.items():
+            for tool, count in self._tools_with(phrase):
                 if count > 0:
-                    usual = _K1 * (1 - _B + _B * self.counts.sizes.get(tool, 0.0))
+                    usual = _K1 * (1 - _B) + _K1 * _B * sizes.get(tool, 0.0)
                     found[tool] = found.get(tool, 0.0) + gain * count / (count + usual)
         return found
+
+    def _tools_with(self, phrase: Phrase) -> Iterable[tuple[str, float]]:
+        """The tools whose past requests hold the phrase, with how many do."""
+        first, *more = (seg.tools_with(phrase.key, self.now) for seg in self.segments)
+        if not any(more):
+            return first
+        counts: dict[str, float] = {}
+        for found in (first, *more):
+            for tool, count in found:
+                counts[tool] = counts.get(tool, 0.0) + count
+        return counts.items()
+
+
+def _strongest(words: Mapping[str, float]) -> Iterable[str]:
+    if len(words) <= _MOST:
+        return words
+    least = sorted(words.values())[-_MOST]
+    return (tool for tool, held in words.items() if held >= least)
 
 
 def _believed(count: float) -> float:

@@ -88,8 +88,8 @@ class Segment:
 
     By phrase (`keys`, sorted): the requests that hold it, and the tools it was right for with how
     often, apart what never fades (`firm`) and what does (`fading`, as it was at `latest`). By
-    request: its text, length and verdicts; a verdict below 0 is against the tool, and one at NaN
-    never fades. `half_life` is in seconds.
+    request: its text, its length (the summed squares of its phrases' weights) and its verdicts: one
+    below 0 is against the tool, one at NaN never fades. `half_life` is in seconds.
     """
 
     half_life: float
@@ -129,14 +129,15 @@ class Segment:
         at = bisect_left(self.request, number, begin, end)
         return at < end and self.request[at] == number
 
-    def tools_with(self, key: int, now: float) -> Iterator[tuple[str, float]]:
+    def tools_with(self, key: int, now: float) -> list[tuple[str, float]]:
         """Tools whose past requests hold a phrase, with how many do; what is past fades."""
         n = _find(self.keys, key)
         if n is None:
-            return
-        left = self._left(self.latest, now)
-        for at in range(self.tool_at[n], self.tool_at[n + 1]):
-            yield self.ids[self.tool[at]], self.firm[at] + left * self.fading[at]
+            return []
+        left, ids = self._left(self.latest, now), self.ids
+        held = slice(self.tool_at[n], self.tool_at[n + 1])
+        columns = zip(self.tool[held], self.firm[held], self.fading[held], strict=True)
+        return [(ids[tool], firm + left * fading) for tool, firm, fading in columns]
 
     def verdicts(self, number: int, now: float) -> Iterator[tuple[str, float]]:
         """The tools a request speaks for (> 0) or against (< 0), with how much by now."""
@@ -144,10 +145,6 @@ class Segment:
             when = self.verdict_time[at]
             left = 1.0 if math.isnan(when) else self._left(when, now)
             yield self.ids[self.verdict_tool[at]], self.verdict[at] * left
-
-    def length(self, number: int) -> float:
-        """The summed squares of the weights of a request's phrases."""
-        return self.lengths[number]
 
     def request_text(self, number: int) -> str:
         """A request as it was made."""
