@@ -20,7 +20,7 @@ def fitted(*tools):
 
 def scores(index, key):
     entry = index.entry(key)
-    return sums([[Lookup(key, 1.0, entry.idf, entry.postings)]], index)
+    return sums([[Lookup(key, 1.0, entry.idf, entry.idf, entry.postings)]], index)
 
 
 def test_a_word_of_few_tools_weighs_more_than_one_of_many():

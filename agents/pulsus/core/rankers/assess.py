@@ -27,6 +27,9 @@ where the tool was wrong for requests like it."""
 _DENSE = 0.65
 """Share of similarity of meaning in the doc feature where vectors are at hand; words the rest."""
 _NO_PAST = Recalled(0.0)
+_UNTRIED: tuple[float, tuple[Vote, ...], float] = (0.0, (), 0.0)
+_LOOK = CAREFUL | DECLINES
+"""Flags of tools that the request may be at odds with though it commands nothing."""
 
 
 class Assessed(NamedTuple):
@@ -46,8 +49,8 @@ class Assessor:
     """Everything of one request that its candidates share.
 
     `shares` are the weights over their sum. `words` is the part of the doc feature that words make,
-    by number. `tools` are by position; one is looked at only where its columns do not tell: it may
-    have to be read from disk first.
+    by number; `alike` the likeness of their n-grams, of the best few. `tools` are by position; one
+    is looked at only where its columns do not tell: it may have to be read from disk first.
     """
 
     intent: ParsedIntent
@@ -66,42 +69,43 @@ class Assessor:
     recalled: Mapping[str, Recalled]
     words: Mapping[int, float]
     closest: float
+    alike: Mapping[int, float]
 
     def assess(self, number: int, *, named: bool) -> Assessed:
         """Features in [0, 1], their weighted sum over the total weight, and the standing."""
-        found, documents = self.found.found[number], self.documents
-        flags = documents.flags(number)
-        odds = self._odds(number, flags) if self.asked or flags & (CAREFUL | DECLINES) else None
-        named = named and not odds
-        name = covered = 0.0
-        if found.named:
-            covered = cover(found.named, documents.name_mass(number))
-            name = worth(covered, documents.size)
-        if named:
+        evidence, documents = self.found, self.documents
+        overlap, covered, said, _, terms = evidence.found[number]
+        mass, flags = evidence.mass, documents.flags(number)
+        odds = self._odds(number, flags) if self.asked or flags & _LOOK else None
+        named = named and odds is None
+        name = worn = 0.0
+        if said:
+            worn = cover(said, documents.name_mass(number))
+            name = 1.0 if named else worth(worn, documents.size)
+        elif named:
             name = 1.0
-        features = {"name": name, "doc": self._doc(number, flags, odds), "history": 0.0}
-        votes: tuple[Vote, ...] = ()
+        history, votes, text = _UNTRIED
         if self.history or self.recalled:
-            features["history"], votes = self._history(documents.id(number))
+            history, votes, text = self._history(documents.id(number))
+        features = {"name": name, "doc": self._doc(number, flags, odds), "history": history}
         for feature in self.extra:
             features[feature.name] = _clamp(feature(self.intent, self._tool(number)))
         score = 0.0
-        for key, weight in self.shares.items():
-            score += weight * features[key]
+        for key, share in self.shares.items():
+            score += share * features[key]
         standing = Standing(
-            score=score,
-            match=score - self.shares.get("history", 0.0) * features["history"],
-            coverage=self.found.coverage(number),
-            covered=found.covered,
-            overlap=self._overlap(number),
-            name=name,
-            name_cover=covered,
-            missed=len(self.found.terms) - found.terms,
-            named=named,
-            cautious=odds is not None,
+            score,
+            score - self.shares["history"] * history,
+            min(1.0, covered / mass) if mass else 0.0,
+            covered,
+            (overlap / mass if mass else 0.0) + text,
+            name,
+            worn,
+            len(evidence.terms) - terms,
+            named,
+            odds is not None,
         )
-        shared = bool(flags & SHARED)
-        order = figures(named, score, shared, features["history"])
+        order = figures(named, score, flags & SHARED != 0, history)
         return Assessed(number, features, score, order, standing, odds, votes)
 
     def _tool(self, number: int) -> ToolSpec:
@@ -118,12 +122,6 @@ class Assessor:
         if self.recalled:
             share -= _ANTI * max(0.0, -self._past(number).value)
         return _clamp(share * (_CAUTIOUS if odds else 1.0))
-
-    def _overlap(self, number: int) -> float:
-        """What the tool's words and those of its past requests hold, by idf mass of this one."""
-        mass = self.found.mass
-        own = self.found.found[number].overlap / mass if mass else 0.0
-        return own + self._past(number).text if self.recalled else own
 
     def _past(self, number: int) -> Recalled:
         return self.recalled.get(self.documents.id(number), _NO_PAST)
@@ -149,13 +147,14 @@ class Assessor:
         said = sum(self.found.asked.get(key) == 1.0 for key in wanted)
         return said / len(wanted) if wanted else 0.0
 
-    def _history(self, tool_id: str) -> tuple[float, tuple[Vote, ...]]:
-        """How well the tool has served, and for requests like this one."""
+    def _history(self, tool_id: str) -> tuple[float, tuple[Vote, ...], float]:
+        """How well the tool has served, and for requests like this one; what these were; and what
+        their words hold of this one, by its idf mass."""
         past = self.recalled.get(tool_id, _NO_PAST)
         served = 0.0
         if self.now is not None:
             served = history_success(self.history.get(tool_id), self.now, self.half_life_days)
-        return conditioned(served, past.value), past.votes
+        return conditioned(served, past.value), past.votes, past.text
 
 
 def _clamp(value: float) -> float:

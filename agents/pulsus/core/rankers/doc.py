@@ -183,7 +183,10 @@ class Documents:
         by_length = self._alike.get(first)
         if by_length is None:
             by_length = self._alike[first] = self._beginning(first)
-        return [w for n in range(shortest, longest + 1) for w in by_length.get(n, ())]
+        found: list[str] = []
+        for length in range(shortest, longest + 1):
+            found += by_length.get(length, ())
+        return found
 
     def _beginning(self, first: str) -> dict[int, list[str]]:
         """The written words that begin so, in order, by length."""
@@ -221,10 +224,9 @@ class Documents:
 
     def name_mass(self, number: int) -> float:
         """Their idf, together."""
-        try:
-            return self._masses[number]
-        except KeyError:
-            pass
+        known = self._masses.get(number)
+        if known is not None:
+            return known
         if len(self._masses) > _MEMO:
             self._masses.clear()
         found = self._masses[number] = self._name_mass(number)
@@ -240,6 +242,8 @@ class Documents:
 
     def flags(self, number: int) -> int:
         """What filters and order need of a tool (packing.py)."""
+        if self.delta is None:
+            return self.base.flags[number]
         part, own = self._of(number)
         return part["flags"][own]
 
@@ -257,15 +261,12 @@ class Documents:
                 return first + found
         return None
 
-    def written(self, number: int) -> list[tuple[str, int]]:
-        """A tool's words as they are written, and how often."""
+    def spelling(self, number: int) -> tuple[Segment, list[int], list[int]]:
+        """A tool's words by their number in a segment, and how often each is written."""
         part, own = self._of(number)
         first, last = part["said_at"][own : own + 2]
-        at, start, data = part["word_at"], part.words.start, part.data
-        said = zip(part["said_word"][first:last], part["said_count"][first:last], strict=True)
-        return [
-            (data[start + at[word] : start + at[word + 1]].decode(), count) for word, count in said
-        ]
+        words, counts = part["said_word"][first:last], part["said_count"][first:last]
+        return part, words.tolist(), counts.tolist()
 
     def norm(self, number: int) -> float:
         """The length of a tool's n-gram vector (chars.py)."""

@@ -85,15 +85,16 @@ def gather(
     Tools that are not admitted are not there, though their words keep what they weigh. `extra` are
     looked at whatever they share.
     """
-    owns = [importance(term, documents) for term in terms]
     asked: dict[str, float] = {}
-    lookups = []
+    owns: list[float] = []
+    lookups: list[list[overlap.Lookup]] = []
+    mass = 0.0
     for term in terms:
         for key, weight in term.stems.items():
             asked[key] = max(asked.get(key, 0.0), weight * term.factor)
         lookups.append(_lookups(term, documents))
-    mass = 0.0
-    for own in owns:
+        own = importance(term, lookups[-1], documents)
+        owns.append(own)
         mass += own
     scores = overlap.best(lookups, documents, POOL, admit, extra)
     hits = _hits(lookups, scores, documents)
@@ -104,14 +105,13 @@ def gather(
     return Evidence(terms, asked, found, mass)
 
 
-def importance(term: Term, documents: Documents) -> float:
+def importance(term: Term, found: Sequence[overlap.Lookup], documents: Documents) -> float:
     """The idf of the word, or of what it most probably means where it is unknown, by factor."""
-    known = [
-        (weight, entry.idf)
-        for key, weight in term.stems.items()
-        if (entry := documents.entry(key)) is not None
-    ]
-    return term.factor * (max(known)[1] if known else documents.unseen)
+    if not found:
+        return term.factor * documents.unseen
+    if len(found) == 1:
+        return term.factor * found[0].idf
+    return term.factor * max((meaning.weight, meaning.idf) for meaning in found)[1]
 
 
 def _lookups(term: Term, documents: Documents) -> list[overlap.Lookup]:
@@ -120,7 +120,7 @@ def _lookups(term: Term, documents: Documents) -> list[overlap.Lookup]:
         entry = documents.entry(key)
         if entry is not None:
             gain = term.factor * weight * entry.idf
-            found.append(overlap.Lookup(key, weight, gain, entry.postings))
+            found.append(overlap.Lookup(key, weight, gain, entry.idf, entry.postings))
     return found
 
 
@@ -130,7 +130,7 @@ def _hits(
     """Where the terms stand in each tool of the pool."""
     hits: dict[int, list[Hit]] = {n: [] for n in pool}
     for number, meanings in enumerate(lookups):
-        for key, weight, _, postings in meanings:
+        for key, weight, _, _, postings in meanings:
             for part in postings:
                 for n, places in _places(part, hits):
                     hits[n].append(Hit(number, key, weight, places))

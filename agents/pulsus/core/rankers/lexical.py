@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from heapq import nlargest
 
 from pulsus.core.rankers.base import Recalled
-from pulsus.core.rankers.chars import asked, grams
+from pulsus.core.rankers.chars import asked
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.evidence import POOL, Evidence
 from pulsus.core.rankers.text import STOP_WORDS, words
@@ -31,8 +32,9 @@ def doc_shares(
     documents: Documents,
     recalled: Mapping[str, Recalled],
     known: float,
-) -> dict[int, float]:
-    """The share in [0, 1] of every tool looked at: 1 where it is the best by each part.
+) -> tuple[dict[int, float], dict[int, float]]:
+    """The share in [0, 1] of every tool looked at: 1 where it is the best by each part. And the
+    `likeness` of those it was looked up of.
 
     BM25 and n-grams are relative to the request's best; what the words of a tool's past requests
     hold of this one counts as its own words do. `known` is the share of tools that have a past.
@@ -45,35 +47,43 @@ def doc_shares(
     bare = 1 + _PAST * known if recalled else 1.0
     plain = {n: bare * own / best + _COVERAGE * found.coverage(n) for n, own in overlaps.items()}
     near = nlargest(_SPELT_OUT, plain, key=lambda n: (plain[n], -documents.position(n)))
-    content = [w for w in words(text) if w not in STOP_WORDS]
+    content = [w for w in words(text) if w not in STOP_WORDS and not w.isdecimal()]
     alike = likeness(content, near, documents)
     most = max(alike.values(), default=0.0) or 1.0
     for n, value in alike.items():
         plain[n] += _CHARS * (value / most)
-    return {n: value / (bare + _CHARS + _COVERAGE) for n, value in plain.items()}
+    return {n: value / (bare + _CHARS + _COVERAGE) for n, value in plain.items()}, alike
 
 
 def likeness(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
-    """The cosine of n-grams of these tools with a request of these words, up to its own length."""
+    """The cosine of n-grams of these tools with a request of these words, each word once."""
     worth = asked(said)
-    scores: dict[str, float] = {}
+    length = math.sqrt(sum(worth.values())) or 1.0
+    known: dict[int, dict[int, float]] = {}
     found: dict[int, float] = {}
     for n in numbers:
+        part, words, counts = documents.spelling(n)
+        scores = known.setdefault(id(part), {})
         total = 0.0
-        for word, count in documents.written(n):
+        for word, count in zip(words, counts, strict=True):
             score = scores.get(word)
             if score is None:
-                score = 0.0
-                for slot in grams(word):
-                    if slot in worth:
-                        score += worth[slot]
-                scores[word] = score
+                score = scores[word] = _held(part.grams(word), worth)
             total += count * score
         norm = documents.norm(n)
-        found[n] = total / norm if norm else 0.0
+        found[n] = total / (norm * length) if norm else 0.0
     return found
+
+
+def _held(slots: Iterable[int], worth: Mapping[int, float]) -> float:
+    """What one word of a tool holds of the request."""
+    held = 0.0
+    for slot in slots:
+        if slot in worth:
+            held += worth[slot]
+    return held
 
 
 def promising(recalled: Mapping[str, Recalled]) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pulsus.core.types import ToolSpec
 from pulsus.record import dataclass
 
-_DIGITS = 9
-"""Scores equal to this many decimals are equal: sums of floats must not break a tie."""
+_GRAINS = 10**9
+"""Scores equal to this many parts of 1 are equal: sums of floats must not break a tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Candidate:
     named: bool = False
 
 
-_Key = tuple[bool, float, bool, float, int, str, str]
+_Key = tuple[bool, int, bool, int, int, str, str]
 _REASONS = (
     "named in the request",
     "score",
@@ -33,13 +33,13 @@ _REASONS = (
 )
 
 
-Figures = tuple[bool, float, bool, float]
+Figures = tuple[bool, int, bool, int]
 """The part of the order that needs no look at the tool itself."""
 
 
 def figures(named: bool, score: float, shared: bool, history: float) -> Figures:
     """Sorts best first: named in the request, score, domain before shared, history."""
-    return (not named, -round(score, _DIGITS), shared, -round(history, _DIGITS))
+    return (not named, -int(score * _GRAINS + 0.5), shared, -int(history * _GRAINS + 0.5))
 
 
 def order_key(candidate: Candidate) -> _Key:
@@ -63,7 +63,7 @@ def last_resort(tool: ToolSpec) -> tuple[int, str, str]:
 def tie_break(winner: Candidate, loser: Candidate) -> str | None:
     """What put `winner` before `loser` other than its score; None where the score did."""
     same = winner.named == loser.named
-    if same and round(winner.score, _DIGITS) != round(loser.score, _DIGITS):
+    if same and abs(winner.score - loser.score) * _GRAINS > 1:
         return None
     pairs = zip(order_key(winner), order_key(loser), _REASONS, strict=True)
     reason = next((why for mine, theirs, why in pairs if mine != theirs), None)

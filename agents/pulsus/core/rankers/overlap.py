@@ -17,16 +17,17 @@ K1 = 1.2
 B = 0.5
 """How far a tool's length counts. Over eight routing sets 0.5 was better than 0.75."""
 
-MANY = 1500
+MANY = 500
 """Postings from which numpy is faster where it is loaded. Loading it costs a hundred requests."""
 
 
 class Lookup(NamedTuple):
-    """One meaning of a request word: stem, weight, what it adds at most, and its tools."""
+    """One meaning of a request word: stem, weight, what it adds, its idf, and its tools."""
 
     key: str
     weight: float
     gain: float
+    idf: float
     postings: tuple[Postings, ...]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import pulsus
-from pulsus.core.rankers.chars import norm
+from pulsus.core.rankers.chars import grams, norm
 from pulsus.core.rankers.fields import bag, field_words, places, surface
 from pulsus.core.rankers.name import spellings
 from pulsus.core.rankers.segment import (
@@ -136,6 +136,8 @@ class _Packer:
             "word_stem": _bytes(stem_number[self.word_stem[n]] for n in by_word),
             "word_tools": _bytes(self.word_tools[n] for n in by_word),
             "word_slots": _slots(words),
+            "gram_at": _ends(len(grams(word)) for word in words),
+            "grams": array("H", (slot for word in words for slot in grams(word))).tobytes(),
             "posting_at": _ends(len(tools) for tools, _, _ in by_stem),
             "posting_tool": b"".join(tools.tobytes() for tools, _, _ in by_stem),
             "posting_count": b"".join(counts for _, counts, _ in by_stem),

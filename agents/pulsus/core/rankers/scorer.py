@@ -10,7 +10,8 @@ from dataclasses import field
 from datetime import datetime
 from functools import cache
 from heapq import nlargest
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
+from operator import attrgetter
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.catalogue import ToolTable, columns
@@ -19,7 +20,7 @@ from pulsus.core.rankers.assess import Assessed, Assessor
 from pulsus.core.rankers.base import Dense, Feature, Memory
 from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.doc import Documents
-from pulsus.core.rankers.evidence import POOL, Admit, Evidence, gather, matched
+from pulsus.core.rankers.evidence import POOL, Admit, gather, matched
 from pulsus.core.rankers.heard import meant, unmatched
 from pulsus.core.rankers.lexical import doc_shares, promising
 from pulsus.core.rankers.name import mentions, spellings
@@ -30,6 +31,8 @@ from pulsus.core.rankers.signals import signals
 from pulsus.core.rankers.text import clean
 from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
 from pulsus.record import dataclass
+
+_by_order = attrgetter("order")
 
 BUILT_IN = ("name", "doc", "history")
 
@@ -132,7 +135,7 @@ class RankIndex:
         assessor, named = self._look(intent, text, history or {}, now, include, admit)
         assessed = sorted(
             (assessor.assess(n, named=n in named) for n in assessor.found.found),
-            key=lambda a: a.order,
+            key=_by_order,
         )
         ordered = self._settled(assessed)
         ids = {self.documents.number(i) for i in include}
@@ -143,7 +146,7 @@ class RankIndex:
         ]
         first = self.config.max_candidates if limit is None else limit
         shown = [n for n, at in enumerate(kept) if n < first or ordered[at].number in ids]
-        return self._shown(assessor.found, ordered, kept, shown)
+        return self._shown(assessor, ordered, kept, shown)
 
     def _admit(
         self,
@@ -184,20 +187,19 @@ class RankIndex:
         by_number = {documents.at(position): value for position, value in similar.items()}
         recalled = self.memory.recall(text) if self.memory else {}
         named = self._named(text)
-        extra = {
-            *named,
-            *nlargest(POOL, by_number, key=lambda n: (by_number[n], -documents.position(n))),
-            *self._numbers(promising(recalled)),
-            *self._numbers(include),
-            *self._all_if_weighed(),
-        }
+        extra = {*named, *self._numbers(include), *self._all_if_weighed()}
+        if similar:
+            nearest = nlargest(POOL, similar, key=lambda at: (similar[at], -at))
+            extra.update(map(documents.at, nearest))
+        if recalled:
+            extra.update(self._numbers(promising(recalled)))
         found = gather(
             query.terms(text, documents, self.synonyms),
             documents,
             admit=admit,
             extra=[n for n in sorted(extra) if admit is None or admit(n)],
         )
-        words = doc_shares(
+        words, alike = doc_shares(
             text, found, documents, recalled, self.memory.known if self.memory else 0.0
         )
         assessor = Assessor(
@@ -217,6 +219,7 @@ class RankIndex:
             recalled=recalled,
             words=words,
             closest=max(words.values(), default=0.0) or 1.0,
+            alike=alike,
         )
         return assessor, named
 
@@ -244,8 +247,10 @@ class RankIndex:
 
     def _settled(self, assessed: Sequence[Assessed]) -> list[Assessed]:
         """The candidates in final order: where figures are equal the tools decide."""
+        if not any(a.order == b.order for a, b in pairwise(assessed)):
+            return list(assessed)
         ordered: list[Assessed] = []
-        for _, equal in groupby(assessed, key=lambda a: a.order):
+        for _, equal in groupby(assessed, key=_by_order):
             same = list(equal)
             if len(same) > 1:
                 same.sort(key=lambda a: last_resort(self._tool(a.number)))
@@ -254,7 +259,7 @@ class RankIndex:
 
     def _shown(
         self,
-        found: Evidence,
+        assessor: Assessor,
         ordered: Sequence[Assessed],
         kept: Sequence[int],
         shown: Sequence[int],
@@ -263,6 +268,7 @@ class RankIndex:
         if not shown:
             return ()
         last = kept[shown[-1]] + 1
+        found = assessor.found
         numbers = signals([a.standing for a in ordered], self.documents.size, last)
         chances = list(accumulate((self.calibration.p(s) for s in numbers), min))
         weights = self.weights()

@@ -18,7 +18,7 @@ from pulsus.record import dataclass
 FORMAT = 2
 MAGIC = b"PulsusR" + sys.byteorder[:1].encode()
 
-TYPES: Mapping[str, Literal["B", "I", "f"]] = {
+TYPES: Mapping[str, Literal["B", "H", "I", "f"]] = {
     "stems": "B",
     "stem_at": "I",
     "words": "B",
@@ -26,6 +26,8 @@ TYPES: Mapping[str, Literal["B", "I", "f"]] = {
     "word_stem": "I",
     "word_tools": "I",
     "word_slots": "I",
+    "gram_at": "I",
+    "grams": "H",
     "posting_at": "I",
     "posting_tool": "I",
     "posting_count": "B",
@@ -50,7 +52,7 @@ TYPES: Mapping[str, Literal["B", "I", "f"]] = {
 last where it ends. Postings are by stem, in tool order; `said_word` is each tool's written words,
 `said_count` how often, `norms` the length of its character n-grams (chars.py);
 `total` is one number, the sum of `lengths`. `word_slots` is a hash table of the words: most lookups
-ask for what is not there.
+ask for what is not there; `grams` are each word's (chars.py).
 `removed` are ids' numbers in the segment that this one follows."""
 
 _LAYOUT = FORMAT << 24 | zlib.crc32(repr(TYPES).encode()) >> 8
@@ -111,7 +113,7 @@ class Segment:
     Raises Damaged where the bytes are cut short, altered or of another format.
     """
 
-    __slots__ = ("_columns", "check", "data", "ids", "key", "norms", "stems", "words")
+    __slots__ = ("_columns", "check", "data", "flags", "ids", "key", "norms", "stems", "words")
 
     def __init__(self, data: bytes) -> None:
         try:
@@ -135,6 +137,7 @@ class Segment:
                 self.norms = view[start : start + size].cast(code)
             else:
                 self._columns[name] = view[start : start + size].cast(code)
+        self.flags = self["flags"]
         self.stems = Texts(data, starts["stems"], self["stem_at"])
         self.words = Texts(data, starts["words"], self["word_at"])
         self.ids = Texts(data, starts["ids"], self["id_at"])
@@ -146,6 +149,11 @@ class Segment:
     def __len__(self) -> int:
         """Its tools."""
         return len(self["flags"])
+
+    def grams(self, word: int) -> list[int]:
+        """The slots of a written word's character n-grams, repeats kept (chars.py)."""
+        at = self._columns["gram_at"]
+        return self._columns["grams"][at[word] : at[word + 1]].tolist()
 
     def print(self, number: int) -> bytes:
         """What a tool's words were taken from, as a short hash."""
