@@ -11,7 +11,7 @@ import re
 from pulsus.core.rankers.text import STOP_WORDS, words
 from pulsus.record import dataclass
 
-OWN = 0.5
+OWN = 0.75
 """What a word inside a value weighs beside one outside."""
 
 KIND = 0.4
