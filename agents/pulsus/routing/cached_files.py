@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from pulsus.core.catalogue import hints_sha256
 from pulsus.core.types import BrokenTool
-from pulsus.routing import files
+from pulsus.routing import ahead, files
 from pulsus.routing.folders import NO_VALUE, Folder, Kind, Row, Stamp, folder
 from pulsus.routing.index_codec import Loaded, Value
 from pulsus.routing.manifest_choice import choose
 from pulsus.routing.places import NoPlace, Place, place
 from pulsus.routing.scan import Listing, is_manifest
-from pulsus.routing.values import DamagedValue, Values
+from pulsus.routing.values import DamagedValue, Values, text
 
 
 class Reader:
@@ -32,6 +34,37 @@ class Reader:
         self._known = known or {}
         self.values = values or Values()
         self._now_ns = now_ns
+        self._ahead: dict[str, _Ahead] = {}
+
+    def folders(self, listed: Sequence[tuple[int, Listing]]) -> list[Folder]:
+        """The rows of every listed folder, those of many new ones read by several processes."""
+        new = [n for n, (_, listing) in enumerate(listed) if listing.path not in self._known]
+        count = ahead.helpers(sum(len(listed[n][1].names) for n in new))
+        helped = [new[n :: count + 1] for n in range(1, count + 1)]
+        left = {n for share in helped for n in share}
+        done: dict[int, Folder] = {}
+        items = [[item for n in share for item in _modules(listed[n][1])] for share in helped]
+        with ahead.helping(items, self._look) as helpers:
+            for n, (source, listing) in enumerate(listed):
+                if n not in left:
+                    done[n] = self.folder(source, listing)
+            for helper in helpers:
+                self._ahead.update(_ahead(line) for line in helper.lines())
+        for n in left:
+            done[n] = self.folder(*listed[n])
+        return [done[n] for n in range(len(listed))]
+
+    def _look(self, item: _Module) -> bytes | None:
+        """What a module holds, as a line for the process that asked."""
+        try:
+            read_ns = self._now_ns()
+            data, found = files.read(item.path, self.max_bytes)
+        except files.Unreadable:
+            return None
+        value = self.parse_module(data, item.path, item.place)
+        stamp = [found.mtime_ns, found.ctime_ns, found.size, found.inode]
+        row = [str(item.path), stamp, read_ns, hashlib.sha256(data).hexdigest(), _kind(value)]
+        return json.dumps(row).encode("ascii") + b"\t" + text(value)
 
     def folder(self, source: int, listing: Listing) -> Folder:
         """The rows of a listed folder; the very folder that is known where nothing is new."""
@@ -82,6 +115,10 @@ class Reader:
             row = None
         if row and row.trusted(stamp):
             return row
+        seen = self._ahead.pop(str(real), None) if row is None else None
+        if seen:
+            stamp, read_ns, sha256, kind, value = seen
+            return Row(name, stamp, read_ns, sha256, kind, self.values.add(value))
         read_ns = self._now_ns()
         data, found = files.read(real, limit)
         sha256 = hashlib.sha256(data).hexdigest()
@@ -90,8 +127,8 @@ class Reader:
             again = replace(row, stamp=now, read_ns=read_ns)
             # Still too young to be trusted: nothing worth writing has been learned.
             return again if again.trusted(now) else row
-        value = parse(data)
-        return Row(name, now, read_ns, sha256, _kind(value), self.values.add(value))
+        parsed = parse(data)
+        return Row(name, now, read_ns, sha256, _kind(parsed), self.values.add(parsed))
 
 
 @dataclass(slots=True)
@@ -188,6 +225,31 @@ class _FolderReader:
         self.rows[module] = replace(
             self.rows[module], hints=name if loaded.manifest else "", said=said
         )
+
+
+class _Module(NamedTuple):
+    """A module to look at: where it is listed, which is the file to open, and what it would be."""
+
+    path: Path
+    place: Place
+
+
+def _modules(listing: Listing) -> Iterator[_Module]:
+    """The modules of a folder that are read from where they are listed."""
+    for name in listing.names:
+        where = place((*listing.parts, name))
+        if isinstance(where, Place) and name not in listing.links and not is_manifest(name):
+            path = Path(listing.path, name)
+            yield _Module(path, where)
+
+
+_Ahead = tuple[Stamp, int, str, Kind, bytes]
+
+
+def _ahead(line: bytes) -> tuple[str, _Ahead]:
+    head, _, value = line.partition(b"\t")
+    path, stamp, read_ns, sha256, kind = json.loads(head)
+    return path, (tuple(stamp), read_ns, sha256, kind, value)
 
 
 def _kind(value: Value) -> Kind:

@@ -60,7 +60,7 @@ def discover(
     stored = cache.stored() if cache else None
     reader = _reader(config, cache, stored)
     listed = _listed(roots, config, tmp_dirname)
-    folders = [reader.folder(source, listing) for source, listing in listed if listing.names]
+    folders = reader.folders([found for found in listed if found[1].names])
     if stored and _same(stored, folders, roots):
         folders, derived = list(stored.folders), stored.derived
     else:

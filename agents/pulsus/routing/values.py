@@ -27,26 +27,28 @@ class Values:
 
     def __init__(self, stored: mmap.mmap | bytes = b"") -> None:
         self.stored = stored
-        self._fresh: list[Value] = []
+        self._fresh: list[Value | bytes] = []
 
-    def add(self, value: Value) -> int:
-        """A reference to a value just read."""
+    def add(self, value: Value | bytes) -> int:
+        """A reference to a value just read, or to its JSON."""
         self._fresh.append(value)
         return -len(self._fresh)
 
     def get(self, ref: int) -> Value:
         """The value. Raises DamagedValue."""
-        if ref < 0:
-            return self._fresh[-ref - 1]
+        fresh = self._fresh[-ref - 1] if ref < 0 else b""
+        if not isinstance(fresh, bytes):
+            return fresh
         try:
-            return decode(json.loads(self.packed(ref)[_HEAD.size :]))
+            return decode(json.loads(fresh or self.packed(ref)[_HEAD.size :]))
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise DamagedValue(str(error)) from None
 
     def packed(self, ref: int) -> bytes:
         """The value as it is stored, head included. Raises DamagedValue."""
         if ref < 0:
-            body = json.dumps(encode(self._fresh[-ref - 1]), separators=(",", ":")).encode("ascii")
+            fresh = self._fresh[-ref - 1]
+            body = fresh if isinstance(fresh, bytes) else text(fresh)
             return _HEAD.pack(len(body), zlib.crc32(body)) + body
         end = ref + _HEAD.size
         if end > len(self.stored):
@@ -56,6 +58,11 @@ class Values:
         if len(body) != length or zlib.crc32(body) != checksum:
             raise DamagedValue(f"the checksum at {ref} is wrong")
         return self.stored[ref:end] + body
+
+
+def text(value: Value) -> bytes:
+    """The value as JSON, on one line."""
+    return json.dumps(encode(value), separators=(",", ":")).encode("ascii")
 
 
 def mapped(path: Path) -> mmap.mmap | bytes:

@@ -1,0 +1,96 @@
+"""Helpers that read new modules: never another answer, never a process left behind.
+
+In processes of their own: forking belongs where there is one thread.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "darwin", reason="no helpers on macOS")
+
+SETUP = """
+import os, sys, time
+from pathlib import Path
+from pulsus.config.settings import DiscoveryConfig
+from pulsus.routing import ahead, cached_files
+from pulsus.routing.index import Index
+from pulsus.routing.tool_discovery import discover
+
+root = Path(sys.argv[1])
+config = DiscoveryConfig()
+started = []
+real = ahead._start
+def start(*args):
+    started.append(real(*args))
+    return started[-1]
+ahead._start = start
+
+def find(state=None, helpers=0):
+    ahead.helpers = lambda files: helpers
+    cache = Index(state, max_file_bytes=config.max_file_bytes) if state else None
+    return discover(root, config, tmp_dirname="_tmp", cache=cache)
+
+def no_child():
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return True
+    return False
+"""
+
+SAME = """
+cold = find()
+for state in (None, root.parent / "state"):
+    for _ in range(2):
+        assert find(state, helpers=3) == cold
+assert find(root.parent / "state") == cold
+assert len(cold.tools) == 11 and len(cold.broken) == 2, cold
+assert len(started) == 12, started
+assert no_child()
+"""
+
+FAILING = """
+cold = find()
+mine = os.getpid()
+parse = cached_files.Reader.parse_module
+def broken(self, data, path, where):
+    if os.getpid() != mine:
+        raise MemoryError
+    return parse(self, data, path, where)
+cached_files.Reader.parse_module = broken
+assert find(helpers=3) == cold
+assert len(started) == 3 and no_child()
+"""
+
+INTERRUPTED = """
+mine = os.getpid()
+def stop(self, data, path, where):
+    if os.getpid() == mine:
+        raise KeyboardInterrupt
+    time.sleep(60)
+cached_files.Reader.parse_module = stop
+began = time.monotonic()
+try:
+    find(helpers=3)
+except KeyboardInterrupt:
+    pass
+assert len(started) == 3 and no_child() and time.monotonic() - began < 30
+"""
+
+
+@pytest.mark.parametrize("body", [SAME, FAILING, INTERRUPTED], ids=["same", "fail", "interrupt"])
+def test_helpers(tmp_path, body):
+    root = tmp_path / "workflows"
+    for number in range(12):
+        file = root / f"domains/d{number % 4}/a/t{number}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = "def run(:" if number == 5 else f'"""Tool {number}."""\ndef run(): ...\n'
+        file.write_text(text, encoding="utf-8")
+    (root / "domains/d1/a/t1.tool.yaml").write_text("intents: [x]\nodd: 1\n", encoding="utf-8")
+    (root / "domains/d2/a/link.py").symlink_to(root / "nowhere.py")
+    done = subprocess.run(
+        [sys.executable, "-c", SETUP + body, root], capture_output=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
