@@ -67,6 +67,7 @@ class Assessor:
     similar: Mapping[int, float]
     nearest: float
     recalled: Mapping[str, Recalled]
+    gain: float
     words: Mapping[int, float]
     closest: float
     alike: Mapping[int, float]
@@ -116,7 +117,8 @@ class Assessor:
         share = self.words[number]
         if self.similar:
             meant = max(0.0, self.similar.get(number, 0.0)) / self.nearest
-            share = (1 - _DENSE) * share / self.closest + _DENSE * meant
+            dense = _DENSE / self.gain
+            share = (1 - dense) * share / self.closest + dense * meant
         if flags & DECLINES:
             share -= _ANTI * max((self._said(hint) for hint in self._refused(number)), default=0.0)
         if self.recalled:

@@ -22,7 +22,7 @@ from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.evidence import POOL, Admit, gather, matched
 from pulsus.core.rankers.heard import meant, unmatched
-from pulsus.core.rankers.lexical import doc_shares, promising
+from pulsus.core.rankers.lexical import doc_shares, gained, promising
 from pulsus.core.rankers.name import mentions, spellings
 from pulsus.core.rankers.order import Candidate, last_resort, tie_break, why_not
 from pulsus.core.rankers.purpose import commands, groups_of
@@ -217,6 +217,7 @@ class RankIndex:
             similar=by_number,
             nearest=max(by_number.values(), default=0.0) or 1.0,
             recalled=recalled,
+            gain=gained(recalled, self.memory.known if self.memory else 0.0),
             words=words,
             closest=max(words.values(), default=0.0) or 1.0,
             alike=alike,
