@@ -6,7 +6,7 @@ Heavy parts are imported by the method that needs them, so that a command pays f
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pulsus.core.embeddings.meaning import Meaning
     from pulsus.core.rankers.calibration import Calibration
     from pulsus.core.rankers.memory import PastMemory
+    from pulsus.core.rankers.recollection import Past
     from pulsus.core.rankers.scorer import RankIndex
     from pulsus.core.storage.accepted import PastRoute
     from pulsus.core.storage.retention import GcReport
@@ -157,7 +158,13 @@ class App:
     @cached_property
     def rank_index(self) -> RankIndex:
         """The catalogue made ready for ranking, with what is remembered."""
-        return replace(self._unremembering, memory=self._memory(self.routes, self._caching))
+        index = replace(self._unremembering, memory=self._memory(self.routes, self._caching))
+        if self.vectors is None or not self.routes:
+            return index
+        from pulsus.routing.recall import of_routes
+
+        past = of_routes(self.routes)
+        return replace(index, dense=self.meaning(self.catalogue.tools, "tools-past", past))
 
     @cached_property
     def _unremembering(self) -> RankIndex:
@@ -186,13 +193,18 @@ class App:
         folder = self.state_dir / "cache" / "embeddings" if self._caching else None
         return VectorFiles(folder, minilm(), self.progress)
 
-    def meaning(self, tools: Sequence[ToolSpec], name: str = "tools") -> Meaning | None:
-        """What `tools` mean; None where embeddings are off. `name` is that of the kept file."""
+    def meaning(
+        self, tools: Sequence[ToolSpec], name: str = "tools", past: Iterable[Past] = ()
+    ) -> Meaning | None:
+        """What `tools` and the requests of `past` mean; None where embeddings are off.
+
+        `name` is that of the kept file.
+        """
         if self.vectors is None:
             return None
         from pulsus.routing.meaning import tools_meaning
 
-        return tools_meaning(tools, self.vectors, name)
+        return tools_meaning(tools, self.vectors, name, past)
 
     @property
     def ranking_warnings(self) -> tuple[str, ...]:

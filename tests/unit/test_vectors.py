@@ -7,9 +7,9 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installed")
 
+from pulsus.core.embeddings.encoder import DIMENSION  # noqa: E402 - after the skip
 from pulsus.core.embeddings.meaning import Meaning  # noqa: E402 - after the skip
 from pulsus.core.embeddings.vectors import (  # noqa: E402
-    DIMENSION,
     from_bytes,
     stack,
     text_hash,

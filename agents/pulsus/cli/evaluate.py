@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from pulsus.errors import EvalBelowFloor
 
 if TYPE_CHECKING:
     from pulsus.cli.eval_report import Fitted, Shown
-    from pulsus.core.rankers.memory import PastMemory
+    from pulsus.core.rankers.recollection import Past
     from pulsus.core.types import Ranked, ToolSpec
     from pulsus.routing.bench import Bench
     from pulsus.routing.evaluate import EvalReport
@@ -129,7 +130,7 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
     from pulsus.core.rankers.scorer import RankIndex
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.core.types import Catalogue
-    from pulsus.routing import golden
+    from pulsus.routing import golden, recall
     from pulsus.routing.bench import Bench
     from pulsus.routing.search import Searcher
 
@@ -142,14 +143,16 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
         return Bench(searcher, parser, known, time.perf_counter() - began, tau)
     tools = golden.load_tools(catalogue) if catalogue else tuple(app.catalogue.tools)
     ordered = tuple(sorted(tools, key=lambda tool: tool.id))
+    past = _past(ordered, history)
+    half_life = app.settings.ranker.history_half_life_days
     index = RankIndex.build(
         ordered,
         app.settings.ranker,
         features=app.contributions.features,
         synonyms=app.synonyms,
-        memory=_memory(ordered, history, app.settings.ranker.history_half_life_days),
+        memory=recall.Recall(half_life, utc_now()).of(past, len(ordered)),
         calibration=app.calibration,
-        dense=app.meaning(ordered, "eval"),
+        dense=app.meaning(ordered, _vectors_of(catalogue, history), past),
     )
     steps = app.settings.compose.max_steps
     searcher = Searcher(Catalogue(app.workflows_root, ordered), index, {}, utc_now(), steps)
@@ -157,15 +160,19 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
     return Bench(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
 
 
-def _memory(tools: Sequence[ToolSpec], history: Path | None, half_life_days: float) -> PastMemory:
-    """What a project with these tools and past requests would remember."""
+def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[Past]:
+    """What a project with these tools and past requests would remember, oldest first."""
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing import golden, recall
 
-    now = utc_now()
     rows = [(row.query, row.tools) for row in golden.load_queries(history)] if history else []
-    past = [*recall.of_manifests(tools), *recall.of_queries(rows, now)]
-    return recall.Recall(half_life_days, now).of(past, len(tools))
+    return [*recall.of_manifests(tools), *recall.of_queries(rows, utc_now())]
+
+
+def _vectors_of(*files: Path | None) -> str:
+    """The name of the kept vectors of what was read from these files."""
+    told = "|".join(str(file.resolve()) if file else "" for file in files)
+    return f"eval-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def _below(report: EvalReport, wanted: dict[str, float]) -> EvalBelowFloor | None:

@@ -2,24 +2,60 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pulsus.core.catalogue import columns
 from pulsus.core.embeddings.meaning import Meaning
+from pulsus.core.rankers.recollection import Past
 from pulsus.core.types import ToolSpec
 from pulsus.routing.vectors import Owned, VectorFiles
 
-_TEXTS = 1
+_TEXTS = 2
 """Of the way texts are made from tools: another way, another number."""
+
+REMEMBERED = 50
+"""Past requests of one tool that are compared with: they are encoded once, and looked at always."""
 
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^\w]+|_+")
 
 
-def tools_meaning(tools: Sequence[ToolSpec], files: VectorFiles, name: str = "tools") -> Meaning:
-    """The meaning of `tools` (in id order) by position; `name` is that of the collection."""
-    vectors = files.vectors(name, lambda: list(enumerate(map(tool_text, tools))), _digest(tools))
-    return Meaning(files.encoder, vectors)
+def tools_meaning(
+    tools: Sequence[ToolSpec], files: VectorFiles, name: str = "tools", past: Iterable[Past] = ()
+) -> Meaning:
+    """The meaning of `tools` (in id order) by position; `name` is that of the collection.
+
+    A tool is as like a request as its own text or the likest of the requests it was right for:
+    its manifest's, and the last `REMEMBERED` of `past` (oldest first).
+    """
+    right = _right(past)
+    digest = _digest(tools)
+    if digest and right:
+        said = json.dumps(sorted(right.items())).encode("ascii")
+        digest = f"{digest} {hashlib.sha256(said).hexdigest()}"
+
+    def texts() -> list[Owned]:
+        return [(n, text) for n, tool in enumerate(tools) for text in _texts(tool, right)]
+
+    return Meaning(files.encoder, files.vectors(name, texts, digest))
+
+
+def _right(past: Iterable[Past]) -> dict[str, list[str]]:
+    """The last requests each tool was right for, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for request in past:
+        for tool_id in request.right:
+            said = found.setdefault(tool_id, {})
+            said.pop(request.request, None)
+            said[request.request] = None
+    return {tool_id: list(said)[-REMEMBERED:] for tool_id, said in found.items()}
+
+
+def _texts(tool: ToolSpec, right: Mapping[str, Sequence[str]]) -> dict[str, None]:
+    told = tool.manifest.requests if tool.manifest else ()
+    return dict.fromkeys((tool_text(tool), *told, *right.get(tool.id, ())))
 
 
 def tool_text(tool: ToolSpec) -> str:
