@@ -125,6 +125,7 @@ def timed(asking, requests):
 def allocated(which, folder, requests):
     """Bytes to load a kept index and answer requests. In a process of its own."""
     if which == "pulsus":
+        RankIndex.build(load_tools(folder / "few.jsonl")).rank("serch sometihng unknwon")  # imports
         tracemalloc.start()
         documents = Documents.of(Segment((folder / "own").read_bytes()))
         for text in requests:
@@ -145,7 +146,10 @@ def memory(tools, requests):
     ordered = sorted(tools, key=lambda t: t.id)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "own").write_bytes(packing.pack([(t, bytes(16)) for t in ordered], {}))
+        few = [{"id": f"{n}", "name": f"search{n}", "description": "Search."} for n in range(3)]
+        text = "".join(json.dumps(row) + "\n" for row in few)
+        (folder / "few.jsonl").write_text(text, encoding="utf-8")
+        (folder / "own").write_bytes(packing.pack([(t, bytes(8)) for t in ordered], {}))
         bm25s_of(tools).save(folder / "peer", show_progress=False)
         (folder / "asked").write_text(json.dumps(requests[:200]), encoding="utf-8")
         found = {}

@@ -197,16 +197,22 @@ def test_a_damaged_index_is_rebuilt_with_one_warning(fresh, damage):
 @pytest.mark.parametrize(
     "damage",
     [
-        pytest.param(lambda fitted: "[1, 2", id="no JSON"),
-        pytest.param(lambda fitted: json.dumps(fitted | {"postings": 5}), id="the right tools"),
+        pytest.param(lambda kept: b"", id="empty"),
+        pytest.param(lambda kept: kept[:100], id="cut short"),
+        pytest.param(lambda kept: kept[:-9] + b"x" + kept[-8:], id="one byte"),
+        pytest.param(lambda kept: b"{}" + kept[2:], id="of another format"),
     ],
 )
-def test_a_damaged_ranking_index_is_fitted_again(fresh, damage):
-    kept = fresh / ".pulsus/index/ranking.json"
-    fitted = json.loads(kept.read_text("utf-8"))
-    kept.write_text(damage(fitted))
-    assert "demo/greet/say_hello" in pulsus_here(fresh, HELLO, "--plan").out
-    assert json.loads(kept.read_text("utf-8")) == fitted
+def test_a_damaged_ranking_index_is_rebuilt_with_one_warning(fresh, damage):
+    kept = fresh / ".pulsus/index/ranking.bin"
+    whole = kept.read_bytes()
+    kept.write_bytes(damage(whole))
+    first, second = pulsus_here(fresh, HELLO, "--plan"), pulsus_here(fresh, HELLO, "--plan")
+    assert first.err.count("ranking index rebuilt") == 1
+    assert "ranking index" not in second.err
+    assert "demo/greet/say_hello" in first.out
+    assert first.out == second.out
+    assert kept.read_bytes() == whole
 
 
 @pytest.fixture(scope="module")

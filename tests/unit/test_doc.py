@@ -67,7 +67,7 @@ def test_an_id_is_found_and_an_unknown_one_is_not():
     assert index.number("no/such/tool") is None
 
 
-DATA = pack([(t, bytes(16)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {})
+DATA = pack([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {})
 
 
 @pytest.mark.parametrize("at", range(0, len(DATA), 397))
@@ -88,7 +88,7 @@ def test_a_file_that_was_cut_short_is_damaged(size):
 
 
 def test_the_same_tools_give_the_same_bytes():
-    assert pack([(t, bytes(16)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {}) == DATA
+    assert pack([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {}) == DATA
     assert Documents.of(Segment(DATA)).size == len(CATALOGUE)
 
 

@@ -41,6 +41,18 @@ def spellings(tool: ToolSpec) -> frozenset[str]:
     return frozenset(said | {full for full in (tool.id.lower(), name) if not full.isalnum()})
 
 
+def filed(tool: ToolSpec) -> frozenset[str]:
+    """Under which keys (`key_of`) a tool is looked for; its id as it is needs none."""
+    odd = {key_of(tool.id)} if tool.id != tool.id.lower() else set()
+    return frozenset({key_of(tool.name), *odd})
+
+
+def key_of(spelling: str) -> str:
+    """What is left of a spelling when what joins its words is left out."""
+    bare = spelling.partition("::")[0].removesuffix(".py")
+    return "".join(words(bare.lower()))
+
+
 def mentions(text: str) -> frozenset[str]:
     """Everything in a request that may be one of a tool's `spellings`."""
     said = {w.strip("./:-").lower() for w in _IDENTIFIER.findall(text) if not w.isalnum()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +51,18 @@ def first(
     return found
 
 
-def _values(gain: float, part: Postings, norms: Floats) -> tuple[NDArray[np.uint32], Floats]:
-    numbers = np.frombuffer(part.tools, np.uint32)
+def _values(
+    gain: float, part: Postings, norms: Floats
+) -> tuple[NDArray[np.unsignedinteger[Any]], Floats]:
+    numbers = _array(part.tools)
     if part.first:
         numbers = numbers + np.uint32(part.first)
     counts = np.frombuffer(part.counts, np.uint8).astype(np.float64)
     return numbers, gain * (counts * (K1 + 1)) / (counts + norms[numbers])
+
+
+def _array(column: memoryview[int]) -> NDArray[np.unsignedinteger[Any]]:
+    return np.frombuffer(column, np.uint16 if column.itemsize == 2 else np.uint32)
 
 
 def _add_best(total: Floats, meanings: Sequence[Lookup], norms: Floats) -> None:
@@ -73,9 +80,9 @@ def _norms(documents: Documents) -> Floats:
     kept: Floats | None = documents.arrays.get("norms")
     if kept is None:
         least, slope = norm(documents)
-        lengths = np.frombuffer(documents.base["lengths"], np.uint32)
+        lengths = _array(documents.base["lengths"])
         if documents.delta is not None:
-            new = np.frombuffer(documents.delta["lengths"], np.uint32)
+            new = _array(documents.delta["lengths"])
             lengths = np.concatenate((lengths, new))
         kept = documents.arrays["norms"] = least + slope * lengths.astype(np.float64)
     return kept

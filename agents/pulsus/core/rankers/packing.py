@@ -14,7 +14,7 @@ from itertools import accumulate
 import pulsus
 from pulsus.core.rankers.chars import grams, norm
 from pulsus.core.rankers.fields import bag, field_words, places, surface
-from pulsus.core.rankers.name import spellings
+from pulsus.core.rankers.name import filed
 from pulsus.core.rankers.segment import (
     KEY_BYTES,
     PRINT_BYTES,
@@ -107,7 +107,7 @@ class _Packer:
         self.ids.append(encode(tool.id))
         self.prints.append(printed)
         self.flags.append(flags_of(tool))
-        self.spelt += [(hash_of(s), number) for s in spellings(tool)]
+        self.spelt += [(hash_of(key), number) for key in sorted(filed(tool))]
 
     def _stem(self, key: str) -> int:
         number = self.stems.setdefault(key, len(self.stems))

@@ -23,7 +23,7 @@ from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.evidence import POOL, Admit, gather, matched
 from pulsus.core.rankers.heard import meant, unmatched
 from pulsus.core.rankers.lexical import doc_shares, gained, promising
-from pulsus.core.rankers.name import mentions, spellings
+from pulsus.core.rankers.name import key_of, mentions, spellings
 from pulsus.core.rankers.order import Candidate, last_resort, tie_break, why_not
 from pulsus.core.rankers.purpose import commands, groups_of
 from pulsus.core.rankers.segment import Segment
@@ -226,12 +226,10 @@ class RankIndex:
 
     def _named(self, text: str) -> frozenset[int]:
         """Tools the request says by id, file or whole name."""
-        return frozenset(
-            number
-            for said in mentions(text)
-            for number in self.documents.spelt(said)
-            if said in spellings(self._tool(number))
-        )
+        said = mentions(text)
+        near = {n for key in map(key_of, said) for n in self.documents.spelt(key)}
+        near.update(self._numbers(said))
+        return frozenset(n for n in near if not said.isdisjoint(spellings(self._tool(n))))
 
     def _numbers(self, ids: Iterable[str]) -> list[int]:
         found = (self.documents.number(tool_id) for tool_id in ids)

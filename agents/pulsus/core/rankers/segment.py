@@ -9,13 +9,14 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
+from array import array
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 from pulsus.record import dataclass
 
-FORMAT = 2
+FORMAT = 3
 MAGIC = b"PulsusR" + sys.byteorder[:1].encode()
 
 TYPES: Mapping[str, Literal["B", "H", "I", "f"]] = {
@@ -48,20 +49,21 @@ TYPES: Mapping[str, Literal["B", "H", "I", "f"]] = {
     "spelt_tool": "I",
     "removed": "I",
 }
-"""Columns in order, with their `array` type. `X_at` holds where each entry of `X` begins, and at
-last where it ends. Postings are by stem, in tool order; `said_word` is each tool's written words,
-`said_count` how often, `norms` the length of its character n-grams (chars.py);
-`total` is one number, the sum of `lengths`. `word_slots` is a hash table of the words: most lookups
-ask for what is not there; `grams` are each word's (chars.py).
+"""Columns in order, with their `array` type; an "I" of small numbers is kept as "H".
+
+`X_at` holds where each entry of `X` begins, and at last where it ends. Postings are by stem, in
+tool order. `said_word` is each tool's written words, `said_count` how often, `norms` the length of
+its character n-grams and `grams` those of each word (chars.py). `word_slots` is a hash table of
+the words: most lookups ask for what is not there. `total` is one number, the sum of `lengths`;
 `removed` are ids' numbers in the segment that this one follows."""
 
 _LAYOUT = FORMAT << 24 | zlib.crc32(repr(TYPES).encode()) >> 8
 """The format and the columns: a file of other columns is of another format."""
 
-PRINT_BYTES = 16
+PRINT_BYTES = 8
 KEY_BYTES = 32
 _HEAD = struct.Struct("=8sII32s")
-_COLUMN = struct.Struct("=QQ")
+_COLUMN = struct.Struct("=QQ8s")
 
 
 def encode(text: str) -> bytes:
@@ -130,13 +132,19 @@ class Segment:
         self._columns: dict[str, memoryview[int]] = {}
         starts: dict[str, int] = {}
         view = memoryview(data)
-        for number, (name, code) in enumerate(TYPES.items()):
-            start, size = _COLUMN.unpack_from(data, _HEAD.size + number * _COLUMN.size)
+        for number, name in enumerate(TYPES):
+            start, size, kept = _COLUMN.unpack_from(data, _HEAD.size + number * _COLUMN.size)
             starts[name] = start
-            if code == "f":
-                self.norms = view[start : start + size].cast(code)
-            else:
-                self._columns[name] = view[start : start + size].cast(code)
+            column = view[start : start + size]
+            match kept[:1]:
+                case b"f":
+                    self.norms = column.cast("f")
+                case b"H":
+                    self._columns[name] = column.cast("H")
+                case b"I":
+                    self._columns[name] = column.cast("I")
+                case _:
+                    self._columns[name] = column
         self.flags = self["flags"]
         self.stems = Texts(data, starts["stems"], self["stem_at"])
         self.words = Texts(data, starts["words"], self["word_at"])
@@ -170,7 +178,7 @@ class Segment:
             at = (at + 1) & last
         return None
 
-    def spelt(self, spelling: str) -> Sequence[int]:
+    def spelt(self, spelling: str) -> list[int]:
         """Tools that may be spelt so: the caller compares."""
         hashes = self["spelt_hash"]
         wanted = hash_of(spelling)
@@ -184,11 +192,20 @@ def assemble(columns: Mapping[str, bytes], key: bytes) -> bytes:
     """The file of these columns. `key` (32 bytes) says what it was made from."""
     table, at = [], _HEAD.size + len(TYPES) * _COLUMN.size
     body = []
-    for name in TYPES:
+    for name, code in TYPES.items():
+        kept, column = _small(columns[name]) if code == "I" else (code, columns[name])
         padding = -at % 8
         at += padding
-        table.append(_COLUMN.pack(at, len(columns[name])))
-        body += [bytes(padding), columns[name]]
-        at += len(columns[name])
+        table.append(_COLUMN.pack(at, len(column), kept.encode()))
+        body += [bytes(padding), column]
+        at += len(column)
     rest = b"".join([*table, *body])
     return _HEAD.pack(MAGIC, _LAYOUT, zlib.crc32(rest), key) + rest
+
+
+def _small(column: bytes) -> tuple[str, bytes]:
+    """A column in half the space, where its numbers allow that."""
+    numbers = array("I", column)
+    if max(numbers, default=0) >> 16:
+        return "I", column
+    return "H", array("H", numbers).tobytes()
