@@ -6,7 +6,6 @@ a mistake and gets a suggestion. This is the one place where an error becomes an
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -109,15 +108,16 @@ def cli(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+        return
+    from pulsus.cli.listener import listen  # neither --version nor the shell has anything to hear
+
+    listen()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status (docs/exit-codes.md)."""
     args = list(sys.argv[1:] if argv is None else argv)
     output.unbreakable()
-    log = logging.getLogger("pulsus")
-    log.handlers = [_Warnings()]
-    log.setLevel(logging.WARNING)
     try:
         status = _status(args)
     except BrokenPipeError:
@@ -179,21 +179,6 @@ def _silenced(status: int) -> int:
             if stream is not None:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return status
-
-
-class _Warnings(logging.Handler):
-    """What lower rooms warn of (a torn line that was ignored), as our warnings on stderr."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._told: set[str] = set()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print one warning, once."""
-        text = record.getMessage()
-        if text not in self._told:
-            self._told.add(text)
-            output.warn(text)
 
 
 def _usage(error: click.ClickException) -> UsageError:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -28,6 +26,8 @@ def document(body: Mapping[str, Any]) -> None:
 
 def pretty(value: Any) -> str:
     """A JSON value as indented text that no terminal takes for commands; the value is whole."""
+    import json  # not for --version, nor for the shell
+
     utf8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower() in ("utf-8", "utf8")
     return escape_controls(json.dumps(value, ensure_ascii=not utf8, indent=2, default=str))
 
@@ -59,7 +59,11 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def width() -> int | None:
     """Columns of the terminal results are read on; None where they go into a pipe or file."""
-    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+    if not is_terminal(sys.stdout):
+        return None
+    import shutil  # only for a person
+
+    return shutil.get_terminal_size().columns
 
 
 def error_body(error: PulsusError) -> dict[str, Any]:
