@@ -3,9 +3,10 @@
 import pytest
 
 from pulsus.core.rankers.calibration import NAMED, Calibration, load, shipped
+from pulsus.core.rankers.detail import Detail
 from pulsus.core.rankers.signals import FALLING, NAMES, VERSION, Standing, signals
 
-PLAIN = Calibration(0.0, {"coverage": 2.0, "rivals": -1.0}, {})
+PLAIN = Calibration(0.0, {"coverage": 2.0, "size": -1.0}, {})
 
 
 def test_p_is_a_half_where_nothing_speaks_for_or_against():
@@ -50,12 +51,12 @@ def test_a_calibration_without_its_parts_is_refused():
         load("{}")
 
 
-def standing(score, coverage=0.5, named=False):
+def standing(score, coverage=0.5, *, named=False, covered=1.0):
     return Standing(
         score=score,
         match=score,
         coverage=coverage,
-        covered=1.0,
+        covered=covered,
         overlap=0.5,
         name=0.5,
         name_cover=0.5,
@@ -65,41 +66,64 @@ def standing(score, coverage=0.5, named=False):
     )
 
 
+def told(standings, *looked_up, shown=None):
+    """The signals of these candidates; what is not said of them is nothing."""
+    known = (*looked_up, *[Detail()] * len(standings))
+    return signals(standings, 10, lambda at: known[at], shown)
+
+
 def test_margins_are_against_the_best_other_candidate():
-    first, second, third = signals([standing(0.9), standing(0.5), standing(0.4)], 10)
+    first, second, third = told([standing(0.9), standing(0.5), standing(0.4)])
     assert (first["margin"], second["margin"], third["margin"]) == pytest.approx((0.4, -0.4, -0.5))
 
 
-def test_an_only_candidate_has_its_score_as_margin():
-    (only,) = signals([standing(0.9)], 10)
-    assert (only["margin"], only["rivals"]) == (0.9, 0.0)
+def test_an_only_candidate_has_its_score_as_margin_and_all_of_it_as_lead():
+    (only,) = told([standing(0.9)])
+    assert (only["margin"], only["lead"], only["shared"]) == (0.9, 1.0, 0.0)
 
 
 def test_no_candidate_has_no_signals():
-    assert signals([], 10) == []
+    assert told([]) == []
 
 
-def test_a_history_all_tools_share_makes_no_rivals():
-    near = [standing(0.5)._replace(match=0.5), standing(0.4)._replace(match=0.4)]
-    shifted = [s._replace(score=s.score + 0.1) for s in near]
-    before, after = (signals(s, 10)[0]["rivals"] for s in (near, shifted))
-    assert before == after
+def test_a_candidate_leads_by_what_the_fifth_lacks_of_its_score():
+    first, *_, last = told([standing(1 - n / 10) for n in range(7)])
+    assert first["lead"] == pytest.approx(1 - 0.6 / 1.0)
+    assert last["lead"] == pytest.approx(1 - 0.7 / 0.4)
 
 
-def test_a_candidate_is_contested_by_the_next_four_and_leads_the_last_of_them():
-    first, *_, last = signals([standing(1 - n / 10, 0.9 - n / 10) for n in range(7)], 10)
-    assert first["contested"] == pytest.approx(0.8)
-    assert first["lead"] == pytest.approx(0.4)
-    assert last["contested"] == pytest.approx(0.9)
-    assert last["lead"] == pytest.approx(0.4 - 0.7)
+def test_a_candidate_whose_words_the_next_has_too_is_told_apart_by_none():
+    same, fewer = Detail(frozenset({1, 2})), Detail(frozenset({2}))
+    pair = [standing(0.9), standing(0.8)]
+    assert told(pair, same, same)[0]["shared"] == 1.0
+    assert told(pair, same, fewer)[0]["shared"] == 0.5
+    assert told(pair, fewer, same)[0]["shared"] == 1.0
+    assert told(pair)[0]["shared"] == 0.0
 
 
-def test_a_candidate_that_few_contest_leads_by_its_whole_score():
-    (first, _) = signals([standing(0.9), standing(0.5)], 10)
-    assert first["lead"] == 0.9
+def test_two_words_of_a_name_are_more_than_one():
+    one, two = told([standing(0.9)], Detail(in_name=1)), told([standing(0.9)], Detail(in_name=2))
+    assert two[0]["name_words"] > one[0]["name_words"] > 0
+
+
+def test_likeness_is_against_the_best_of_the_next():
+    pair = [standing(0.9), standing(0.8)]
+    first, second = told(pair, Detail(alike=0.5), Detail(alike=0.2))
+    assert (first["alike_lead"], second["alike_lead"]) == pytest.approx((0.3, -0.3))
 
 
 def test_strength_tells_a_long_match_from_a_short_one_of_the_same_share():
-    short, long = (signals([standing(0.5)._replace(covered=c)], 10)[0]["strength"] for c in (2, 9))
+    short, long = (told([standing(0.5, covered=c)])[0]["strength"] for c in (2, 9))
     assert long > short > 0
-    assert signals([standing(0.5)._replace(coverage=0.0)], 10)[0]["strength"] == 0
+    assert told([standing(0.5, coverage=0.0)])[0]["strength"] == 0
+
+
+def test_details_are_looked_up_only_of_what_is_shown_and_its_best_rivals():
+    asked = set()
+
+    def detail(at):
+        asked.add(at)
+        return Detail()
+
+    signals([standing(1 - n / 100) for n in range(30)], 10, detail, 1)
+    assert asked == {0, 1, 2, 3, 4}

@@ -34,8 +34,8 @@ Code = Literal[
 _FEW = "the words it shares with the request are few or common"
 _INTENT = "add an intent with these words to its manifest"
 
-_RIVALRY = frozenset({"contested", "margin", "coverage_margin", "rivals", "lead"})
-_NAMING = frozenset({"name", "name_cover"})
+_RIVALRY = frozenset({"lead", "shared", "alike_lead"})
+_NAMING = frozenset({"name_words"})
 _GIVEN = frozenset({"size", "caution", "named"})
 """Signals by what is said of them where they keep p low; of the rest, that few words matched. What
 is given is no reason: nobody can change it."""

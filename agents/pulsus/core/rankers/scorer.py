@@ -19,6 +19,7 @@ from pulsus.core.rankers import packing, query
 from pulsus.core.rankers.assess import Assessed, Assessor
 from pulsus.core.rankers.base import Dense, Feature, Memory
 from pulsus.core.rankers.calibration import Calibration, shipped
+from pulsus.core.rankers.detail import details
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.evidence import POOL, Admit, gather, matched
 from pulsus.core.rankers.heard import meant, unmatched
@@ -268,7 +269,13 @@ class RankIndex:
             return ()
         last = kept[shown[-1]] + 1
         found = assessor.found
-        numbers = signals([a.standing for a in ordered], self.documents.size, last)
+        detail = details(found, self.documents, assessor.alike)
+        numbers = signals(
+            [a.standing for a in ordered],
+            self.documents.size,
+            lambda at: detail(ordered[at].number),
+            last,
+        )
         chances = list(accumulate((self.calibration.p(s) for s in numbers), min))
         weights = self.weights()
         winner = self._candidate(ordered[kept[0]])

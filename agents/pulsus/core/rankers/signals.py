@@ -7,40 +7,37 @@ much.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-VERSION = 2
+from pulsus.core.rankers.detail import Detail
+
+VERSION = 3
 """Raised when a signal, or the ranking it comes from, changes its meaning: a calibration fitted to
 other signals must not be applied to these."""
 
 NAMES = (
-    "score",
-    "margin",
-    "coverage",
-    "coverage_margin",
-    "overlap",
-    "name",
-    "name_cover",
-    "mass",
-    "missed",
-    "rivals",
-    "size",
     "strength",
-    "contested",
+    "coverage",
+    "heard",
+    "rarest",
+    "name_words",
+    "alike",
     "lead",
+    "shared",
+    "alike_lead",
+    "size",
 )
 """Fitted signals. `named` and `caution` have fixed effects (calibration.py)."""
 
-FALLING = frozenset({"missed", "rivals", "size", "contested"})
+FALLING = frozenset({"shared", "size"})
 """Signals of which more means less sure; of the others more never lowers p."""
 
-_RIVAL = 0.9
-"""Share of a candidate's match from which another rivals it."""
-
 _NEXT = 4
-"""How many of the best other candidates contest one."""
+"""How many of the best other candidates one is compared with."""
+
+_UNLIKE = 0.02
+"""Cosines below it are chance."""
 
 
 class Standing(NamedTuple):
@@ -69,39 +66,32 @@ class Standing(NamedTuple):
 
 
 def signals(
-    standings: Sequence[Standing], size: int, shown: int | None = None
+    standings: Sequence[Standing],
+    size: int,
+    detail: Callable[[int], Detail],
+    shown: int | None = None,
 ) -> list[dict[str, float]]:
     """The signals of each candidate among all of a request's, best first, of `size` tools.
 
-    `contested` is the most that one of the next candidates covers, `lead` the score above the last
-    of them, 0 where there are fewer. Only the first `shown` are given, where that is said.
+    `detail` gives more of a candidate by its place in that order; it is asked for those that are
+    given, only the first `shown` where that is said, and the best others.
     """
-    scores = _two_best([s.score for s in standings])
-    coverages = _two_best([s.coverage for s in standings])
-    bars = sorted([s.match for s in standings])
     named = sum([s.named for s in standings])
-    first = standings[: _NEXT + 1]
-    far = _contest(first[:_NEXT])
-    known = math.log1p(size)
+    first = range(min(_NEXT + 1, len(standings)))
+    scores = sorted([s.score for s in standings], reverse=True)[:2]
     found = []
     for at, own in enumerate(standings[:shown]):
-        contested, bar = far if at >= _NEXT else _contest([*first[:at], *first[at + 1 :]])
+        others = [n for n in first if n != at][:_NEXT]
+        told = {
+            **_alone(own, detail(at)),
+            **_among(own, detail(at), [(standings[n], detail(n)) for n in others]),
+        }
+        best = scores[1:] if own.score == scores[0] else scores[:1]
         found.append(
-            {
-                "score": own.score,
-                "margin": own.score - _best_other(own.score, scores),
-                "coverage": own.coverage,
-                "coverage_margin": own.coverage - _best_other(own.coverage, coverages),
-                "overlap": own.overlap,
-                "name": own.name,
-                "name_cover": own.name_cover,
-                "mass": math.log1p(own.covered),
-                "missed": math.log1p(own.missed),
-                "rivals": math.log(len(bars) - bisect_left(bars, _RIVAL * own.match)),
-                "size": known,
-                "strength": math.log1p(own.strength),
-                "contested": contested,
-                "lead": own.score - bar,
+            told
+            | {
+                "size": math.log1p(size),
+                "margin": own.score - (best[0] if best else 0.0),
                 "named": 1 / named if own.named else 0.0,
                 "caution": float(own.cautious),
             }
@@ -109,17 +99,36 @@ def signals(
     return found
 
 
-def _contest(others: Sequence[Standing]) -> tuple[float, float]:
-    """The most that one of the next candidates covers, and the score of the last of them."""
-    covered = max([s.coverage for s in others], default=0.0)
-    return covered, others[-1].score if len(others) == _NEXT else 0.0
+def _alone(own: Standing, detail: Detail) -> dict[str, float]:
+    """What a candidate has of the request, whatever the others have.
+
+    `name_words` is how much of its name the request says, by how many words that are: one word is
+    said by chance.
+    """
+    return {
+        "strength": math.log1p(own.strength),
+        "coverage": own.coverage,
+        "heard": math.log1p(len(detail.heard)),
+        "rarest": detail.rarest,
+        "name_cover": own.name_cover,
+        "name_words": own.name_cover * math.log1p(detail.in_name),
+        "alike": math.log(max(detail.alike, _UNLIKE)),
+        "mass": math.log1p(own.covered),
+    }
 
 
-def _two_best(values: Sequence[float]) -> tuple[float, float]:
-    """The highest and the next value; 0 where there is none."""
-    first, second, *_ = [*sorted(values, reverse=True), 0.0, 0.0]
-    return first, second
+def _among(
+    own: Standing, detail: Detail, others: Sequence[tuple[Standing, Detail]]
+) -> dict[str, float]:
+    """What it has more than the best others.
 
-
-def _best_other(own: float, best: tuple[float, float]) -> float:
-    return best[1] if own == best[0] else best[0]
+    `lead` is the share of its score that the last of them lacks, all where they are fewer; `shared`
+    the share of its words that the next has too: what tells them apart is the rest.
+    """
+    bar = others[-1][0].score if len(others) == _NEXT else 0.0
+    also = others[0][1].heard if others else frozenset()
+    return {
+        "lead": max(-1.0, 1 - bar / own.score) if own.score > 0 else 0.0,
+        "shared": len(detail.heard & also) / len(detail.heard) if detail.heard else 0.0,
+        "alike_lead": detail.alike - max((d.alike for _, d in others), default=0.0),
+    }
