@@ -140,16 +140,105 @@ def test_the_two_ends_of_a_range_are_one_thing():
     assert [c.text for c in found] == ["lines between midnight and noon"]
 
 
-def test_a_clause_that_goes_on_from_another_wants_a_tool_that_works_on_rows():
+def worker(tool_id, p):
+    """A candidate that works on another tool's rows."""
     rows = ArgSpec("rows", "list[dict[str, Any]]", required=True, default=None)
-    top = ranked("shared/sort/top_rows", 0.5)
-    top = replace(top, tool=replace(top.tool, args=(rows,)))
-    retrieve = scripted(
-        {"logins": [ranked("a/b/logins", 0.9)], "top 3": [ranked("a/b/processes", 0.7), top]}
-    )
-    found = split("failed logins, top 3 by count", retrieve, floor=0.55)
-    assert [c.candidates[0].tool.name for c in found] == ["logins", "top_rows"]
-    assert split("top 3", retrieve, floor=0.55)[0].candidates[0].tool.name == "processes"
+    found = ranked(tool_id, p)
+    return replace(found, tool=replace(found.tool, args=(rows,)))
+
+
+LOGINS = {"logins": [ranked("a/b/logins", 0.9)]}
+
+
+def names_with(request, answers, following):
+    found = split(request, scripted(answers), floor=0.55, following=scripted(following))
+    return [c.candidates[0].tool.name for c in found]
+
+
+@pytest.mark.parametrize(
+    ("tail", "word", "expected"),
+    [
+        (", top 3 by count", "sort", "top_rows"),
+        (", the five worst", "sort", "top_rows"),
+        (", sorted by user", "sort", "top_rows"),
+        (", newest first", "sort", "top_rows"),
+        (", only those where user = root", "filter", "filter_rows"),
+        (" where count > 5", "filter", "filter_rows"),
+        (", just the failed ones", "filter", "filter_rows"),
+        (", but keep only rows above 10", "filter", "filter_rows"),
+        (" as a table", "table", "markdown_table"),
+        (", and put it in a table for the wiki", "table", "markdown_table"),
+        (", written to logins.csv", "save", "save_report"),
+        (", then store them in /tmp/x.json", "save", "save_report"),
+    ],
+)
+def test_what_is_done_with_the_rows_is_a_step_of_its_own(tail, word, expected):
+    following = {word: [worker(f"shared/rows/{expected}", 0.8)]}
+    assert names_with(f"failed logins{tail}", LOGINS, following) == ["logins", expected]
+
+
+def test_several_things_done_with_the_rows_are_several_steps():
+    following = {
+        "filter": [worker("shared/rows/filter_rows", 0.8)],
+        "sort": [worker("shared/rows/top_rows", 0.8)],
+        "save": [worker("shared/rows/save_report", 0.6)],
+    }
+    request = "failed logins, only user = root, biggest 10, saved to a.csv"
+    found = names_with(request, LOGINS, following)
+    assert found == ["logins", "filter_rows", "top_rows", "save_report"]
+
+
+def test_a_tool_that_works_on_rows_takes_only_clauses_that_say_what_to_do_with_them():
+    answers = {**LOGINS, "compare": [ranked("a/b/other", 0.1)]}
+    following = {"compare": [worker("shared/rows/table", 0.9)]}
+    assert names_with("failed logins, I want to compare it", answers, following) == ["logins"]
+
+
+def test_the_first_clause_has_no_rows_to_work_on():
+    answers = {"first 10": [ranked("a/b/head", 0.9)]}
+    assert names_with("first 10 of the list", answers, {"first": [worker("s/r/top", 0.9)]}) == [
+        "head"
+    ]
+
+
+def test_lines_kept_by_an_argument_of_the_first_tool_are_no_step():
+    log = ranked("a/b/log", 0.9)
+    log = replace(log, tool=replace(log.tool, args=(ArgSpec("pattern", "str", False, "''"),)))
+    following = {"filter": [worker("shared/rows/filter_rows", 0.9)]}
+    found = names_with("read a.log, only lines with timeout", {"log": [log]}, following)
+    assert found == ["log"]
+    found = names_with("read a.log, only lines where size > 5", {"log": [log]}, following)
+    assert found == ["log", "filter_rows"]
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["ls | grep -v tmp | wc -l", "alpha from beta", "alpha, incl. beta", "alpha, not beta"],
+)
+def test_a_pipeline_or_a_hanging_part_is_one_job(request_text):
+    answers = {word: [ranked(f"a/b/{word}", 0.9)] for word in ("ls", "grep", "wc", "alpha", "beta")}
+    assert len(split(request_text, scripted(answers), floor=0.55)) == 1
+
+
+def test_a_tool_the_whole_request_speaks_for_may_be_a_step():
+    def retrieve(said):
+        found = {"alpha things": [("alpha", 0.9)], "beta things": [("beta", 0.4)]}
+        both = [("alpha", 0.8), ("beta", 0.6)]
+        return [ranked(f"a/b/{name}", p) for name, p in found.get(said, both)]
+
+    found = split("alpha things and beta things", retrieve, floor=0.55)
+    assert [(c.candidates[0].tool.name, c.candidates[0].p) for c in found] == [
+        ("alpha", 0.9),
+        ("beta", 0.6),
+    ]
+
+
+def test_one_tool_that_serves_both_parts_about_as_well_is_one_step():
+    answers = {
+        "alpha": [ranked("a/b/both", 0.8), ranked("a/b/one", 0.3)],
+        "beta": [ranked("a/b/two", 0.85), ranked("a/b/both", 0.75)],
+    }
+    assert len(split("alpha and beta", lambda said: answers.get(said, ()), floor=0.55)) == 1
 
 
 def test_a_part_the_selected_tool_says_nothing_of_is_named():

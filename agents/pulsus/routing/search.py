@@ -10,6 +10,7 @@ from datetime import datetime
 
 from pulsus.core.compose import clauses, preference, selector
 from pulsus.core.compose.selector import Choice
+from pulsus.core.rankers.evidence import POOL
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
 from pulsus.record import dataclass
@@ -66,7 +67,10 @@ class Searcher:
 
         looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
         found = clauses.split(
-            intent.intent, self.clause, floor=config.threshold - config.compose_slack
+            intent.intent,
+            self.clause,
+            floor=config.threshold - config.compose_slack,
+            following=self._following,
         )
         choice = selector.decide(
             looked.candidates,
@@ -103,9 +107,11 @@ class Searcher:
         tools: Collection[str] | None,
         include: Collection[str],
         index: RankIndex,
+        limit: int | None = None,
     ) -> tuple[Ranked, ...]:
         return index.rank(
             intent,
+            limit=limit,
             tools=tools,
             history=self.history,
             now=self.now,
@@ -118,3 +124,11 @@ class Searcher:
         """Candidates for one step: a composition is several steps already."""
         found = self._rank(text, None, include, self.index)
         return [ranked for ranked in found if not ranked.tool.composed]
+
+    def _following(self, text: str) -> Sequence[Ranked]:
+        """Candidates for a step that works on what another gives, among the tools that do."""
+        found = self._rank(text, None, (), self.index, limit=POOL)
+        ids = {r.tool.id for r in found if not r.tool.composed and clauses.works_on(r.tool)}
+        if not ids:
+            return ()
+        return self.index.rank(text, history=self.history, now=self.now, allowed=ids)
