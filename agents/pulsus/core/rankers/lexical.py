@@ -1,4 +1,4 @@
-"""The doc bucket's words: BM25, character n-grams, coverage (spec §4 `doc_keywords`, ADR 14)."""
+"""The doc bucket's words: BM25, character n-grams, coverage (spec §4 `doc_keywords`, ADR 18)."""
 
 from __future__ import annotations
 
