@@ -16,7 +16,7 @@ from pulsus.core.rankers.fields import FOCUS, NAME, place_names
 from pulsus.core.rankers.query import Term
 from pulsus.record import dataclass
 
-POOL = 30
+POOL = 24
 """Candidates whose features are computed; the rest share too few words to matter."""
 
 MENTION = 0.6

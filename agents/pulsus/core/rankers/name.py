@@ -49,6 +49,8 @@ def filed(tool: ToolSpec) -> frozenset[str]:
 
 def key_of(spelling: str) -> str:
     """What is left of a spelling when what joins its words is left out."""
+    if spelling.startswith("="):
+        return spelling[1:].replace(" ", "")
     bare = spelling.partition("::")[0].removesuffix(".py")
     return "".join(words(bare.lower()))
 

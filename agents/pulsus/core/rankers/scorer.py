@@ -229,7 +229,7 @@ class RankIndex:
         """Tools the request says by id, file or whole name."""
         said = mentions(text)
         near = {n for key in map(key_of, said) for n in self.documents.spelt(key)}
-        near.update(self._numbers(said))
+        near.update(self._numbers(name for name in said if not name.startswith("=")))
         return frozenset(n for n in near if not said.isdisjoint(spellings(self._tool(n))))
 
     def _numbers(self, ids: Iterable[str]) -> list[int]:
