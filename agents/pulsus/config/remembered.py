@@ -87,12 +87,15 @@ def save(sources: Sources, validated: Settings, origins: Mapping[str, str]) -> N
     kept = {"sources": sources.digest, "settings": plain(validated), "origins": dict(origins)}
     body = json.dumps(kept)
     temp = file.with_suffix(f".{os.urandom(4).hex()}")
-    with suppress(OSError):
+    try:
         temp.write_text(f"{body}\n{_sha256(body)}", encoding="utf-8")
         temp.replace(file)
         known = sorted(file.parent.glob("settings-*"), key=lambda f: f.stat().st_mtime_ns)
         for old in known[:-_MOST]:
             old.unlink()
+    except OSError:
+        with suppress(OSError):
+            temp.unlink()
 
 
 def _section(default: T, values: Mapping[str, Any]) -> T:

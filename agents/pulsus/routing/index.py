@@ -124,14 +124,17 @@ class Index:
             known, path = _new_name(self._folder)
         start = 0 if whole else path.stat().st_size
         folders, packed = _packed(new.folders, values, start, everything=whole)
-        with path.open("ab") as file:
-            file.write(packed)
+        _append(path, packed, start)
         appended = 0 if whole else self._appended + fresh
         size = start + len(packed)
         stored = replace(new, values=known, size=size, written=appended, folders=folders)
-        temp = self._folder / f"{FILE_NAME}.new"
-        temp.write_bytes(index_file.pack(stored, _reader(self._max_file_bytes)))
-        temp.replace(self._folder / FILE_NAME)
+        try:
+            data = index_file.pack(stored, _reader(self._max_file_bytes))
+            _replace(self._folder / FILE_NAME, data)
+        except OSError:
+            if whole:
+                path.unlink(missing_ok=True)
+            raise
         for old in (*self._folder.glob(_VALUES), self._folder / _OLD_NAME):
             if old != path:
                 old.unlink(missing_ok=True)
@@ -168,6 +171,30 @@ def _packed(
                 at += len(parts[-1])
         moved.append(folder if refs == folder.refs else replace(folder, refs=refs))
     return tuple(moved), b"".join(parts)
+
+
+def _append(path: Path, data: bytes, start: int) -> None:
+    """Add to the file, which ends at `start`, all or nothing. Raises OSError."""
+    try:
+        with path.open("ab") as file:
+            file.write(data)
+    except OSError:
+        if start:
+            os.truncate(path, start)
+        else:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put a whole file in place of another. Raises OSError, and then nothing of it is left."""
+    temp = path.with_name(f"{path.name}.new")
+    try:
+        temp.write_bytes(data)
+        temp.replace(path)
+    except OSError:
+        temp.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

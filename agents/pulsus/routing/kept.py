@@ -40,10 +40,13 @@ def save(file: Path, key: str, value: Any) -> None:
     """Keep JSON under that key, in place of what the file kept before."""
     body = json.dumps(value, separators=(",", ":")).encode("ascii")
     temp = file.with_suffix(f".{os.urandom(4).hex()}")
-    with suppress(OSError):
+    try:
         file.parent.mkdir(parents=True, exist_ok=True)
         temp.write_bytes(_head(key, body).encode("ascii") + b"\n" + body)
         temp.replace(file)
+    except OSError:
+        with suppress(OSError):
+            temp.unlink()
 
 
 def _head(key: str, body: bytes) -> str:
