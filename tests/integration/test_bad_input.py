@@ -186,7 +186,7 @@ def test_state_of_a_newer_version_is_not_promoted_into(fresh):
 )
 def test_a_damaged_index_is_rebuilt_with_one_warning(fresh, damage):
     assert pulsus_here(fresh, "tools", "list").err == ""
-    index = fresh / ".pulsus/index/discovery.jsonl"
+    index = fresh / ".pulsus/index/discovery.idx"
     index.write_bytes(damage)
     first, second = pulsus_here(fresh, "tools", "list"), pulsus_here(fresh, "tools", "list")
     assert (first.code, first.err.count("warning: ")) == (0, 1)
@@ -488,7 +488,7 @@ def test_a_current_folder_that_is_gone_is_one_error(fresh, tmp_path):
 
 
 def test_a_read_only_checkout_can_be_read(fresh):
-    index = fresh / ".pulsus/index/discovery.jsonl"
+    index = fresh / ".pulsus/index/discovery.idx"
     index.unlink()  # reading starts with what cannot be kept
     done = read_only(fresh, (PULSUS, "tools", "list"))
     assert done.returncode == 0, done.stderr

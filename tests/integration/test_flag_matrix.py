@@ -108,7 +108,7 @@ def test_the_discovery_index_is_kept_unless_it_is_turned_off(flags, kept, tmp_pa
     folder = make(tmp_path / "project", warm=False)
     done = pulsus_here(folder, "route", COUNT, "--plan", *flags)
     assert done.code == 0
-    assert (folder / ".pulsus/index/discovery.jsonl").exists() == kept
+    assert (folder / ".pulsus/index/discovery.idx").exists() == kept
     assert pulsus_here(folder, "route", COUNT, "--plan").out == done.out
 
 

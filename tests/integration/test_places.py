@@ -48,7 +48,7 @@ def test_state_goes_where_it_is_told_to(tmp_path, there):
     done = pulsus_here(there, COUNT, "--non-interactive", "--state-dir", state)
     assert done.code == 0, done.err
     assert (state / "version").read_text("utf-8") == "1\n"
-    assert (state / "index/discovery.jsonl").is_file()
+    assert (state / "index/discovery.idx").is_file()
     assert (state / "accepted.jsonl").is_file()
     assert tree(there / ".pulsus") == before
 
