@@ -44,8 +44,8 @@ MOST = 255
 
 def print_of(sha256: str, hints: str, remembered: Sequence[str]) -> bytes:
     """A short hash of what a tool's words come from: its file, its manifest, past requests."""
-    told = repr((ANALYSIS, sha256, hints, tuple(remembered))).encode("utf-8", "replace")
-    return hashlib.sha256(told).digest()[:PRINT_BYTES]
+    told = f"{ANALYSIS} {sha256} {hints} {tuple(remembered) or ''}".encode("utf-8", "replace")
+    return hashlib.blake2b(told, digest_size=PRINT_BYTES).digest()
 
 
 def pack(
