@@ -5,8 +5,9 @@
 BENCH_DIR holds folders with `tools.jsonl` ({id, name, description, params?}) and `queries.jsonl`
 ({query, tools}); those with fewer than 149 requests are left out. The population is that of
 `pulsus eval --calibrate`: the first 500 requests of each set, and each once more with its tools
-taken out, label 0, weight 0.3; every set weighs the same. Fitted, not judged, are also the same
-requests in small parts of each set: a project's own catalogue is small.
+taken out, label 0, weight 0.3; every set weighs the same. Fitted are also, with less weight, the
+same requests in small parts of each set (a project's own catalogue is small) and with other
+requests of the set remembered; judged is the whole catalogue without a past.
 
 Printed are the figures on sets the fit has not seen (sets that share a catalogue are left out
 together), then those after a refit on 100 of a set's own requests, judged on the others, over
@@ -23,12 +24,14 @@ import pickle
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
+from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers import logistic, signals
 from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.scorer import RankIndex
@@ -36,9 +39,21 @@ from pulsus.core.rankers.signals import FALLING, NAMES
 from pulsus.routing import calibrate, reliability_plot
 from pulsus.routing.calibrate import Sample
 from pulsus.routing.golden import GoldenRow, load_queries, load_tools
+from pulsus.routing.recall import Recall, of_queries
 from pulsus.routing.reliability import Judged, Stated, bins, judge, to_json
 
-USED = ("size", "strength", "rarest", "heard", "lead", "shared", "name_words", "alike_lead")
+USED = (
+    "size",
+    "strength",
+    "rarest",
+    "heard",
+    "lead",
+    "shared",
+    "name_words",
+    "alike_lead",
+    "recalled",
+    "recalled_lead",
+)
 """Signals of the shipped fit: those that a set not seen in the fit gains by (`--select`)."""
 
 ASKING = 4 / 3
@@ -55,10 +70,15 @@ SET_WEIGHT = 600.0
 """What every set's samples weigh together, in requests; `RIDGE` is measured against it."""
 SMALL_WEIGHT = 100.0
 """The same of the requests in small parts of the set."""
+PAST_WEIGHT = 100.0
+"""The same of the requests in a catalogue with a past."""
 SMALL = 60
 """Tools of such a part."""
 BATCH = 10
 """Requests that share a part."""
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+"""When what is remembered was asked, and now: nothing has faded."""
 
 TARGET = Path(__file__).parent.parent / "agents/pulsus/core/rankers/calibration.json"
 FIGURES = ("ece", "precision_at_tau", "precision_mixed", "coverage_at_tau")
@@ -67,10 +87,11 @@ OUTSIDE = "out_of_catalogue_below_tau"
 
 @dataclass(frozen=True)
 class Found:
-    """One set ranked: the requests in its whole catalogue, and in small parts of it."""
+    """One set ranked: its requests in the whole catalogue, in small parts of it, with a past."""
 
     whole: list[Sample]
     small: list[Sample]
+    past: list[Sample]
 
 
 Sets = Mapping[str, Found]
@@ -88,7 +109,7 @@ def _cached(folder: Path, cache: Path | None) -> Found:
     if path and path.is_file():
         kept: Found = pickle.loads(path.read_bytes())
         return kept
-    found = Found(list(_in_whole(folder)), list(_in_small(folder)))
+    found = Found(list(_in_whole(folder)), list(_in_small(folder)), list(_with_past(folder)))
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pickle.dumps(found))
@@ -120,6 +141,20 @@ def _in_small(folder: Path) -> Iterator[Sample]:
         yield from _ranked(RankIndex.build([*some, *(t for t in tools if t.id in gold)]), batch)
 
 
+def _with_past(folder: Path) -> Iterator[Sample]:
+    """The same requests in the whole catalogue, where others of the set are remembered."""
+    past = [r for r in load_queries(folder / "queries.jsonl") if r.tools][MOST:]
+    if (folder / "history.jsonl").is_file():
+        past += load_queries(folder / "history.jsonl")
+    if len(past) < MOST:
+        return
+    tools = load_tools(folder / "tools.jsonl")
+    recall = Recall(RankerConfig().history_half_life_days, NOW)
+    rows = of_queries([(row.query, row.tools) for row in past], NOW)
+    memory = recall.of(list(rows), len(tools))
+    yield from _ranked(RankIndex.build(tools, memory=memory), _rows(folder))
+
+
 def _rows(folder: Path) -> list[GoldenRow]:
     return [r for r in load_queries(folder / "queries.jsonl") if r.tools][:MOST]
 
@@ -137,7 +172,11 @@ def fit(sets: Sequence[Found], used: Sequence[str] = USED) -> Calibration:
     weighed = [
         (sample, _weight(sample) * total / sum(_weight(s) for s in part))
         for found in sets
-        for part, total in ((found.whole, SET_WEIGHT), (found.small, SMALL_WEIGHT))
+        for part, total in (
+            (found.whole, SET_WEIGHT),
+            (found.small, SMALL_WEIGHT),
+            (found.past, PAST_WEIGHT),
+        )
         for sample in part
         if calibrate.fitted(sample)
     ]
@@ -275,9 +314,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         return
     models = unseen(sets)
     alone = {name: [s.stated(models[name]) for s in found.whole] for name, found in sets.items()}
+    remembering = {n: [s.stated(models[n]) for s in found.past] for n, found in sets.items()}
     own = {name: after_refit(found.whole, models[name]) for name, found in sets.items()}
     kept = {
         "unseen": report("As shipped, on sets the fit has not seen", alone),
+        "unseen_with_past": report(
+            "The same with other requests remembered", {n: s for n, s in remembering.items() if s}
+        ),
         "refit": report(f"After a refit on {OWN} own requests, on the others", own),
     }
     model = fit(list(sets.values()))

@@ -127,3 +127,13 @@ def test_details_are_looked_up_only_of_what_is_shown_and_its_best_rivals():
 
     signals([standing(1 - n / 100) for n in range(30)], 10, detail, 1)
     assert asked == {0, 1, 2, 3, 4}
+
+
+def test_a_tool_remembered_for_requests_like_this_is_surer():
+    past, none = Detail(recalled=0.8), Detail()
+    pair = [standing(0.9), standing(0.8)]
+    with_past, without = told(pair, past, none)[0], told(pair, none, none)[0]
+    assert (with_past["recalled"], with_past["recalled_lead"]) == pytest.approx((0.8, 0.8))
+    assert shipped().p(with_past) > shipped().p(without)
+    against = told(pair, Detail(recalled=-0.5), none)[0]
+    assert shipped().p(against) < shipped().p(without)

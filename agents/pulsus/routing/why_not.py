@@ -34,7 +34,7 @@ Code = Literal[
 _FEW = "the words it shares with the request are few or common"
 _INTENT = "add an intent with these words to its manifest"
 
-_RIVALRY = frozenset({"lead", "shared", "alike_lead"})
+_RIVALRY = frozenset({"lead", "shared", "alike_lead", "recalled_lead"})
 _NAMING = frozenset({"name_words"})
 _GIVEN = frozenset({"size", "caution", "named"})
 """Signals by what is said of them where they keep p low; of the rest, that few words matched. What

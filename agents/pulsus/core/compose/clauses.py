@@ -25,6 +25,9 @@ Retrieve = Callable[[str], Sequence[Ranked]]
 _HALF = 0.5
 """Share of a part's idf mass from which a tool is about it."""
 
+_ALL = 0.95
+"""The same, from which a tool has all of its words: what it serves is its p for the whole."""
+
 _DONE = -9.0
 """Cost of a cut before what is done to rows at hand: a step whatever one tool may serve."""
 
@@ -71,7 +74,8 @@ def split(
         _DONE if part.does and follow(piece.text, part.does) else part.cost
         for part, piece in zip(parts, finest, strict=True)
     ]
-    return _best(clause, finest, costs, floor) or (whole,)
+    alone = {r.tool.id: r.p for r in whole.candidates[:1] if r.signals["coverage"] >= _ALL}
+    return _best(clause, finest, costs, floor, alone) or (whole,)
 
 
 def _best(
@@ -79,6 +83,7 @@ def _best(
     finest: Sequence[SubIntent],
     costs: Sequence[float],
     floor: float,
+    alone: Mapping[str, float],
 ) -> tuple[SubIntent, ...]:
     """The clauses that serve the request best among those that stand; none where one tool does."""
     best: tuple[SubIntent, ...] = ()
@@ -86,7 +91,7 @@ def _best(
     for cuts in _cuts(len(finest)):
         ends = zip((0, *cuts), (*cuts, len(finest)), strict=True)
         clauses = tuple(clause(a, b - 1) for a, b in ends)
-        worth = _worth(finest, clauses, cuts, costs) if _stands(clauses, floor) else 0.0
+        worth = _worth(finest, clauses, cuts, costs, alone) if _stands(clauses, floor) else 0.0
         if worth > most:
             best, most = clauses, worth + 1e-9
     return best
@@ -158,11 +163,13 @@ def _worth(
     clauses: Sequence[SubIntent],
     cuts: Sequence[int],
     costs: Sequence[float],
+    alone: Mapping[str, float],
 ) -> float:
     """How much better a tool for each clause serves the request than one tool for all, in p.
 
     A tool serves a piece by its p there, less what the cut before its clause costs; a piece counts
-    by its share of the request's words.
+    by its share of the request's words. `alone` is the p of a tool that has all its words: beside
+    a better tool for each piece p would count it for less.
     """
     total = sum(map(_length, finest))
     each = 0.0
@@ -175,7 +182,7 @@ def _worth(
         each += serves.get(step, 0.0) - share * (costs[cuts[number - 1]] if number else 0.0)
         for tool_id, served in serves.items():
             one[tool_id] = one.get(tool_id, 0.0) + served
-    return each - max(one.values(), default=0.0)
+    return each - max((max(p, alone.get(t, 0.0)) for t, p in one.items()), default=0.0)
 
 
 def _length(clause: SubIntent) -> int:

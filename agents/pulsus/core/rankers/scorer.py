@@ -269,7 +269,7 @@ class RankIndex:
             return ()
         last = kept[shown[-1]] + 1
         found = assessor.found
-        detail = details(found, self.documents, assessor.alike)
+        detail = details(found, self.documents, assessor.alike, assessor.recalled)
         numbers = signals(
             [a.standing for a in ordered],
             self.documents.size,

@@ -26,6 +26,8 @@ NAMES = (
     "lead",
     "shared",
     "alike_lead",
+    "recalled",
+    "recalled_lead",
     "size",
 )
 """Fitted signals. `named` and `caution` have fixed effects (calibration.py)."""
@@ -113,6 +115,7 @@ def _alone(own: Standing, detail: Detail) -> dict[str, float]:
         "name_cover": own.name_cover,
         "name_words": own.name_cover * math.log1p(detail.in_name),
         "alike": math.log(max(detail.alike, _UNLIKE)),
+        "recalled": detail.recalled,
         "mass": math.log1p(own.covered),
     }
 
@@ -131,4 +134,5 @@ def _among(
         "lead": max(-1.0, 1 - bar / own.score) if own.score > 0 else 0.0,
         "shared": len(detail.heard & also) / len(detail.heard) if detail.heard else 0.0,
         "alike_lead": detail.alike - max((d.alike for _, d in others), default=0.0),
+        "recalled_lead": detail.recalled - max((d.recalled for _, d in others), default=0.0),
     }
