@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.signals import NAMES, VERSION
-from pulsus.core.storage import atomic
 from pulsus.errors import StorageUnwritable
-from pulsus.routing.reliability import Judged
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pulsus.routing.reliability import Judged
 
 PLACE = "config/calibration.json"
 FORMAT = 1
@@ -63,6 +64,10 @@ def store(
     `data` is the hash of the requests, `catalogue` that of the tools. The version is one more than
     that of a readable earlier file. Raises DiskFull, StorageUnwritable.
     """
+    from dataclasses import asdict  # reading is on the way of every warm request, writing is not
+
+    from pulsus.core.storage import atomic
+
     path = project / PLACE
     body = {
         "format": FORMAT,
