@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.rankers import overlap, overlap_np  # numpy is loaded from here on
+from pulsus.core.rankers import evidence, overlap, overlap_np  # numpy is loaded from here on
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.routing.warm import rank_index
 from tests.ranking import CATALOGUE, tool
@@ -77,16 +77,16 @@ def test_arrays_and_plain_sums_give_the_same_ranking(before, after):
             index, _ = rank_index(
                 tools_of(rows), RankerConfig(), features=(), synonyms={}, state_dir=Path(folder)
             )
-    with mock.patch.object(overlap, "MANY", 0):
+    with mock.patch.object(evidence, "MANY", 0):
         arrays = shown(index)
-    with mock.patch.object(overlap, "MANY", 10**9):
+    with mock.patch.object(evidence, "MANY", 10**9):
         assert shown(index) == arrays
 
 
 @given(st.lists(st.sampled_from(SAID + REQUESTS), max_size=8).map(" ".join))
 def test_arrays_and_plain_sums_agree_on_real_tools(request_text):
     index = RankIndex.build(CATALOGUE, synonyms={"wxyz": ("memory", "errors")})
-    with mock.patch.object(overlap, "MANY", 0):
+    with mock.patch.object(evidence, "MANY", 0):
         arrays = index.rank(request_text, limit=50)
-    with mock.patch.object(overlap, "MANY", 10**9):
+    with mock.patch.object(evidence, "MANY", 10**9):
         assert index.rank(request_text, limit=50) == arrays

@@ -8,8 +8,8 @@ import pytest
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.fields import bag, field_words
 from pulsus.core.rankers.overlap import Lookup, sums
-from pulsus.core.rankers.packing import pack
-from pulsus.core.rankers.scorer import RankIndex, words_of
+from pulsus.core.rankers.packing import pack, words_of
+from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.rankers.segment import Damaged, Segment
 from tests.ranking import CATALOGUE, tool
 

@@ -6,7 +6,6 @@ not: an index that grew with the catalogue answers exactly as one made anew.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from dataclasses import field
 from typing import Any
 
 from pulsus.core.rankers.fields import NAME
+from pulsus.core.rankers.postings import Entry, idf, lost, moves, postings
 from pulsus.core.rankers.segment import Segment, encode
 from pulsus.record import dataclass
 
@@ -52,30 +52,6 @@ class DocIndex:
         return (key,) in self.names
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
-    """The tools of one segment that have a stem, by number in it; `first` is that of all."""
-
-    first: int
-    tools: memoryview[int]
-    counts: memoryview[int]
-    places: memoryview[int]
-    lengths: memoryview[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A stem: its weight, and where it stands."""
-
-    idf: float
-    postings: tuple[Postings, ...]
-
-
-def idf(size: int, tools: int) -> float:
-    """How much a word says that `tools` of `size` tools have (BM25; never negative)."""
-    return math.log(1 + (size - tools + 0.5) / (tools + 0.5))
-
-
 @dataclass(frozen=True)
 class Documents:
     """A catalogue's words. Tools have numbers; their positions are those in id order.
@@ -104,10 +80,10 @@ class Documents:
         if delta is None:
             return cls(base, _total=total)
         removed = delta["removed"].tolist()
-        lost, dead = _lost(base, delta, removed)
+        gone, dead = lost(base, delta, removed)
         total += delta["total"][0] - sum(base["lengths"][n] for n in removed)
-        moved = _moves(base, delta, removed)
-        return cls(base, delta, frozenset(removed), lost, dead, moved, total)
+        moved = moves(base, delta, removed)
+        return cls(base, delta, frozenset(removed), gone, dead, moved, total)
 
     @property
     def size(self) -> int:
@@ -140,7 +116,7 @@ class Documents:
         for first, part in self._parts():
             number = part.stems.find(raw)
             if number is not None:
-                found.append(_postings(part, number, first))
+                found.append(postings(part, number, first))
         tools = sum(len(f.tools) for f in found) - self._lost[key]
         return Entry(idf(self.size, tools), tuple(found)) if tools else None
 
@@ -302,37 +278,3 @@ class Documents:
         if self.delta is not None and number >= len(self.base):
             return self.delta, number - len(self.base)
         return self.base, number
-
-
-def _postings(part: Segment, number: int, first: int) -> Postings:
-    span = slice(part["posting_at"][number], part["posting_at"][number + 1])
-    return Postings(
-        first,
-        part["posting_tool"][span],
-        part["posting_count"][span],
-        part["posting_places"][span],
-        part["lengths"],
-    )
-
-
-def _lost(
-    base: Segment, delta: Segment, removed: Sequence[int]
-) -> tuple[Counter[str], frozenset[str]]:
-    """How many tools of `base` each stem lost, and the words that no tool writes any more."""
-    written: Counter[int] = Counter()
-    lost: Counter[str] = Counter()
-    for n in removed:
-        said = base["said_word"][base["said_at"][n] : base["said_at"][n + 1]]
-        written.update(said)
-        lost.update(base.stems.text(s) for s in {base["word_stem"][w] for w in said})
-    dead = (base.words.raw(w) for w, n in written.items() if n == base["word_tools"][w])
-    return lost, frozenset(w for w in map(bytes.decode, dead) if delta.word(w) is None)
-
-
-def _moves(
-    base: Segment, delta: Segment, removed: Sequence[int]
-) -> tuple[list[int], list[int], list[int]]:
-    """Removed numbers; by new tool how many of the base come before it, and its position."""
-    before = [base.ids.place(delta.ids.raw(n)) for n in range(len(delta))]
-    own = [at - bisect_left(removed, at) + n for n, at in enumerate(before)]
-    return list(removed), before, own

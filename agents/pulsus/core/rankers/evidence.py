@@ -6,13 +6,15 @@ where. Both ways of scoring give the same numbers to the last bit (overlap.py, o
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pulsus.core.rankers import overlap
-from pulsus.core.rankers.doc import Documents, Postings
+from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.fields import FOCUS, NAME, place_names
+from pulsus.core.rankers.postings import Postings
 from pulsus.core.rankers.query import Term
 from pulsus.record import dataclass
 
@@ -24,6 +26,10 @@ MENTION = 0.6
 
 _FEW = 400
 """Postings up to which passing over all beats looking up each candidate."""
+
+
+MANY = 500
+"""Postings from which numpy is faster where it is loaded. Loading it costs a hundred requests."""
 
 
 class Hit(NamedTuple):
@@ -96,13 +102,32 @@ def gather(
         own = importance(term, lookups[-1], documents)
         owns.append(own)
         mass += own
-    scores = overlap.best(lookups, documents, POOL, admit, extra)
+    scores = best(lookups, documents, admit, extra)
     hits = _hits(lookups, scores, documents)
     found = {
         n: _found(score, hits[n], owns, asked, documents) if hits[n] else _NOTHING
         for n, score in scores.items()
     }
     return Evidence(terms, asked, found, mass)
+
+
+def best(
+    lookups: Sequence[Sequence[overlap.Lookup]],
+    documents: Documents,
+    admit: Admit | None,
+    extra: Collection[int],
+) -> dict[int, float]:
+    """The `POOL` best tools that are admitted and share a word, best first, then `extra`."""
+    many = sum(len(p.tools) for term in lookups for found in term for p in found.postings)
+    if many >= MANY and "numpy" in sys.modules:
+        from pulsus.core.rankers import overlap_np  # only where it costs no import
+
+        scored = overlap_np.scores(lookups, documents)
+        found = overlap_np.first(scored, documents, POOL, admit)
+        return found | {n: float(scored[n]) for n in extra if n not in found}
+    scores = overlap.sums(lookups, documents)
+    found = overlap.first(scores, documents, POOL, admit)
+    return found | {n: scores.get(n, 0.0) for n in extra if n not in found}
 
 
 def importance(term: Term, found: Sequence[overlap.Lookup], documents: Documents) -> float:

@@ -6,19 +6,16 @@ same operations in the same order, so that no score depends on which one ran.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from pulsus.core.rankers.doc import Documents, Postings
+from pulsus.core.rankers.doc import Documents
+from pulsus.core.rankers.postings import Postings
 
 K1 = 1.2
 B = 0.5
 """How far a tool's length counts. Over eight routing sets 0.5 was better than 0.75."""
-
-MANY = 500
-"""Postings from which numpy is faster where it is loaded. Loading it costs a hundred requests."""
 
 
 class Lookup(NamedTuple):
@@ -29,29 +26,6 @@ class Lookup(NamedTuple):
     gain: float
     idf: float
     postings: tuple[Postings, ...]
-
-
-def best(
-    lookups: Sequence[Sequence[Lookup]],
-    documents: Documents,
-    size: int,
-    admit: Callable[[int], bool] | None,
-    extra: Collection[int],
-) -> dict[int, float]:
-    """The `size` best tools that are admitted and share a word, best first, then `extra`.
-
-    Equal scores are in the order of ids.
-    """
-    many = sum(len(p.tools) for term in lookups for found in term for p in found.postings)
-    if many >= MANY and "numpy" in sys.modules:
-        from pulsus.core.rankers import overlap_np  # only where it costs no import
-
-        scored = overlap_np.scores(lookups, documents)
-        first = overlap_np.first(scored, documents, size, admit)
-        return first | {n: float(scored[n]) for n in extra if n not in first}
-    scores = sums(lookups, documents)
-    found = _first(scores, documents, size, admit)
-    return found | {n: scores.get(n, 0.0) for n in extra if n not in found}
 
 
 def norm(documents: Documents) -> tuple[float, float]:
@@ -97,12 +71,13 @@ def _raise(
             reached[n] = value
 
 
-def _first(
+def first(
     scores: Mapping[int, float],
     documents: Documents,
     size: int,
     admit: Callable[[int], bool] | None,
 ) -> dict[int, float]:
+    """The `size` best tools that are admitted, best first, equal scores in the order of ids."""
     least = 0.0
     if admit is None and len(scores) > size:
         least = sorted(scores.values(), reverse=True)[size - 1]

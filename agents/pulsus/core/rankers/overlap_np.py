@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulsus.core.rankers.doc import Documents, Postings
+from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.overlap import K1, Lookup, norm
+from pulsus.core.rankers.postings import Postings
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]

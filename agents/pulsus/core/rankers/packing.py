@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import pulsus
+from pulsus.core.catalogue import columns
 from pulsus.core.rankers.chars import grams, norm
+from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.fields import bag, field_words, places, surface
 from pulsus.core.rankers.name import filed
 from pulsus.core.rankers.segment import (
@@ -60,6 +62,16 @@ def pack(
     for tool, printed in tools:
         packer.add(tool, printed, remembered.get(tool.id, ()))
     return assemble(packer.columns(removed), key)
+
+
+def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]]) -> Documents:
+    """The words of tools in id order, counted anew."""
+    known = columns(tools)
+    prints = (
+        print_of(sha256, hints, remembered.get(tool_id, ()))
+        for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)
+    )
+    return Documents.of(Segment(pack(zip(tools, prints, strict=True), remembered)))
 
 
 def flags_of(tool: ToolSpec) -> int:
@@ -191,8 +203,3 @@ def _ends(sizes: Iterable[int]) -> bytes:
 
 def _bytes(numbers: Iterable[int]) -> bytes:
     return array("I", numbers).tobytes()
-
-
-def empty() -> Segment:
-    """A segment of no tools."""
-    return Segment(pack((), {}))

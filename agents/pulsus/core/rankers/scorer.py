@@ -5,7 +5,7 @@ Everything `--explain` prints is made here, from the numbers that decided.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import cache
@@ -14,8 +14,9 @@ from itertools import accumulate, groupby, pairwise
 from operator import attrgetter
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.catalogue import ToolTable, columns
+from pulsus.core.catalogue import ToolTable
 from pulsus.core.rankers import packing, query
+from pulsus.core.rankers.admission import Allowed, admission
 from pulsus.core.rankers.assess import Assessed, Assessor
 from pulsus.core.rankers.base import Dense, Feature, Memory
 from pulsus.core.rankers.calibration import Calibration, shipped
@@ -27,7 +28,6 @@ from pulsus.core.rankers.lexical import doc_shares, gained, promising
 from pulsus.core.rankers.name import key_of, mentions, spellings
 from pulsus.core.rankers.order import Candidate, last_resort, tie_break, why_not
 from pulsus.core.rankers.purpose import commands, groups_of
-from pulsus.core.rankers.segment import Segment
 from pulsus.core.rankers.signals import signals
 from pulsus.core.rankers.text import clean
 from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
@@ -36,9 +36,6 @@ from pulsus.record import dataclass
 _by_order = attrgetter("order")
 
 BUILT_IN = ("name", "doc", "history")
-
-Allowed = Callable[[str], bool] | Collection[str]
-"""Whether a tool may be routed to at all, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ class RankIndex:
         ordered = tools if isinstance(tools, ToolTable) else _in_order(tools)
         return cls(
             tools=ordered,
-            documents=documents or words_of(ordered, remembered or {}),
+            documents=documents or packing.words_of(ordered, remembered or {}),
             config=config or RankerConfig(),
             calibration=calibration or shipped(),
             extra=tuple(features),
@@ -132,7 +129,7 @@ class RankIndex:
             raise ValueError("history decays with time: give `now`")
         intent = request if isinstance(request, ParsedIntent) else _unparsed(request)
         text = clean(intent.intent)
-        admit = self._admit(without, kinds, allowed)
+        admit = admission(self.documents, self.hidden.union(without), kinds, allowed)
         assessor, named = self._look(intent, text, history or {}, now, include, admit)
         assessed = sorted(
             (assessor.assess(n, named=n in named) for n in assessor.found.found),
@@ -148,30 +145,6 @@ class RankIndex:
         first = self.config.max_candidates if limit is None else limit
         shown = [n for n, at in enumerate(kept) if n < first or ordered[at].number in ids]
         return self._shown(assessor, ordered, kept, shown)
-
-    def _admit(
-        self,
-        without: Collection[str],
-        kinds: Collection[Kind] | None,
-        allowed: Allowed | None,
-    ) -> Admit | None:
-        """Whether a tool may be a candidate, by number; None where all may."""
-        if not (without or self.hidden or kinds is not None or allowed is not None):
-            return None
-        wanted = {n for n, kind in enumerate(packing.KINDS) if kinds is None or kind in kinds}
-        documents = self.documents
-
-        def admit(number: int) -> bool:
-            if documents.flags(number) & packing.KIND_BITS not in wanted:
-                return False
-            tool_id = documents.id(number)
-            if tool_id in without or tool_id in self.hidden:
-                return False
-            return allowed is None or (
-                allowed(tool_id) if callable(allowed) else tool_id in allowed
-            )
-
-        return admit
 
     def _look(
         self,
@@ -309,16 +282,6 @@ class RankIndex:
     def _candidate(self, assessed: Assessed) -> Candidate:
         tool = self._tool(assessed.number)
         return Candidate(tool, assessed.features, assessed.score, assessed.standing.named)
-
-
-def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]]) -> Documents:
-    """The words of tools in id order, counted anew."""
-    known = columns(tools)
-    prints = (
-        packing.print_of(sha256, hints, remembered.get(tool_id, ()))
-        for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)
-    )
-    return Documents.of(Segment(packing.pack(zip(tools, prints, strict=True), remembered)))
 
 
 def _in_order(tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:

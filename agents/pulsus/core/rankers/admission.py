@@ -1,0 +1,35 @@
+"""Which tools may be candidates at all, before anything is ranked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from pulsus.core.rankers.doc import Documents
+from pulsus.core.rankers.evidence import Admit
+from pulsus.core.rankers.packing import KIND_BITS, KINDS
+from pulsus.core.types import Kind
+
+Allowed = Callable[[str], bool] | Collection[str]
+"""Whether a tool may be routed to at all, by id."""
+
+
+def admission(
+    documents: Documents,
+    hidden: Collection[str],
+    kinds: Collection[Kind] | None,
+    allowed: Allowed | None,
+) -> Admit | None:
+    """Whether a tool may be a candidate, by number; None where all may."""
+    if not hidden and kinds is None and allowed is None:
+        return None
+    wanted = {n for n, kind in enumerate(KINDS) if kinds is None or kind in kinds}
+
+    def admit(number: int) -> bool:
+        if documents.flags(number) & KIND_BITS not in wanted:
+            return False
+        tool_id = documents.id(number)
+        if tool_id in hidden or allowed is None:
+            return tool_id not in hidden
+        return allowed(tool_id) if callable(allowed) else tool_id in allowed
+
+    return admit
