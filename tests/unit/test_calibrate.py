@@ -43,15 +43,23 @@ def test_each_request_comes_with_a_copy_that_nothing_fits():
         asked.append((text, tuple(without)))
         return [] if without else [ranked("shared/x/a", 0.9)]
 
-    rows = [GoldenRow("one", ("shared/x/a",)), GoldenRow("none", ())]
-    found = list(samples(rows, look))
-    assert asked == [("one", ()), ("one", ("shared/x/a",)), ("none", ())]
+    found = list(samples([GoldenRow("one", ("shared/x/a",))], look))
+    assert asked == [("one", ()), ("one", ("shared/x/a",))]
     assert [(s.right, s.fits, s.weight) for s in found] == [
         (True, True, 1.0),
         (False, False, COPY),
-        (False, False, 1.0),
     ]
     assert found[1].stated(shipped()).p == 0.0
+
+
+@pytest.mark.parametrize(("nothing", "weight"), [(0, COPY), (1, COPY - 0.1), (3, 0.0), (9, 0.0)])
+def test_requests_that_nothing_fits_take_the_place_of_copies(nothing, weight):
+    fit = [GoldenRow(f"request {n}", ("shared/x/a",)) for n in range(10)]
+    rows = [*fit, *(GoldenRow(f"nothing {n}", ()) for n in range(nothing))]
+    found = list(samples(rows, lambda text, without: [ranked("shared/x/a", 0.9)]))
+    copies = [s.weight for s in found if s.request.startswith("request") and not s.fits]
+    assert copies == pytest.approx([weight] * 10 if weight else [])
+    assert sum(s.weight for s in found if not s.fits) >= 3.0 - 1e-9
 
 
 def test_a_request_for_several_steps_is_calibrated_clause_by_clause():

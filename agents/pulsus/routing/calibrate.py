@@ -22,7 +22,8 @@ from pulsus.routing.golden import GoldenRow
 from pulsus.routing.reliability import Stated
 
 COPY = 0.3
-"""What a copy of a request without its tools counts beside the request."""
+"""Requests that nothing fits, beside each that some tool fits: copies stand in for those that are
+not among the rows (`copy_weight`)."""
 
 MIN_REQUESTS = 30
 """Fewer say more about themselves than about the catalogue."""
@@ -80,13 +81,24 @@ def samples(rows: Sequence[GoldenRow], look: Look, split: Split | None = None) -
     A request for several steps that `split` cuts into as many clauses as it has tools is these
     clauses, each with its own tool: τ less the slack applies to each of them.
     """
+    weight = copy_weight(rows)
     for row in rows:
         for part in _parts(row, split):
             fits = bool(part.tools)
             yield _sample(row.query, part, look(part.query, ()), fits=fits, weight=1.0)
-            if fits:
+            if fits and weight:
                 found = look(part.query, part.tools)
-                yield _sample(row.query, part, found, fits=False, weight=COPY)
+                yield _sample(row.query, part, found, fits=False, weight=weight)
+
+
+def copy_weight(rows: Sequence[GoldenRow]) -> float:
+    """What a copy of a request without its tools counts beside the request, 0 to `COPY`.
+
+    Rows that nothing fits are what people really ask for in vain; a copy has every word of a tool
+    that was taken away, and is harder. So copies only fill up what such rows leave open.
+    """
+    fit = sum(bool(row.tools) for row in rows)
+    return max(0.0, COPY - (len(rows) - fit) / fit) if fit else COPY
 
 
 def refit(found: Sequence[Sample], prior: Calibration) -> Refit:
