@@ -46,9 +46,9 @@ class _Stemmer(Protocol):
 
 @cache
 def _stemmer() -> _Stemmer:
-    import snowballstemmer  # only for words that no index knows
+    import Stemmer  # only for words that no index knows
 
-    return cast(_Stemmer, snowballstemmer.stemmer("english"))
+    return cast(_Stemmer, Stemmer.Stemmer("english"))
 
 
 def clean(text: str) -> str:
