@@ -233,6 +233,13 @@ def test_a_tool_the_whole_request_speaks_for_may_be_a_step():
     ]
 
 
+def test_a_short_part_counts_beside_a_long_one():
+    answers = {"zombies": [ranked("a/b/stuck", 0.95)], "load": [ranked("a/b/load", 0.95)]}
+    request = "zombies, and is the load high beside its number of cores and threads"
+    found = split(request, scripted(answers), floor=0.55)
+    assert [c.candidates[0].tool.name for c in found] == ["stuck", "load"]
+
+
 def test_one_tool_that_serves_both_parts_about_as_well_is_one_step():
     answers = {
         "alpha": [ranked("a/b/both", 0.8), ranked("a/b/one", 0.3)],

@@ -2,7 +2,14 @@
 
 import pytest
 
-from pulsus.core.compose.selector import decide, narrow_then_widen
+from pulsus.core.compose.selector import (
+    Choice,
+    Looked,
+    decide,
+    narrow_then_widen,
+    prefer,
+    steps_first,
+)
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.types import SubIntent
 from tests.ranking import CATALOGUE, ranked
@@ -105,3 +112,29 @@ def test_a_mediocre_tool_of_the_parsed_folder_does_not_win_over_a_clearly_better
     looked = narrow_then_widen({"c/d/near"}, lambda tools: found, tau=0.6)
     assert looked.widened
     assert looked.candidates[0].tool.id == "a/b/right"
+
+
+def test_the_steps_of_a_plan_come_first_in_its_order():
+    listed = [ranked("a/b/x", 0.9), ranked("a/b/y", 0.4), ranked("a/b/z", 0.3)]
+    steps = (ranked("a/b/z", 0.8), ranked("a/b/x", 0.95))
+    found = steps_first(listed, Choice("compose", steps, "why"))
+    assert [(r.tool.name, r.p, r.rank) for r in found] == [
+        ("z", 0.8, 1),
+        ("x", 0.95, 2),
+        ("y", 0.4, 3),
+    ]
+    assert [bool(r.why_not) for r in found] == [False, False, True]
+
+
+def test_candidates_stay_as_they_are_where_nothing_is_composed():
+    listed = (ranked("a/b/x", 0.9), ranked("a/b/y", 0.4))
+    assert steps_first(listed, Choice("select", listed[1:], "why")) == listed
+
+
+@pytest.mark.parametrize(("p", "first"), [(0.6, "rows"), (0.59, "x")])
+def test_a_tool_for_rows_at_hand_is_first_where_it_reaches_tau(p, first):
+    looked = Looked((ranked("a/b/x", 0.7), ranked("a/b/rows", 0.1)), widened=False)
+    found = prefer([ranked("a/b/rows", p)], looked, tau=0.6).candidates
+    assert found[0].tool.name == first
+    assert len(found) == 2
+    assert [r.rank for r in found][:1] == [1]

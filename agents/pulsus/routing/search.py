@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from pulsus.core.compose import clauses, preference, selector
+from pulsus.core.compose import clauses, pieces, preference, selector
 from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers.evidence import POOL
 from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.text import clean
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
 from pulsus.record import dataclass
 from pulsus.routing.access import Access
@@ -66,6 +67,10 @@ class Searcher:
             return self._rank(intent, tools, include, self._competing(tools))
 
         looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
+        does = pieces.at_hand(clean(intent.intent))
+        if does:
+            following = self._following(f"{intent.intent} {does}")
+            looked = selector.prefer(following, looked, tau=config.threshold)
         found = clauses.split(
             intent.intent,
             self.clause,
@@ -84,7 +89,8 @@ class Searcher:
         unplaced: tuple[str, ...] = ()
         if choice.policy == "select":
             unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self.clause)
-        return Search(looked.candidates, found, choice, looked.widened, unplaced)
+        candidates = selector.steps_first(looked.candidates, choice)
+        return Search(candidates, found, choice, looked.widened, unplaced)
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
         """Ids of the parsed folder's tools; none where nothing was parsed."""

@@ -15,8 +15,8 @@ from functools import cache
 from itertools import combinations
 
 from pulsus.core.compose import hints
-from pulsus.core.compose.pieces import pieces, said_in, shape
-from pulsus.core.rankers.text import clean, content_words
+from pulsus.core.compose.pieces import WEAK, at_hand, pieces, said_in, shape
+from pulsus.core.rankers.text import clean, content_words, stems
 from pulsus.core.types import Ranked, SubIntent, ToolSpec
 
 Retrieve = Callable[[str], Sequence[Ranked]]
@@ -25,8 +25,8 @@ Retrieve = Callable[[str], Sequence[Ranked]]
 _HALF = 0.5
 """Share of a part's idf mass from which a tool is about it."""
 
-_ALL = 0.95
-"""The same, from which a tool has all of its words: what it serves is its p for the whole."""
+_NEAR = 3
+"""Power of the share of the first tool's score: nine tenths count .73, half .13."""
 
 _DONE = -9.0
 """Cost of a cut before what is done to rows at hand: a step whatever one tool may serve."""
@@ -65,7 +65,7 @@ def split(
     @cache
     def clause(first: int, last: int) -> SubIntent:
         said = said_in(text[parts[first].start : parts[last].end])
-        does = shape(said) if first else None
+        does = shape(said) if first else at_hand(said)
         found = follow(said, does) if does else ()
         return SubIntent(said, found or _backed(tuple(retrieve(said)), overall))
 
@@ -74,8 +74,22 @@ def split(
         _DONE if part.does and follow(piece.text, part.does) else part.cost
         for part, piece in zip(parts, finest, strict=True)
     ]
-    alone = {r.tool.id: r.p for r in whole.candidates[:1] if r.signals["coverage"] >= _ALL}
-    return _best(clause, finest, costs, floor, alone) or (whole,)
+    joined = all(part.cost == WEAK and not part.does for part in parts[1:])
+    first = next((r for r in whole.candidates if r.p >= floor), None)
+    if joined and first and _named_after(first.tool, finest):
+        return (whole,)
+    return _best(clause, finest, costs, floor) or (whole,)
+
+
+def _named_after(tool: ToolSpec, finest: Sequence[SubIntent]) -> bool:
+    """Whether a tool is called by a word of each piece: "cpu_and_memory" for "cpu and memory"."""
+    name = set(stems(tool.name))
+    for piece in finest:
+        said = name.intersection(stems(piece.text))
+        if not said:
+            return False
+        name -= said
+    return True
 
 
 def _best(
@@ -83,7 +97,6 @@ def _best(
     finest: Sequence[SubIntent],
     costs: Sequence[float],
     floor: float,
-    alone: Mapping[str, float],
 ) -> tuple[SubIntent, ...]:
     """The clauses that serve the request best among those that stand; none where one tool does."""
     best: tuple[SubIntent, ...] = ()
@@ -91,7 +104,7 @@ def _best(
     for cuts in _cuts(len(finest)):
         ends = zip((0, *cuts), (*cuts, len(finest)), strict=True)
         clauses = tuple(clause(a, b - 1) for a, b in ends)
-        worth = _worth(finest, clauses, cuts, costs, alone) if _stands(clauses, floor) else 0.0
+        worth = _worth(finest, clauses, cuts, costs) if _stands(clauses, floor) else 0.0
         if worth > most:
             best, most = clauses, worth + 1e-9
     return best
@@ -163,27 +176,36 @@ def _worth(
     clauses: Sequence[SubIntent],
     cuts: Sequence[int],
     costs: Sequence[float],
-    alone: Mapping[str, float],
 ) -> float:
     """How much better a tool for each clause serves the request than one tool for all, in p.
 
-    A tool serves a piece by its p there, less what the cut before its clause costs; a piece counts
-    by its share of the request's words. `alone` is the p of a tool that has all its words: beside
-    a better tool for each piece p would count it for less.
+    A piece counts by its share of the request's words, and a cut costs by that of its smaller side.
     """
-    total = sum(map(_length, finest))
+    lengths = [max(1, len(content_words(piece.text))) for piece in finest]
+    shares = [length / sum(lengths) for length in lengths]
     each = 0.0
     one: dict[str, float] = {}
-    for at, piece in enumerate(finest):
-        share = _length(piece) / total
-        serves = {r.tool.id: share * r.p for r in piece.candidates}
-        number = bisect_right(cuts, at)
-        step = clauses[number].candidates[0].tool.id
-        each += serves.get(step, 0.0) - share * (costs[cuts[number - 1]] if number else 0.0)
-        for tool_id, served in serves.items():
-            one[tool_id] = one.get(tool_id, 0.0) + served
-    return each - max((max(p, alone.get(t, 0.0)) for t, p in one.items()), default=0.0)
+    for at, (piece, share) in enumerate(zip(finest, shares, strict=True)):
+        step = clauses[bisect_right(cuts, at)].candidates[0].tool.id
+        for tool_id, served in _served(piece).items():
+            each += share * served if tool_id == step else 0.0
+            one[tool_id] = one.get(tool_id, 0.0) + share * served
+    for first, last in zip(cuts, (*cuts[1:], len(finest)), strict=True):
+        share = sum(shares[first:last])
+        each -= costs[first] * (min(share, 1 - share) if costs[first] > 0 else 1.0)
+    return each - max(one.values(), default=0.0)
 
 
-def _length(clause: SubIntent) -> int:
-    return max(1, len(content_words(clause.text)))
+def _served(piece: SubIntent) -> dict[str, float]:
+    """How well each tool serves a piece: the first by its p, another by how near its score is.
+
+    The p of another says that it is not the first; it may do nearly all of what is asked.
+    """
+    if not piece.candidates:
+        return {}
+    first = piece.candidates[0]
+    near = {
+        r.tool.id: (r.score / first.score) ** _NEAR if first.score else 0.0
+        for r in piece.candidates
+    }
+    return {r.tool.id: max(r.p, first.p * min(1.0, near[r.tool.id])) for r in piece.candidates}

@@ -29,14 +29,36 @@ _COMPARED = (
     r"|starts?|starting|ends?|ending|contain(?:s|ing)?|match(?:es|ing)?|equals?|equal\s+to|not)\b)"
 )
 _ROWS = r"(?:rows?|entr(?:y|ies)|records?|results?|items?|lines?|ones|those|these)"
-_THEM = r"(?:it|that|this|them|those|these|the\s+\w+|everything|all(?:\s+of\s+(?:it|that|them))?)"
+_THEM = (
+    r"(?:(?:the|these|those|this|that)\s+\w+|it|that|this|them|those|these|everything"
+    r"|all(?:\s+of\s+(?:it|that|them))?)"
+)
 _FILE = r"(?:(?:a|the|my)\s+(?:\w+\s+)?file\b|disk\b|[~\w.-]*/\S+|\S*\w\.[a-z]\w{0,4}\b)"
+_SHAPED = (
+    r"(?:format(?:ted)?|render(?:ed)?|present(?:ed)?|turn(?:ed)?|made?|make|paste?able"
+    r"|convert(?:ed)?|transform(?:ed)?|pretty-print)"
+)
+_KIND = r"(?:(?!(?:as|in|into|to|an?|the)\b)[\w-]+\s+){0,3}?"
 
 SHAPES: Mapping[str, re.Pattern[str]] = {
-    "filter rows where": re.compile(
+    "sort rows top": re.compile(
+        rf"""
+        (?:(?:only|just|show|give|take|keep|list|me|us|the|of\s+(?:it|them|those|these))\s+)*
+        (?:{_MOST}\s+{_NUMBER}\b | {_NUMBER}\s+{_MOST}\b)
+        | (?:(?:and|it|them|those)\s+)*
+          (?:sort(?:ed|ing)?|order(?:ed|ing)?|rank(?:ed|ing)?)(?:\s+{_THEM}(?:\s+below)?)?\s+(?:by|on|after)\b
+        | (?:sort(?:ed)?|order(?:ed)?)\s+(?:descending|ascending)\b
+        | {_MOST}\s+(?:\w+\s+)?first\b
+        | (?:limit(?:ed)?\s+to|cut\s+(?:after|at|to)|stop\s+after)\s+(?:the\s+\w+\s+)?{_NUMBER}\b
+        | in\s+(?:descending|ascending)\s+order\b
+        """,
+        re.IGNORECASE | re.VERBOSE,
+    ),
+    "filter only rows where": re.compile(
         rf"""
         filter(?:ed|ing)?\b
-        | (?:keep(?:ing)?|only|just|but\s+only|limit(?:ed)?\s+to|narrow(?:ed)?|restrict(?:ed)?)\s
+        | (?:(?:show|list|take|give|me|us|only|just)\s+)*
+          (?:keep(?:ing)?|only|just|limit(?:ed)?\s+to|narrow(?:ed)?|restrict(?:ed)?)\s
           (?:.*\b{_ROWS}\b | .*{_COMPARED})
         | (?:where|whose)\s+(?!is\b|are\b)\S.*{_COMPARED}
         | (?:those|the\s+ones)\s.*{_COMPARED}
@@ -45,30 +67,18 @@ SHAPES: Mapping[str, re.Pattern[str]] = {
         """,
         re.IGNORECASE | re.VERBOSE,
     ),
-    "sort rows top": re.compile(
-        rf"""
-        (?:(?:only|just|show|give|take|keep|list|me|us|the|of\s+(?:it|them|those|these))\s+)*
-        (?:{_MOST}\s+{_NUMBER}\b | {_NUMBER}\s+{_MOST}\b)
-        | (?:(?:and|it|them|those)\s+)*
-          (?:sort(?:ed|ing)?|order(?:ed|ing)?|rank(?:ed|ing)?)(?:\s+{_THEM})?\s+(?:by|on|after)\b
-        | (?:sort(?:ed)?|order(?:ed)?)\s+(?:descending|ascending)\b
-        | {_MOST}\s+(?:\w+\s+)?first\b
-        | (?:limit(?:ed)?\s+to|cut\s+(?:after|at|to)|stop\s+after)\s+(?:the\s+\w+\s+)?{_NUMBER}\b
-        | in\s+(?:descending|ascending)\s+order\b
-        """,
-        re.IGNORECASE | re.VERBOSE,
-    ),
     "table": re.compile(
         rf"""
-        (?:(?:format(?:ted)?|render(?:ed)?|present(?:ed)?|turn(?:ed)?|make|made|put|give|output
-            |shown?|print(?:ed)?|paste?able|convert(?:ed)?|transform(?:ed)?|written|all)\s+
-           (?:(?:me|us|{_THEM})\s+)*)?
-        (?:as|in|into|to|out\s+of|like)?\s*(?:an?\s+|the\s+|form\s+of\s+)*
-        (?:[\w-]+\s+){{0,3}}?(?:table|markdown|md)\b
+        (?:(?:{_SHAPED}|put|give|output|shown?|print(?:ed)?|written|all)\s+(?:(?:me|us|{_THEM})\s+)*)?
+        (?:as|in|into|to|out\s+of|like)\s+(?:an?\s+)?(?:form\s+of\s+)?(?:an?\s+)?
+        {_KIND}(?:table|markdown|md)\b
+        | {_SHAPED}\s+(?:(?:me|us|it|them|that|an?)\s+)*{_KIND}(?:table|markdown|md)\b
+        | (?:an?\s+)?(?:nice|pretty|markdown|md|github[\w-]*|pipe|wiki)\s+(?:\w+\s+)?table\b
+        | tabulate\b
         """,
         re.IGNORECASE | re.VERBOSE,
     ),
-    "save to file": re.compile(
+    "write result save to file": re.compile(
         rf"""
         (?:sav(?:e|ed|ing)|stor(?:e|ed)|writ(?:e|ten)|dump(?:ed)?|put|export(?:ed)?|log(?:ged)?
            |record(?:ed)?|output|keep|kept|redirect(?:ed)?|append(?:ed)?|copy|persist(?:ed)?|drop
@@ -82,6 +92,19 @@ SHAPES: Mapping[str, re.Pattern[str]] = {
 }
 """What is done to rows another tool gives, in any catalogue's words, and how a clause begins that
 asks for it. The words go with the clause where tools are looked up for it."""
+
+_AT_HAND = re.compile(
+    r"""
+    \b(?:these|those|this|that|the|of)\s+(?:rows?|results?|records?|entries|items|output|list|lines
+        |findings|text)\b
+    | \b(?:rows|records|entries|results|list)\s+(?:below|above)\b
+    | ^\w+\s+(?:it|that|this|them|these|those)\b(?!\s+(?:is|are|was|were|\w+s)\b)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_FROM_THEM = re.compile(
+    r"^(?:from|of|in|out\s+of)\s+(?:those|these|this|that|the)\s+\w+\s*,?\s*", re.I
+)
 
 _LEAD = re.compile(
     r"^(?:(?:first(?:ly)?(?!\s+\d)|second(?:ly)?|third(?:ly)?|and|but|then|also|finally|please|pls"
@@ -133,6 +156,20 @@ _HANGING = re.compile(
 )
 """What belongs to the part before it, whatever it says."""
 
+_TELLS = re.compile(
+    r"""
+    (?!(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|any|check|show|list
+        |find|tell|see|count|see)\b)
+    (?:(?:the|my|our|some|this)\s+)?[\w./-]+\s+(?:\w+\s+)?
+    (?:sa(?:y|ys|id)|complain(?:s|ed)?|suspects?|don'?t\s+know|do\s+not\s+know|fail(?:s|ed)?|keeps?
+       |hangs?|crash(?:es|ed)?|refuse[sd]?|died|feels?|seems?|fires|does\s+nothing|won'?t|can'?t
+       |cannot|(?:is|are)\s+(?:\w+\s+)?(?:slow|down|laggy|broken|stuck|sluggish|hanging|dead
+          |screaming|unresponsive|acting\s+up))\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A part that tells what is wrong: it asks nothing without the part that follows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -158,6 +195,13 @@ def shape(said: str) -> str | None:
     return next((words for words, begins in SHAPES.items() if begins.match(said)), None)
 
 
+def at_hand(said: str) -> str | None:
+    """The same words (`shape`) for a request that is about nothing but rows at hand."""
+    asked = said_in(said)
+    does = shape(_FROM_THEM.sub("", asked))
+    return does if does and _AT_HAND.search(asked) else None
+
+
 def pieces(text: str, *, weak: bool = True) -> list[Piece]:
     """The text between possible cuts. A piece without a word of its own joins the one before it."""
     marks = _marks(text, weak=weak)
@@ -168,7 +212,10 @@ def pieces(text: str, *, weak: bool = True) -> list[Piece]:
     for mark_start, mark_end, mark_cost in [*marks, (len(text), len(text), 0.0)]:
         said = said_in(text[start:mark_start])
         does = shape(said)
-        if not found or does or (_says_something(said) and not _HANGING.match(said)):
+        if found and _TELLS.match(said_in(text[found[-1].start : found[-1].end])):
+            found[-1] = replace(found[-1], end=mark_start)
+            cost = mark_cost
+        elif not found or does or (_says_something(said) and not _HANGING.match(said)):
             if found or content_words(said):
                 found.append(Piece(start, mark_start, cost, _new(does, text, found)))
                 cost = mark_cost
@@ -215,4 +262,4 @@ def _inside(text: str, marks: list[tuple[int, int, float]], at: int) -> bool:
     before = max((m[1] for m in firm if m[1] <= start), default=0)
     after = min((m[0] for m in firm if m[0] >= end), default=len(text))
     does = shape(said_in(text[before:after]))
-    return before > 0 and does is not None and does == shape(said_in(text[end:after]))
+    return does is not None and does == shape(said_in(text[end:after]))

@@ -56,6 +56,19 @@ def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> L
     return Looked(tuple(ordered), widened=False)
 
 
+def prefer(found: Sequence[Ranked], looked: Looked, *, tau: float) -> Looked:
+    """The candidates with those of `found` first, if the best of them reaches τ."""
+    if not found or found[0].p < tau:
+        return looked
+    ids = {r.tool.id for r in found}
+    why = f"{found[0].tool.id} is before it: it works on rows at hand"
+    others = (
+        replace(r, why_not=r.why_not or why) for r in looked.candidates if r.tool.id not in ids
+    )
+    ordered = (replace(r, rank=n) for n, r in enumerate((*found, *others), start=1))
+    return replace(looked, candidates=tuple(ordered))
+
+
 def decide(
     candidates: Sequence[Ranked],
     subintents: Sequence[SubIntent],
@@ -79,6 +92,22 @@ def decide(
         best = candidates[0]
         return Choice("select", (best,), f"{best.tool.id}: p {best.p:.2f} reaches τ {tau:.2f}")
     return Choice("generate", (), _nothing(candidates, tau))
+
+
+def steps_first(candidates: Sequence[Ranked], choice: Choice) -> tuple[Ranked, ...]:
+    """The candidates with a plan's steps first, in its order; as they are for another policy.
+
+    A step stands there as it was found for its part of the request.
+    """
+    if choice.policy != "compose":
+        return tuple(candidates)
+    steps = {r.tool.id: replace(r, why_not=None, tie_break=None) for r in choice.chosen}
+    others = (
+        replace(r, why_not=r.why_not or f"{choice.chosen[0].tool.id} is before it: a step")
+        for r in candidates
+        if r.tool.id not in steps
+    )
+    return tuple(replace(r, rank=n) for n, r in enumerate((*steps.values(), *others), start=1))
 
 
 def _compose(
