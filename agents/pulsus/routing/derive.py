@@ -60,14 +60,18 @@ def derive(folders: Sequence[Folder], roots: Sequence[Path]) -> Derived:
     Two modules of one id in one source are both refused; one whose id an earlier source has is.
     """
     rows = Rows.of(folders)
-    refused = _refused(folders, rows)
     ids: list[str] = []
     numbers: list[int] = []
+    claimed: list[str] = []
     for folder, start in zip(folders, rows.starts, strict=False):
-        prefix = folder.prefix
-        mine = [n for n, kind in enumerate(folder.kinds) if kind == "T"]
+        prefix, kinds = folder.prefix, folder.kinds
+        mine = [n for n, kind in enumerate(kinds) if kind == "T"]
         ids += [prefix + folder.names[n][:-3] for n in mine]
         numbers += [start + n for n in mine]
+        if "B" in kinds or "U" in kinds:
+            claimed += [prefix + folder.names[n][:-3] for n in _claimants(folder) if n not in mine]
+    claimed += ids
+    refused = _refused(folders, rows) if len(set(claimed)) < len(claimed) else {}
     own = (n for n in range(len(ids)) if numbers[n] not in refused)
     order = sorted(own if refused else range(len(ids)), key=ids.__getitem__)
     kept = array("I", [numbers[n] for n in order])
@@ -80,21 +84,22 @@ def derive(folders: Sequence[Folder], roots: Sequence[Path]) -> Derived:
     return Derived(columns, kept, broken, tuple(_warnings(refused, rows, roots)))
 
 
-def _refused(folders: Sequence[Folder], rows: Rows) -> _Refused:
-    ids = [
-        folder.prefix + name[:-3]
-        for folder in folders
-        for name, kind in zip(folder.names, folder.kinds, strict=True)
+def _claimants(folder: Folder) -> list[int]:
+    """The modules that lie in a tool's place, broken ones included."""
+    return [
+        n
+        for n, (name, kind) in enumerate(zip(folder.names, folder.kinds, strict=True))
         if kind in "TBU" and name.endswith(".py")
     ]
-    if len(set(ids)) == len(ids):
-        return {}
+
+
+def _refused(folders: Sequence[Folder], rows: Rows) -> _Refused:
     claims: dict[str, list[tuple[int, Path, int]]] = defaultdict(list)
     for folder, start in zip(folders, rows.starts, strict=False):
-        for n, name in enumerate(folder.names):
-            if folder.kinds[n] in "TBU" and name.endswith(".py"):
-                claim = (folder.source, Path(folder.path, name), start + n)
-                claims[folder.prefix + name[:-3]].append(claim)
+        for n in _claimants(folder):
+            name = folder.names[n]
+            claim = (folder.source, Path(folder.path, name), start + n)
+            claims[folder.prefix + name[:-3]].append(claim)
     refused = {}
     for tool_id, claimants in claims.items():
         for source, _, row in claimants:

@@ -6,9 +6,11 @@ Fields at their default are left out; `decode(encode(x)) == x`.
 from __future__ import annotations
 
 import binascii
+from collections.abc import Hashable
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pulsus.core.types import (
     ArgSpec,
@@ -60,11 +62,16 @@ def decode(raw: dict[str, Any]) -> Value:
 def _given(value: Any) -> dict[str, Any]:
     """Fields that differ from their default; tuples as lists, paths as text."""
     given = {}
-    for field in fields(value):
-        item = getattr(value, field.name)
-        if item != field.default:
-            given[field.name] = str(item) if isinstance(item, Path) else item
+    for name, default in _defaults(type(value)):
+        item = getattr(value, name)
+        if item is not default and item != default:
+            given[name] = str(item) if isinstance(item, Path) else item
     return given
+
+
+@cache
+def _defaults(kind: Hashable) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.default) for field in fields(cast(Any, kind)))
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:

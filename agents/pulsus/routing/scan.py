@@ -74,16 +74,25 @@ class _Scan:
             yield folder
 
     def _list(self, folder: Listing) -> None:
-        names, stamps = folder.names, folder.stamps
+        names, stamps, tmp_dirname = folder.names, folder.stamps, self._tmp_dirname
         with os.scandir(folder.path) as entries:
             for entry in entries:
+                name = entry.name
                 try:
-                    status = self._look(entry, folder)
+                    if (
+                        name.endswith(".py")
+                        and name[0] not in "._"
+                        and name != tmp_dirname
+                        and entry.is_file(follow_symlinks=False)
+                    ):
+                        status: os.stat_result | None = entry.stat(follow_symlinks=False)
+                    else:
+                        status = self._look(entry, folder)
                 except OSError as error:
                     _break(folder, entry.path, "UNREADABLE", why(error))
                     continue
                 if status is not None:
-                    names.append(entry.name)
+                    names.append(name)
                     stamps.extend(
                         (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
                     )
@@ -97,7 +106,7 @@ class _Scan:
             return None
         if ignored(name, self._tmp_dirname):
             return None
-        if not module or entry.is_file(follow_symlinks=False):
+        if not module:
             return entry.stat(follow_symlinks=False)
         if entry.is_symlink():
             return self._link(entry, folder)

@@ -24,6 +24,9 @@ _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
+_NOT_TEXT = frozenset(("", *"nN~tTfF.+-0123456789"))
+"""What everything starts with that is no text."""
+
 _Container = list[JsonValue] | dict[str, JsonValue]
 _LOADER = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
@@ -61,14 +64,14 @@ class _Builder:
 
     def take(self, event: yaml.Event) -> None:
         match event:
+            case yaml.ScalarEvent():
+                self._scalar(event)
             case yaml.DocumentStartEvent():
                 self._documents += 1
                 if self._documents > 1:
                     raise _refuse(event, "more than one document")
             case yaml.AliasEvent():
                 raise _refuse(event, "aliases (*) are not allowed")
-            case yaml.ScalarEvent():
-                self._scalar(event)
             case yaml.SequenceStartEvent():
                 self._start(event, [])
             case yaml.MappingStartEvent():
@@ -124,7 +127,7 @@ def _plain(event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
 
 def _resolve(event: yaml.ScalarEvent) -> JsonValue:
     text: str = event.value
-    if not event.implicit[0]:
+    if not event.implicit[0] or text[:1] not in _NOT_TEXT:
         return text
     if _NULL.fullmatch(text):
         return None
