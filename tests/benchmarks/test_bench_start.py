@@ -118,7 +118,7 @@ def catalogue(project, size):
 
 def alternating(*commands, cwd, rounds=15):
     """Median wall seconds of each command, run in turn."""
-    taken = [[] for _ in commands]
+    taken: list[list[float]] = [[] for _ in commands]
     for _ in range(rounds):
         for times, command in zip(taken, commands, strict=True):
             began = time.perf_counter()
