@@ -70,6 +70,7 @@ def stop(self, data, path, where):
     if os.getpid() == mine:
         raise KeyboardInterrupt
     time.sleep(60)
+    raise AssertionError
 cached_files.Reader.parse_module = stop
 began = time.monotonic()
 try:

@@ -40,19 +40,20 @@ class Reader:
         """The rows of every listed folder, those of many new ones read by several processes."""
         new = [n for n, (_, listing) in enumerate(listed) if listing.path not in self._known]
         count = ahead.helpers(sum(len(listed[n][1].names) for n in new))
-        helped = [new[n :: count + 1] for n in range(1, count + 1)]
-        left = {n for share in helped for n in share}
+        if not count:
+            return [self.folder(source, listing) for source, listing in listed]
+        tasks = [new[n :: ahead.MOST_TASKS] for n in range(min(len(new), ahead.MOST_TASKS))]
+
+        def work(task: int) -> Iterator[bytes]:
+            modules = (item for n in tasks[task] for item in _modules(listed[n][1]))
+            return (line for item in modules if (line := self._look(item)) is not None)
+
         done: dict[int, Folder] = {}
-        items = [[item for n in share for item in _modules(listed[n][1])] for share in helped]
-        with ahead.helping(items, self._look) as helpers:
-            for n, (source, listing) in enumerate(listed):
-                if n not in left:
-                    done[n] = self.folder(source, listing)
-            for helper in helpers:
-                self._ahead.update(_ahead(line) for line in helper.lines())
-        for n in left:
-            done[n] = self.folder(*listed[n])
-        return [done[n] for n in range(len(listed))]
+        with ahead.crew(count, len(tasks), work) as crew:
+            for task in crew.tasks():
+                done.update((n, self.folder(*listed[n])) for n in tasks[task])
+            self._ahead.update(map(_ahead, crew.lines()))
+        return [done.get(n) or self.folder(*found) for n, found in enumerate(listed)]
 
     def _look(self, item: _Module) -> bytes | None:
         """What a module holds, as a line for the process that asked."""

@@ -6,11 +6,10 @@ Fields at their default are left out; `decode(encode(x)) == x`.
 from __future__ import annotations
 
 import binascii
-from collections.abc import Hashable
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pulsus.core.types import (
     ArgSpec,
@@ -62,7 +61,7 @@ def decode(raw: dict[str, Any]) -> Value:
 def _given(value: Any) -> dict[str, Any]:
     """Fields that differ from their default; tuples as lists, paths as text."""
     given = {}
-    for name, default in _defaults(type(value)):
+    for name, default in _defaults(value.__class__):
         item = getattr(value, name)
         if item is not default and item != default:
             given[name] = str(item) if isinstance(item, Path) else item
@@ -70,8 +69,8 @@ def _given(value: Any) -> dict[str, Any]:
 
 
 @cache
-def _defaults(kind: Hashable) -> tuple[tuple[str, Any], ...]:
-    return tuple((field.name, field.default) for field in fields(cast(Any, kind)))
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.default) for field in fields(kind))
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:
