@@ -16,7 +16,8 @@ from itertools import combinations
 
 from pulsus.core.compose import hints
 from pulsus.core.compose.pieces import WEAK, at_hand, pieces, said_in, shape
-from pulsus.core.rankers.text import clean, content_words, stems
+from pulsus.core.rankers.text import clean, content_words, stems, words
+from pulsus.core.rankers.verb_tables import READING
 from pulsus.core.types import Ranked, SubIntent, ToolSpec
 
 Retrieve = Callable[[str], Sequence[Ranked]]
@@ -82,9 +83,14 @@ def split(
 
 
 def _named_after(tool: ToolSpec, finest: Sequence[SubIntent]) -> bool:
-    """Whether a tool is called by a word of each piece: "cpu_and_memory" for "cpu and memory"."""
+    """Whether a tool is called by a word of each piece: "cpu_and_memory" for "cpu and memory".
+
+    Not where a later piece asks anew: "explain it and list them".
+    """
     name = set(stems(tool.name))
-    for piece in finest:
+    for at, piece in enumerate(finest):
+        if at and not READING.isdisjoint(words(piece.text)[:1]):
+            return False
         said = name.intersection(stems(piece.text))
         if not said:
             return False

@@ -60,6 +60,7 @@ SHAPES: Mapping[str, re.Pattern[str]] = {
         | (?:(?:show|list|take|give|me|us|only|just)\s+)*
           (?:keep(?:ing)?|only|just|limit(?:ed)?\s+to|narrow(?:ed)?|restrict(?:ed)?)\s
           (?:.*\b{_ROWS}\b | .*{_COMPARED})
+        | (?:only|just)\s+\w+\s+\d+$
         | (?:where|whose)\s+(?!is\b|are\b)\S.*{_COMPARED}
         | (?:those|the\s+ones)\s.*{_COMPARED}
         | (?:exclud(?:e|ing)|leav(?:e|ing)\s+out|except(?:\s+for)?|drop(?:ping)?)\s
@@ -84,7 +85,8 @@ SHAPES: Mapping[str, re.Pattern[str]] = {
            |record(?:ed)?|output|keep|kept|redirect(?:ed)?|append(?:ed)?|copy|persist(?:ed)?|drop
            |tee|as\s+a\s+file)\b
         (?=.*(?:\b(?:to|in|into|as|under|at|on)\s+{_FILE}|\btee\s+\S))
-        | (?:in)?to\s+(?:a\s+(?:\w+\s+)?)?file\b
+        | (?:in)?to\s+{_FILE}
+        | (?:sav(?:e|ing)|store|persist|keep|write)\s+{_THEM}(?:\s+(?:down|please|somewhere))?$
         | >\s*\S+
         """,
         re.IGNORECASE | re.VERBOSE,
@@ -129,7 +131,7 @@ _STRONG = re.compile(
 _WEAK = re.compile(
     r"""
     ,\s*(?:and|or)\b
-    | ,(?=\s)
+    | [,:](?=\s)
     | \s(?:and|&|\+)\s
     | \s(?=(?:as|into)\s+(?:an?\s|markdown|md\b|html|json|yaml|csv))
     | \s(?=in\s+(?:a\s+)?(?:\w+\s+)?(?:table|markdown|html)\b)
@@ -151,7 +153,8 @@ _SHELL = re.compile(r"\s\|\s(?=.*\s-\w)|\s-\w.*\s\|\s")
 
 _HANGING = re.compile(
     r"""^(?:from|of|with|without|at|on|since|until|till|between|for|incl|including|esp|especially
-        |e\.g|such|per|by|than|because|so|or|nor|not|no|etc|however|though|although|unless|if)\b""",
+        |e\.g|such|per|by|than|because|so|or|nor|not|no|etc|however|though|although|unless|if
+        |their|its|(?:i|we)(?:\s+only)?\s+(?:want|need|have|would\s+like|'d\s+like)\s+to)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What belongs to the part before it, whatever it says."""
@@ -164,7 +167,8 @@ _TELLS = re.compile(
     (?:sa(?:y|ys|id)|complain(?:s|ed)?|suspects?|don'?t\s+know|do\s+not\s+know|fail(?:s|ed)?|keeps?
        |hangs?|crash(?:es|ed)?|refuse[sd]?|died|feels?|seems?|fires|does\s+nothing|won'?t|can'?t
        |cannot|(?:is|are)\s+(?:\w+\s+)?(?:slow|down|laggy|broken|stuck|sluggish|hanging|dead
-          |screaming|unresponsive|acting\s+up))\b
+          |screaming|unresponsive|full|gone|acting\s+up))\b
+    | (?:we|i|they|some(?:one|body))\s+(?:just\s+|have\s+|\w+ly\s+)?(?:\w+ed|had|got|lost|saw|did)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -247,6 +251,7 @@ def _marks(text: str, *, weak: bool) -> list[tuple[int, int, float]]:
             (m.start(), m.end(), cost)
             for m in pattern.finditer(text)
             if not (piped and "|" in m[0])
+            and not (m[0].strip() == ":" and not shape(said_in(text[m.end() :])))
             and not any(a <= m.start() < max(b, a + 1) for a, b in taken)
         ]
     free = sorted(f for f in found if not any(a < f[0] < b for a, b in held))

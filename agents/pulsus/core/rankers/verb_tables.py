@@ -76,6 +76,7 @@ PARTICLES: Mapping[str, Mapping[str, str]] = {
     "set": {"up": "create"},
     "back": {"up": "create"},
     "clean": {"up": "remove"},
+    "free": {"up": "remove"},
     "get": {"rid": "remove"},
 }
 
