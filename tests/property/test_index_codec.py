@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pulsus.core import types
 from pulsus.routing import index_codec
-from pulsus.routing.manifest import Loaded
+from pulsus.routing.index_codec import Loaded
 
 PATHS = st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8).map(
     lambda t: Path("/w") / t

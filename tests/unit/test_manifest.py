@@ -7,6 +7,7 @@ import pytest
 
 from pulsus.core.types import Manifest
 from pulsus.routing import manifest
+from pulsus.routing.index_codec import Loaded
 
 SPEC_EXAMPLE = """
 name: "summarize_matrix"
@@ -42,7 +43,7 @@ anti_intents = ["plot", "visualise"]
 def test_the_spec_s_example_is_read_from_yaml_and_toml(tmp_path, name, text):
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    assert manifest.load(path) == manifest.Loaded(
+    assert manifest.load(path) == Loaded(
         Manifest(
             path=path,
             name="summarize_matrix",
@@ -59,6 +60,7 @@ def test_the_spec_s_example_is_read_from_yaml_and_toml(tmp_path, name, text):
 def test_example_requests_are_read_each_once_on_one_line():
     text = b"requests: ['how  full\n  are the disks', how full are the disks, '']\n"
     loaded = manifest.parse(text, Path("x.tool.yaml"))
+    assert loaded.manifest is not None
     assert loaded.manifest.requests == ("how full are the disks",)
     assert loaded.warnings == ()
 

@@ -39,7 +39,7 @@ def counted_anew(monkeypatch):
         sizes.append(len(past))
         return made(past, counts, half_life)
 
-    monkeypatch.setattr(recall.Segment, "of", of)
+    monkeypatch.setattr(Segment, "of", of)
     return sizes
 
 

@@ -33,9 +33,12 @@ def test_a_changed_tool_is_counted_alone(tmp_path, monkeypatch):
     changed = replace(TOOLS[3], summary="Quux the frobnicator.", sha256="f" * 64)
     counted = []
     pack = packing.pack
-    monkeypatch.setattr(
-        packing, "pack", lambda tools, *a, **k: pack(counted.extend(tools) or counted, *a, **k)
-    )
+
+    def watched(tools, *rest, **options):
+        counted.extend(tools)
+        return pack(counted, *rest, **options)
+
+    monkeypatch.setattr(packing, "pack", watched)
     index, _ = kept(tmp_path, (*TOOLS[:3], changed, *TOOLS[4:]))
     assert [t.id for t, _ in counted] == [changed.id]
     assert index.rank("frobnicator")[0].tool == changed
