@@ -1,11 +1,15 @@
 """The one question (spec §3)."""
 
+from dataclasses import replace
+
 import pytest
 
+from pulsus.core.compose.selector import Choice
 from pulsus.core.types import ParsedIntent
-from pulsus.routing.clarify import question, resolve
+from pulsus.routing.clarify import between, question, resolve, settled
 from pulsus.routing.prompt_parser import Guess, PromptParser, Reading
-from tests.ranking import CATALOGUE, tool
+from pulsus.routing.search import Search
+from tests.ranking import CATALOGUE, ranked, tool
 
 KNOWN = (
     ("analysis", "summarise"),
@@ -97,3 +101,58 @@ def test_every_vague_request_gets_exactly_one_question():
         assert (ask(read) is None) == bool(
             read.intent.confidence >= 0.55 and read.intent.domain and read.intent.action
         )
+
+
+def search(*candidates, policy="generate"):
+    chosen = candidates[:1] if policy != "generate" else ()
+    return Search(tuple(candidates), (), Choice(policy, chosen, "why"), widened=False)
+
+
+TWINS = search(ranked("a/b/left", 0.5), ranked("a/b/right", 0.4), ranked("a/b/third", 0.1))
+
+
+def which(found=TWINS):
+    asked = between(found, tau=0.6)
+    assert asked is not None
+    return asked
+
+
+def test_the_question_between_two_near_equal_tools_names_both():
+    asked = which()
+    assert asked.options == ("a/b/left", "a/b/right")
+    assert asked.question.startswith("Did you mean tool=left (")
+    assert " or right (" in asked.question
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param(
+            search(ranked("a/b/x", 0.7), ranked("a/b/y", 0.65), policy="select"), id="sure"
+        ),
+        pytest.param(search(ranked("a/b/x", 0.5), ranked("a/b/y", 0.2)), id="one is likelier"),
+        pytest.param(search(ranked("a/b/x", 0.2), ranked("a/b/y", 0.2)), id="neither is likely"),
+        pytest.param(search(ranked("a/b/x", 0.5)), id="only one"),
+        pytest.param(search(), id="none"),
+        pytest.param(
+            search(ranked("a/b/x", 0.5, caution="it only reads"), ranked("a/b/y", 0.4)),
+            id="at odds with the request",
+        ),
+    ],
+)
+def test_nobody_is_asked_between_tools_where_there_is_no_choice(found):
+    assert between(found, tau=0.6) is None
+
+
+@pytest.mark.parametrize("answer", ["2", "right", "a/b/right", " Right. ", "tool=right"])
+def test_the_tool_of_the_answer_is_selected(answer):
+    asked = replace(which(), answer=answer)
+    found = settled(TWINS, asked)
+    assert (found.choice.policy, found.choice.chosen[0].tool.name) == ("select", "right")
+    assert [r.tool.name for r in found.candidates] == ["right", "left", "third"]
+    assert [r.rank for r in found.candidates] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("answer", [None, "", "3", "third", "neither"])
+def test_another_answer_selects_nothing(answer):
+    assert settled(TWINS, replace(which(), answer=answer)) == TWINS

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers.text import clean
+from pulsus.core.telemetry.printable import one_line
 from pulsus.core.types import Clarification, ParsedIntent
 from pulsus.routing.prompt_parser import Guess, Reading, best_intent
+
+if TYPE_CHECKING:
+    from pulsus.routing.search import Search
+
+_SUMMARY_CHARS = 80
 
 SHARED = "shared"
 """How the shared tools' folder is called where a domain is asked for."""
@@ -47,6 +56,47 @@ def resolve(reading: Reading, asked: Clarification, answer: str | None) -> Parse
             if _part(Guess(domain, action, 0.0), part) == chosen
         ]
     return _conditioned(reading.intent.intent, fits)
+
+
+def between(found: Search, *, tau: float) -> Clarification | None:
+    """The question which of two near-equal tools is meant; None where nobody needs to choose.
+
+    Asked where neither reaches τ and the two together do, the second at least half as probable as
+    the first and neither at odds with the request: then one of them most probably is right.
+    """
+    if found.choice.policy != "generate" or len(found.candidates) < 2:
+        return None
+    first, second = found.candidates[:2]
+    unsure = first.p < tau <= first.p + second.p and second.p >= first.p / 2
+    if not unsure or first.caution or second.caution:
+        return None
+    listed = " or ".join(
+        f"{r.tool.name} ({one_line(r.tool.summary, _SUMMARY_CHARS).rstrip('.')})"
+        for r in (first, second)
+    )
+    return Clarification(f"Did you mean tool={listed}?", (first.tool.id, second.tool.id))
+
+
+def settled(found: Search, asked: Clarification) -> Search:
+    """The search with the tool of the answer selected: its number, id or name.
+
+    Anything else leaves it as it was.
+    """
+    said = clean(asked.answer or "").lower().rpartition("=")[2].strip().rstrip(".!?")
+    pair = found.candidates[: len(asked.options)]
+    spelt = [(str(n), r.tool.id.lower(), r.tool.name.lower()) for n, r in enumerate(pair, start=1)]
+    meant = [r for r, names in zip(pair, spelt, strict=True) if said in names]
+    if len(meant) != 1:
+        return found
+    best = replace(meant[0], why_not=None)
+    others = (
+        replace(r, why_not=r.why_not or f"{best.tool.id} was meant")
+        for r in found.candidates
+        if r.tool.id != best.tool.id
+    )
+    ordered = tuple(replace(r, rank=n) for n, r in enumerate((best, *others), start=1))
+    choice = Choice("select", (ordered[0],), f"{best.tool.id}: the answer to the question")
+    return replace(found, candidates=ordered, choice=choice)
 
 
 def _conditioned(text: str, fits: Sequence[Guess]) -> ParsedIntent:

@@ -81,7 +81,7 @@ class Router:
     def _stages(
         self, text: str, route_id: str, trace: Trace, options: RouteOptions
     ) -> RouteOutcome:
-        reading, intent, asked = self._parse(text, trace)
+        reading, question = self._parse(text, trace)
         catalogue = self.project.catalogue
         trace.event(
             "discover",
@@ -89,7 +89,7 @@ class Router:
             broken=len(catalogue.broken),
             shadowed=[s.warning(catalogue.root) for s in catalogue.shadowed],
         )
-        found = self.project.searcher().search(intent, hinted=reading.hinted)
+        intent, asked, found = self._search(reading, question, trace)
         _trace_search(trace, found)
         outcome = self._decided(route_id, intent, asked, found, trace)
         outcome = replace(outcome, passages=reading.passages)
@@ -108,7 +108,7 @@ class Router:
         goes_on = options.dry_run or options.run or self.project.settings.non_interactive
         return options.explain and not goes_on
 
-    def _parse(self, text: str, trace: Trace) -> tuple[Reading, ParsedIntent, Clarification | None]:
+    def _parse(self, text: str, trace: Trace) -> tuple[Reading, Clarification | None]:
         config = self.project.settings.parser
         reading = self.project.parser().read(text)
         intent = reading.intent
@@ -120,15 +120,31 @@ class Router:
             top_score=intent.confidence,
             hints=[[p.source, p.heading, p.score] for p in reading.passages],
         )
-        question = clarify.question(
+        return reading, clarify.question(
             reading, threshold=config.confidence_threshold, max_options=config.max_options
         )
+
+    def _search(
+        self, reading: Reading, question: Clarification | None, trace: Trace
+    ) -> tuple[ParsedIntent, Clarification | None, Search]:
+        """What the request leads to, after the one question where somebody can be asked.
+
+        Which of two tools is meant settles more than which domain: it is asked instead.
+        """
+        searcher, intent = self.project.searcher(), reading.intent
+        found = searcher.search(intent, hinted=reading.hinted)
+        between = clarify.between(found, tau=self.project.settings.ranker.threshold)
+        question = between or question
         if question is None or self.person is None:
-            return reading, intent, question
+            return intent, question, found
         asked = replace(question, answer=self.person.clarify(question))
-        intent = clarify.resolve(reading, asked, asked.answer)
         trace.event("clarify", decision=asked.answer, question=asked.question)
-        return reading, intent, asked
+        if between:
+            return intent, asked, clarify.settled(found, asked)
+        intent = clarify.resolve(reading, asked, asked.answer)
+        if intent != reading.intent:
+            found = searcher.search(intent, hinted=reading.hinted)
+        return intent, asked, found
 
     def _decided(
         self,
