@@ -40,6 +40,7 @@ def test_a_request_may_be_cut_where_its_grammar_joins(request_text, expected):
         "the proxy is slow, is it alpha",
         "I don't know why, show alpha",
         "turn it into a table",
+        "draw these numbers, the big matrix in m.csv",
     ],
 )
 def test_what_belongs_together_stays_in_one_piece(request_text):

@@ -159,6 +159,9 @@ _HANGING = re.compile(
 )
 """What belongs to the part before it, whatever it says."""
 
+_APPOSED = re.compile(r",\s+(?:the|this|my|our)\s", re.IGNORECASE)
+"""What says once more, as the only part after a comma, what the part before is about."""
+
 _TELLS = re.compile(
     r"""
     (?!(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|any|check|show|list
@@ -211,6 +214,12 @@ def pieces(text: str, *, weak: bool = True) -> list[Piece]:
     marks = _marks(text, weak=weak)
     if len(marks) >= MAX_PIECES:
         marks = _marks(text, weak=False)[: MAX_PIECES - 1]
+    if (
+        len(marks) == 1
+        and _APPOSED.match(text, marks[0][0])
+        and not shape(text[marks[0][1] :].strip())
+    ):
+        marks = []
     found: list[Piece] = []
     start, cost = 0, 0.0
     for mark_start, mark_end, mark_cost in [*marks, (len(text), len(text), 0.0)]:
