@@ -214,11 +214,7 @@ def pieces(text: str, *, weak: bool = True) -> list[Piece]:
     marks = _marks(text, weak=weak)
     if len(marks) >= MAX_PIECES:
         marks = _marks(text, weak=False)[: MAX_PIECES - 1]
-    if (
-        len(marks) == 1
-        and _APPOSED.match(text, marks[0][0])
-        and not shape(text[marks[0][1] :].strip())
-    ):
+    if _is_apposed(text, marks):
         marks = []
     found: list[Piece] = []
     start, cost = 0, 0.0
@@ -237,6 +233,13 @@ def pieces(text: str, *, weak: bool = True) -> list[Piece]:
             cost = mark_cost if _says_something(said) else min(cost, mark_cost)
         start = mark_end
     return found
+
+
+def _is_apposed(text: str, marks: list[tuple[int, int, float]]) -> bool:
+    if len(marks) != 1:
+        return False
+    start, end, _ = marks[0]
+    return bool(_APPOSED.match(text, start)) and not shape(text[end:].strip())
 
 
 def _new(does: str | None, text: str, before: list[Piece]) -> str | None:
