@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pulsus.core.catalogue import hints_sha256
 from pulsus.core.types import BrokenTool
 from pulsus.routing import ahead, files
-from pulsus.routing.folders import NO_VALUE, Folder, Kind, Row, Stamp, folder
+from pulsus.routing.folders import NO_VALUE, Content, Folder, Row, Stamp, folder
 from pulsus.routing.index_codec import Loaded, Value
 from pulsus.routing.manifest_choice import choose
 from pulsus.routing.places import NoPlace, Place, place
@@ -244,7 +244,7 @@ def _modules(listing: Listing) -> Iterator[_Module]:
             yield _Module(path, where)
 
 
-_Ahead = tuple[Stamp, int, str, Kind, bytes]
+_Ahead = tuple[Stamp, int, str, Content, bytes]
 
 
 def _ahead(line: bytes) -> tuple[str, _Ahead]:
@@ -253,7 +253,7 @@ def _ahead(line: bytes) -> tuple[str, _Ahead]:
     return path, (tuple(stamp), read_ns, sha256, kind, value)
 
 
-def _kind(value: Value) -> Kind:
+def _kind(value: Value) -> Content:
     match value:
         case BrokenTool():
             return "broken"

@@ -15,10 +15,10 @@ from pulsus.record import dataclass
 RACY_NS = 2_000_000_000
 """Coarsest clock of a file system in use (FAT: 2 s)."""
 
-Kind = Literal["tool", "broken", "hints", "unread", "unused"]
+Content = Literal["tool", "broken", "hints", "unread", "unused"]
 """`unread`: the system refused; asked again each time. `unused`: a manifest of no tool."""
 
-LETTERS: Mapping[Kind, str] = {
+LETTERS: Mapping[Content, str] = {
     "tool": "T",
     "broken": "B",
     "hints": "H",
@@ -42,7 +42,7 @@ class Row:
     stamp: Stamp
     read_ns: int
     sha256: str
-    kind: Kind
+    kind: Content
     ref: int = NO_VALUE
     hints: str = ""
     said: str = ""
