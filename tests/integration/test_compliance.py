@@ -5,8 +5,8 @@ Lines about parts that do not exist yet hold what is true today: they are refuse
 
 import ast
 import json
-import re
 import os
+import re
 import sys
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
