@@ -35,7 +35,7 @@ own per until use used using via want without
 """
 WEAK_WORDS = frozenset(_WEAK.split())
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s\b)")
 _WORD = re.compile(r"[^\W_]+")
 _DIGITS = re.compile(r"\d+|[^\d]+")
 
