@@ -126,22 +126,34 @@ MATRIX = "matrix"
 
 
 @pytest.mark.parametrize(
-    ("answer", "action"),
+    ("answer", "tool"),
     [
-        pytest.param("2\n", "action=visualise (confidence=1.00)", id="number"),
-        pytest.param("summarise\n", "action=summarise (confidence=1.00)", id="name"),
-        pytest.param("\n", "action=? (confidence=0.", id="Enter"),
-        pytest.param("9\n", "action=? (confidence=0.", id="no such number"),
-        pytest.param("\x04", "action=? (confidence=0.", id="end of input"),
+        pytest.param("2\n", "summarize_matrix", id="number"),
+        pytest.param("plot_matrix\n", "plot_matrix", id="name"),
     ],
 )
-def test_the_one_question_takes_a_number_a_name_or_nothing(folder, answer, action):
+def test_the_one_question_takes_a_number_or_a_name(folder, answer, tool):
     code, shown = talk(folder, ["route", MATRIX, "--explain"], ("best guess)", answer))
     assert code == 0
-    assert "Did you mean action=summarise or visualise?" in shown
-    assert "1. summarise" in shown
+    assert "Did you mean tool=plot_matrix (" in shown
+    assert "2. analysis/summarise/summarize_matrix" in shown
     assert shown.count("best guess)") == 1
-    assert action in shown
+    assert f"select {tool}.py::run" in shown
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param("\n", id="Enter"),
+        pytest.param("9\n", id="no such number"),
+        pytest.param("\x04", id="end of input"),
+    ],
+)
+def test_no_answer_to_the_one_question_makes_nothing_surer(folder, answer):
+    code, shown = talk(folder, ["route", MATRIX, "--explain"], ("best guess)", answer))
+    assert code == 5
+    assert shown.count("best guess)") == 1
+    assert "action=? (confidence=0." in shown
 
 
 def test_ctrl_c_at_the_question_ends_it_before_anything_is_proven(folder):

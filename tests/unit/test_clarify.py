@@ -130,7 +130,7 @@ def test_the_question_between_two_near_equal_tools_names_both():
         pytest.param(
             search(ranked("a/b/x", 0.7), ranked("a/b/y", 0.65), policy="select"), id="sure"
         ),
-        pytest.param(search(ranked("a/b/x", 0.5), ranked("a/b/y", 0.2)), id="one is likelier"),
+        pytest.param(search(ranked("a/b/x", 0.55), ranked("a/b/y", 0.15)), id="one is likelier"),
         pytest.param(search(ranked("a/b/x", 0.2), ranked("a/b/y", 0.2)), id="neither is likely"),
         pytest.param(search(ranked("a/b/x", 0.5)), id="only one"),
         pytest.param(search(), id="none"),

@@ -61,13 +61,13 @@ def resolve(reading: Reading, asked: Clarification, answer: str | None) -> Parse
 def between(found: Search, *, tau: float) -> Clarification | None:
     """The question which of two near-equal tools is meant; None where nobody needs to choose.
 
-    Asked where neither reaches τ and the two together do, the second at least half as probable as
+    Asked where neither reaches τ and the two together do, the second at least a third as probable as
     the first and neither at odds with the request: then one of them most probably is right.
     """
     if found.choice.policy != "generate" or len(found.candidates) < 2:
         return None
     first, second = found.candidates[:2]
-    unsure = first.p < tau <= first.p + second.p and second.p >= first.p / 2
+    unsure = first.p < tau <= first.p + second.p and second.p >= first.p / 3
     if not unsure or first.caution or second.caution:
         return None
     listed = " or ".join(
