@@ -11,6 +11,8 @@ from pulsus.core.storage import atomic
 from pulsus.errors import StarterMissing, storage_error
 
 IGNORED = (".pulsus/", "logs/", "workflows/_tmp/")
+MEASURED = ("golden.jsonl", "calibration.json")
+"""The starter tools' requests, and the calibration fitted to them."""
 SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
 
 
@@ -51,6 +53,8 @@ def starter() -> Path:
 
 def _files(root: Path, *, empty: bool) -> Iterator[tuple[Path, Path]]:
     yield root / "config" / "pulsus.toml", Path("config/pulsus.toml")
+    for name in () if empty else MEASURED:
+        yield root / "config" / name, Path("config") / name
     for part in () if empty else ("domains", "shared_tools"):
         for source in sorted((root / "workflows" / part).rglob("*")):
             if source.is_file() and source.suffix in SUFFIXES:

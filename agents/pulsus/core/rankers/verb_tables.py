@@ -83,7 +83,14 @@ PARTICLES: Mapping[str, Mapping[str, str]] = {
 # A verb that asks for a change only with such an object, and the group it then belongs to: "open a
 # ticket", but "open ports". A word in the plural is another word here.
 OBJECTS: Mapping[str, tuple[str, frozenset[str]]] = {
-    "open": ("enable", _set("firewall ticket issue incident tunnel")),
+    "open": ("enable", _set("firewall ticket issue incident tunnel merge pull pr")),
+    "apply": (
+        "install",
+        _set("""
+            update updates upgrade upgrades patch patches fix fixes migration migrations
+            manifest manifests playbook change changes
+        """),
+    ),
     "put": ("enable", _set("offline maintenance password")),
     "give": ("enable", _set("access rights permission permissions sudo")),
     "run": (
