@@ -1,13 +1,17 @@
 """Sub-intents of a request (spec §6)."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from pulsus import bootstrap
 from pulsus.core.compose.clauses import split, unplaced
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.types import ArgSpec
 from tests.ranking import CATALOGUE, ranked, tool
+
+ROOT = Path(__file__).parents[2]
 
 INDEX = RankIndex.build(CATALOGUE)
 
@@ -261,3 +265,12 @@ def test_a_part_the_selected_tool_says_nothing_of_is_named():
 def test_a_request_of_one_part_has_nothing_unplaced():
     found = unplaced("book a flight", "a/b/c", lambda text: INDEX.rank(text))
     assert found == ()
+
+
+@pytest.mark.skipif(not (ROOT / "workflows").is_dir(), reason="no shipped catalogue here")
+def test_a_step_called_by_its_name_is_not_swallowed_by_the_tool_of_the_next():
+    """The shipped plot_matrix speaks of a summary too: the summary asked for must not be lost."""
+    app = bootstrap.build(ROOT, {"cache_enabled": False})
+    request = "summarise the matrix in m.csv, then plot it"
+    choice = app.searcher(past=False).search(app.parser().parse(request)).choice
+    assert [r.tool.name for r in choice.chosen] == ["summarize_matrix", "plot_matrix"]

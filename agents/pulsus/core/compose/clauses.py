@@ -29,6 +29,9 @@ _HALF = 0.5
 _NEAR = 3
 """Power of the share of the first tool's score: nine tenths count .73, half .13."""
 
+_UNNAMED = 0.75
+"""Most that another tool serves where the first is called just what is asked, of the first's p."""
+
 _DONE = -9.0
 """Cost of a cut before what is done to rows at hand: a step whatever one tool may serve."""
 
@@ -205,7 +208,8 @@ def _worth(
 def _served(piece: SubIntent) -> dict[str, float]:
     """How well each tool serves a piece: the first by its p, another by how near its score is.
 
-    The p of another says that it is not the first; it may do nearly all of what is asked.
+    The p of another says that it is not the first; it may do nearly all of what is asked, but
+    not where the first is called just what is asked.
     """
     if not piece.candidates:
         return {}
@@ -214,4 +218,14 @@ def _served(piece: SubIntent) -> dict[str, float]:
         r.tool.id: (r.score / first.score) ** _NEAR if first.score else 0.0
         for r in piece.candidates
     }
-    return {r.tool.id: max(r.p, first.p * min(1.0, near[r.tool.id])) for r in piece.candidates}
+    served = {r.tool.id: max(r.p, first.p * min(1.0, near[r.tool.id])) for r in piece.candidates}
+    if not _called(first):
+        return served
+    most = _UNNAMED * first.p
+    return {i: p if i == first.tool.id else min(p, most) for i, p in served.items()}
+
+
+def _called(found: Ranked) -> bool:
+    """Whether as many words as a name of several has are found in it: "summarise the matrix"."""
+    name = set(stems(found.tool.name))
+    return 1 < len(name) <= len(found.matched.get("name", ()))
