@@ -61,8 +61,8 @@ def resolve(reading: Reading, asked: Clarification, answer: str | None) -> Parse
 def between(found: Search, *, tau: float) -> Clarification | None:
     """The question which of two near-equal tools is meant; None where nobody needs to choose.
 
-    Asked where neither reaches τ and the two together do, the second at least a third as probable as
-    the first and neither at odds with the request: then one of them most probably is right.
+    Asked where neither reaches τ and the two together do, the second at least a third as probable
+    as the first and neither at odds with the request: then one of them most probably is right.
     """
     if found.choice.policy != "generate" or len(found.candidates) < 2:
         return None
