@@ -134,7 +134,10 @@ def _decision(outcome: RouteOutcome) -> Iterator[str]:
         steps = len(decision.plan.steps) if decision.plan else 0
         yield f"{TAG} compose plan={steps} steps: {_chain(decision.selected)}"
     else:
-        yield f"{TAG} no candidate reached τ={outcome.tau:.2f}; a new tool would be generated"
+        reached = any(r.p >= outcome.tau for r in outcome.candidates[:1])
+        below = f"no candidate reached τ={outcome.tau:.2f}"
+        why = "no plan serves every part" if reached else below
+        yield f"{TAG} {why}; a new tool would be generated"
 
 
 def _leading(outcome: RouteOutcome) -> Sequence[Ranked]:

@@ -90,7 +90,8 @@ class Searcher:
         if choice.policy == "select":
             unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self.clause)
         candidates = selector.steps_first(looked.candidates, choice)
-        return Search(candidates, found, choice, looked.widened, unplaced)
+        placed = selector.as_chosen(found, choice)
+        return Search(candidates, placed, choice, looked.widened, unplaced)
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
         """Ids of the parsed folder's tools; none where nothing was parsed."""

@@ -15,7 +15,8 @@ def preferred(
     """The same composition, each step by a tool of `hinted` where one is as good as the chosen.
 
     As good: it reaches `floor` (τ - slack) itself and its p is less by `CLEARLY` at most. A hint
-    thus never makes a step, and any other policy is returned as it is.
+    thus never makes a step, and any other policy is returned as it is. So is a composition whose
+    later steps would lack an input without the tool that is replaced.
     """
     if choice.policy != "compose" or not hinted:
         return choice
@@ -28,7 +29,15 @@ def preferred(
             taken = taken - {step.tool.id} | {found.tool.id}
             said.append(f"{found.tool.id} rather than {step.tool.id}, as the docs have it")
         steps.append(found)
+    if not said or _lacks(steps):
+        return choice
     return replace(choice, chosen=tuple(steps), reason="; ".join((choice.reason, *said)))
+
+
+def _lacks(steps: Sequence[Ranked]) -> bool:
+    from pulsus.core.compose import wired  # only where there is something to plan
+
+    return wired.lacks([r.tool for r in steps])
 
 
 def _other(

@@ -81,7 +81,8 @@ def decide(
 
     Compose where two or more clauses each have a best tool with p ≥ τ - slack, all distinct;
     select where the request's best tool reaches τ; else generate. A request for more than
-    `max_steps` things is generated: a plan that leaves steps out is not what was asked for.
+    `max_steps` things is generated: a plan that leaves steps out is not what was asked for. So is
+    one with a step whose inputs are not there, unless another tool's are (wired.py).
     """
     floor = tau - slack
     tops = [clause.candidates[0] for clause in subintents if clause.candidates]
@@ -110,6 +111,16 @@ def steps_first(candidates: Sequence[Ranked], choice: Choice) -> tuple[Ranked, .
     return tuple(replace(r, rank=n) for n, r in enumerate((*steps.values(), *others), start=1))
 
 
+def as_chosen(subintents: Sequence[SubIntent], choice: Choice) -> tuple[SubIntent, ...]:
+    """The clauses, each with its step of a plan before its other candidates."""
+    if choice.policy != "compose":
+        return tuple(subintents)
+    return tuple(
+        replace(clause, candidates=(step, *(r for r in clause.candidates if r is not step)))
+        for clause, step in zip(subintents, choice.chosen, strict=True)
+    )
+
+
 def _compose(
     tops: Sequence[Ranked], subintents: Sequence[SubIntent], floor: float, max_steps: int
 ) -> Choice:
@@ -119,11 +130,17 @@ def _compose(
             (),
             f"the request asks for {len(tops)} steps, a plan has at most {max_steps}",
         )
-    parts = "; ".join(
-        f"{clause.text!r} by {top.tool.id} (p {top.p:.2f})"
-        for clause, top in zip(subintents, tops, strict=True)
+    from pulsus.core.compose import wired  # only where there is something to plan
+
+    found = wired.steps(subintents, floor=floor)
+    if not found.whole:
+        return Choice("generate", (), "; ".join(found.notes))
+    parts = (
+        f"{clause.text!r} by {step.tool.id} (p {step.p:.2f})"
+        for clause, step in zip(subintents, found.chosen, strict=True)
     )
-    return Choice("compose", tuple(tops), f"each part reaches {floor:.2f}: {parts}")
+    reason = "; ".join((*parts, *found.notes))
+    return Choice("compose", found.chosen, f"each part reaches {floor:.2f}: {reason}")
 
 
 def _nothing(candidates: Sequence[Ranked], tau: float) -> str:

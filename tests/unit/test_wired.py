@@ -1,0 +1,119 @@
+"""A plan has no step that nothing is wired to (routing spec §6)."""
+
+from dataclasses import replace
+
+import pytest
+
+from pulsus.core.compose import hints, wired
+from pulsus.core.compose.preference import preferred
+from pulsus.core.compose.selector import as_chosen, decide
+from pulsus.core.types import SubIntent
+from tests.compositions import ROWS, arg, spec
+from tests.outcomes import candidate
+
+MAPPING = "dict[str, Any]"
+BIG = spec("storage/usage/biggest", "folder", gives={"rows": ROWS, "total": "int"})
+PLOT = spec("analysis/visualise/plot", arg("summary", MAPPING), "figure_path", gives={"f": "str"})
+CHART = spec("shared/report/chart", arg("rows", ROWS), gives={"figure_path": "str"})
+DESCRIBE = spec("analysis/summarise/describe", "path", gives={"summary": MAPPING})
+
+
+def found(tool, p=0.9):
+    return replace(candidate(tool.id, p), tool=tool)
+
+
+def clause(text, *candidates):
+    return SubIntent(text, candidates)
+
+
+def decided(*clauses):
+    return decide(clauses[0].candidates, clauses, tau=0.6, slack=0.05, max_steps=8)
+
+
+def ids(choice):
+    return [r.tool.name for r in choice.chosen]
+
+
+def test_a_step_that_no_step_before_it_feeds_is_kept_out_of_a_plan():
+    choice = decided(clause("biggest files", found(BIG)), clause("plot them", found(PLOT)))
+    assert (choice.policy, choice.chosen) == ("generate", ())
+    assert choice.reason == (
+        "'plot them' not by analysis/visualise/plot: no step before it clearly gives 'summary' "
+        "(dict[str, Any])"
+    )
+
+
+def test_another_candidate_that_can_be_fed_takes_the_place():
+    parts = (
+        clause("biggest files", found(BIG)),
+        clause("plot them", found(PLOT), found(CHART, 0.56)),
+    )
+    choice = decided(*parts)
+    assert (choice.policy, ids(choice)) == ("compose", ["biggest", "chart"])
+    assert "shared/report/chart in its place" in choice.reason
+    assert [c.candidates[0].tool.name for c in as_chosen(parts, choice)] == ["biggest", "chart"]
+
+
+@pytest.mark.parametrize("p", [0.54, 0.0])
+def test_a_candidate_below_the_floor_takes_no_place(p):
+    choice = decided(clause("files", found(BIG)), clause("plot", found(PLOT), found(CHART, p)))
+    assert choice.policy == "generate"
+
+
+def test_the_first_tool_of_another_part_takes_no_place():
+    choice = decided(
+        clause("files", found(BIG)),
+        clause("plot", found(PLOT), found(CHART, 0.8)),
+        clause("chart", found(CHART)),
+    )
+    assert choice.policy == "generate"
+
+
+def test_a_fed_step_stays():
+    choice = decided(clause("describe m.csv", found(DESCRIBE)), clause("plot it", found(PLOT)))
+    assert (choice.policy, ids(choice)) == ("compose", ["describe", "plot"])
+
+
+def test_what_the_first_step_works_on_is_the_callers():
+    assert wired.missing(PLOT, []) is None
+    assert decided(clause("plot", found(PLOT)), clause("files", found(BIG))).policy == "compose"
+
+
+def test_a_path_that_no_step_gives_is_the_callers():
+    assert wired.missing(DESCRIBE, [BIG]) is None
+
+
+def test_behind_a_tool_that_does_not_say_what_it_gives_nothing_is_missing():
+    assert wired.missing(PLOT, [spec("a/b/silent", "folder")]) is None
+
+
+@pytest.mark.parametrize(
+    ("hint", "only_a_step_gives"),
+    [
+        (ROWS, True),
+        (MAPPING, True),
+        ("list", True),
+        ("list[list[float]]", True),
+        ("pd.DataFrame", True),
+        (f"{ROWS} | None", True),
+        ("list[str]", False),
+        ("str | list[list[float]]", False),
+        ("Path", False),
+        ("Literal['a', 'b']", False),
+        ("Any", False),
+        (None, False),
+        ("None", False),
+    ],
+)
+def test_data_is_what_a_caller_does_not_type(hint, only_a_step_gives):
+    assert wired.is_data(hints.parse(hint)) is only_a_step_gives
+
+
+def test_a_hint_of_the_docs_does_not_take_away_what_a_later_step_needs():
+    numbers = spec("data/summarise/numbers", "path", gives={"count": "int"})
+    parts = (
+        clause("describe m.csv", found(DESCRIBE), found(numbers)),
+        clause("plot it", found(PLOT)),
+    )
+    choice = decided(*parts)
+    assert preferred(choice, parts, {numbers.id}, floor=0.55) == choice
