@@ -8,7 +8,13 @@ from pulsus.core.compose.selector import Choice
 from pulsus.errors import EvalBelowFloor, UsageError
 from pulsus.routing.evaluate import evaluate, to_json
 from pulsus.routing.floors import check_floors, parse_floors
-from pulsus.routing.golden import GoldenRow, load_queries, load_remembered, load_tools
+from pulsus.routing.golden import (
+    GoldenRow,
+    load_queries,
+    load_remembered,
+    load_tools,
+    nearest,
+)
 from tests.ranking import ranked
 
 RANKINGS = {
@@ -160,6 +166,72 @@ def test_a_bad_row_is_named_by_file_and_line(tmp_path, line):
     file = write(tmp_path / "q.jsonl", '{"query": "x", "tools": []}', line)
     with pytest.raises(UsageError, match=r"q\.jsonl:2"):
         load_queries(file)
+
+
+@pytest.mark.parametrize("load", [load_queries, load_tools])
+@pytest.mark.parametrize("content", ["", "\n", " \n\n\t\n"])
+def test_a_file_without_rows_is_an_error_for_a_check_on_nothing_cannot_fail(
+    tmp_path, load, content
+):
+    with pytest.raises(UsageError, match=r"q\.jsonl holds no (requests|tools)"):
+        load(write(tmp_path / "q.jsonl", content))
+
+
+@pytest.mark.parametrize(
+    ("row", "key", "meant"),
+    [
+        ('{"query": "x", "tools": [], "polcy": "select"}', "polcy", "policy"),
+        ('{"query": "x", "tool": ["a"]}', "tool", "tools"),
+        ('{"query": "x", "expected": ["a"]}', "expected", "tools"),
+        ('{"query": "x", "tools": [], "Policy": "select"}', "Policy", "policy"),
+        ('{"query": "x", "tools": [], "any_of": true}', "any_of", "any"),
+    ],
+)
+def test_a_key_written_wrong_is_named_with_its_line_and_the_keys_there_are(
+    tmp_path, row, key, meant
+):
+    file = write(tmp_path / "q.jsonl", '{"query": "x", "tools": []}', row)
+    with pytest.raises(UsageError, match=rf"q\.jsonl:2: key '{key}' .* mean '{meant}'") as caught:
+        load_queries(file)
+    assert caught.value.hint == "use query, tools, policy, any, id, note"
+
+
+def test_a_key_that_means_nothing_is_told_of_once_with_its_line(tmp_path):
+    row = '{"id": "7", "query": "x", "tools": [], "plan": [], "note": "later"}'
+    said: list[str] = []
+    assert len(load_queries(write(tmp_path / "q.jsonl", row, row), said.append)) == 2
+    assert len(said) == 1
+    assert "q.jsonl:1: key 'plan' means nothing here; known are query, tools," in said[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ('{"folder": "path", "limit": "int"}', 'write "params": ["folder", "limit"]'),
+        ('[{"name": "folder"}]', 'write "params": ["path", "limit"]'),
+    ],
+)
+def test_params_that_are_no_list_of_names_are_shown_with_the_shape_that_is_wanted(
+    tmp_path, given, hint
+):
+    row = f'{{"id": "a", "name": "a", "params": {given}}}'
+    with pytest.raises(UsageError, match=r"t\.jsonl:1: params is .*'folder'.* list of") as caught:
+        load_tools(write(tmp_path / "t.jsonl", row))
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("disk_usage", "storage/usage/disk_usage"),
+        ("storage/use/disk_usage", "storage/usage/disk_usage"),
+        ("text/count/cuont", "text/count/count"),
+        ("zzz", None),
+    ],
+)
+def test_an_id_that_is_none_gets_the_one_that_was_probably_meant(given, meant):
+    known = ("storage/usage/disk_usage", "text/count/count", "net/ping/ping")
+    assert nearest(given, known) == meant
 
 
 def test_a_missing_file_is_named(tmp_path):

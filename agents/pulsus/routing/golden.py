@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,16 @@ from pulsus.core.types import ArgSpec, Policy, ToolSpec
 from pulsus.errors import UsageError
 
 _POLICIES: dict[str, Policy] = {"select": "select", "compose": "compose", "generate": "generate"}
+
+Warn = Callable[[str], None]
+"""Told of a key that means nothing here, in one line."""
+
+_REMARKS = ("id", "note")
+"""Keys of a request that are for its reader."""
+_REQUEST = ("query", "tools", "policy", "any")
+_TOOL = ("id", "name", "description", "params")
+_ALSO = {"any_of": "any", "expected": "tools", "parameters": "params", "args": "params"}
+"""What else people call a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +37,42 @@ class GoldenRow:
     any_of: bool = False
 
 
-def load_queries(path: Path) -> tuple[GoldenRow, ...]:
-    """The rows of a QUERIES file. Raises UsageError naming file and line for a bad one."""
-    return tuple(_golden(row, where) for where, row in _rows(path))
+def load_queries(path: Path, warn: Warn | None = None) -> tuple[GoldenRow, ...]:
+    """The rows of a QUERIES file, at least one. `warn` is told of keys without a meaning.
+
+    Raises UsageError naming file and line for a bad row, and for a file without rows.
+    """
+    rows = _known(path, (*_REQUEST, *_REMARKS), warn)
+    found = tuple(_golden(row, where) for where, row in rows)
+    _need(found, path, "requests")
+    return found
 
 
-def load_tools(path: Path) -> tuple[ToolSpec, ...]:
+def load_tools(path: Path, warn: Warn | None = None) -> tuple[ToolSpec, ...]:
     """The rows of a TOOLS file as tools that can be ranked, not run. Ids must be unique.
 
-    Raises UsageError naming file and line for a bad row or a second one of the same id.
+    Raises UsageError naming file and line for a bad row or a second one of the same id, and for a
+    file without rows.
     """
     found: dict[str, ToolSpec] = {}
-    for where, row in _rows(path):
+    for where, row in _known(path, _TOOL, warn):
         tool = _tool(row, where, path.parent)
         if tool.id in found:
             raise UsageError(f"{where}: tool id {tool.id!r} is there twice", hint="make ids unique")
         found[tool.id] = tool
+    _need(found, path, "tools")
     return tuple(found.values())
+
+
+def nearest(tool_id: str, known: Collection[str]) -> str | None:
+    """The id probably meant by one that is none: the only one of that name, or the most alike."""
+    named = [one for one in known if one.rpartition("/")[2] == tool_id.rpartition("/")[2]]
+    if len(named) == 1:
+        return named[0]
+    from rapidfuzz import process  # only where something is wrong
+
+    near = process.extractOne(tool_id, sorted(named or known), score_cutoff=60)
+    return near[0] if near else None
 
 
 def load_remembered(path: Path) -> dict[str, tuple[str, ...]]:
@@ -66,6 +95,42 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         where = f"{path}:{number}"
         if line.strip():
             yield where, _object(line, where)
+
+
+def _need(found: Collection[object], path: Path, what: str) -> None:
+    """Refuse a file without rows: what is measured on nothing cannot fail."""
+    if not found:
+        raise UsageError(f"{path} holds no {what}", hint="write one JSON object a line")
+
+
+def _known(
+    path: Path, keys: Sequence[str], warn: Warn | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows. A key written wrong is an error, one that means nothing is told of once."""
+    told = set(keys)
+    for where, row in _rows(path):
+        for key in sorted(row.keys() - told):
+            meant = _meant(key, row, keys)
+            if meant:
+                raise UsageError(
+                    f"{where}: key {key!r} is not known: did you mean {meant!r}?",
+                    hint=f"use {', '.join(keys)}",
+                )
+            told.add(key)
+            if warn:
+                warn(f"{where}: key {key!r} means nothing here; known are {', '.join(keys)}")
+        yield where, row
+
+
+def _meant(key: str, row: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    """The key that was probably meant by an unknown one: of those the row has not got."""
+    from rapidfuzz.distance import OSA  # only where there is such a key
+
+    missing = [k for k in keys if k not in row]
+    name = key.strip().lower()
+    if _ALSO.get(name) in missing:
+        return _ALSO[name]
+    return next((k for k in missing if OSA.distance(name, k) <= (1 if len(k) < 6 else 2)), None)
 
 
 def _object(line: bytes, where: str) -> dict[str, Any]:
@@ -100,7 +165,7 @@ def _tool(row: dict[str, Any], where: str, root: Path) -> ToolSpec:
     description = row.get("description", "")
     if not isinstance(description, str):
         raise UsageError(f"{where}: description is not text", hint="write a string")
-    params = _texts(row, "params", where) if row.get("params") is not None else ()
+    params = _params(row["params"], where) if row.get("params") is not None else ()
     parts = tool_id.split("/")
     place = parts[:2] if len(parts) == 3 else ["shared", ""]
     return ToolSpec(
@@ -114,6 +179,19 @@ def _tool(row: dict[str, Any], where: str, root: Path) -> ToolSpec:
         name=name,
         summary=description,
         sha256="",
+    )
+
+
+def _params(value: object, where: str) -> tuple[str, ...]:
+    """The names of a tool's parameters."""
+    if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
+        return tuple(value)
+    said = repr(value)
+    names = value if isinstance(value, dict) else ["path", "limit"]
+    raise UsageError(
+        f"{where}: params is {said if len(said) <= 60 else said[:59] + '…'}, and must be a list of "
+        "the parameters' names",
+        hint=f'write "params": {json.dumps([str(name) for name in names], ensure_ascii=False)}',
     )
 
 
