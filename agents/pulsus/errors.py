@@ -229,6 +229,12 @@ class CalibrationRefused(PulsusError):
     exit_status = 2
 
 
+class AuditTampered(PulsusError):
+    """The decision log or a promoted file is not what was recorded."""
+
+    code = "AUDIT_TAMPERED"
+
+
 class Aborted(PulsusError):
     """Somebody stopped it; a promotion had happened whole or not at all."""
 

@@ -1,0 +1,308 @@
+"""The decision log: who decided what, chained by hashes (spec §10, §17). Effect: appends files.
+
+`.pulsus/audit/` holds numbered segments of lines (chain_record.py) and `head.json`, which names the
+last one. A record is on the disk before the head names it, so after a crash the head is at most
+one record behind, and only what lies behind the head may be cut short. Anything else was changed
+by hand: nothing is appended to it any more. What this can and cannot prove is in ADR 21.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import mmap
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import filelock
+
+from pulsus import __version__
+from pulsus.core.storage import chain_record as lines
+from pulsus.core.storage.chain_record import GENESIS, HEAD_NAME, Head, Record
+from pulsus.core.storage.state import open_state
+from pulsus.core.telemetry import jsonl
+from pulsus.core.telemetry.ids import Clock, RandomBytes
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import JsonValue
+from pulsus.errors import AuditTampered, Busy, storage_error
+from pulsus.record import dataclass
+
+MAX_DATA_BYTES = 64 * 1024
+"""Data beyond it is cut as a trace's event is; so no line is longer than `MAX_LINE_BYTES`."""
+
+MAX_LINE_BYTES = 8 * MAX_DATA_BYTES
+
+_LOCK_SECONDS = 10.0
+_POLL_SECONDS = 0.002
+"""An append takes milliseconds: whoever waits looks again soon."""
+
+_OPEN = os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The log, locked and in order: the segment to append to, and its last record."""
+
+    folder: Path
+    path: Path
+    last: Record | None
+    head: Head | None
+
+
+def append(
+    state_dir: Path,
+    kind: str,
+    data: Mapping[str, JsonValue],
+    *,
+    clock: Clock,
+    redactor: Redactor,
+    key: str | None = None,
+    lock_seconds: float = _LOCK_SECONDS,
+) -> Head:
+    """The log's head once the decision is in it, on the disk.
+
+    `data` is redacted first. What has a `key` is recorded once: a second call with the same key
+    appends nothing, so a caller may call again after a crash.
+
+    Raises AuditTampered where the log's end was changed by hand, Busy, DiskFull, StorageUnwritable.
+    """
+    with locked(state_dir, lock_seconds) as folder:
+        log = begun(ready(folder), clock)
+        if key is not None and _recorded(folder, key):
+            return head_of(log)
+        clean = redactor.redact_value(jsonl.plain(dict(data)))
+        return head_of(add(log, kind, _shortened(clean), clock, key))
+
+
+def anchor(state_dir: Path, *, clock: Clock) -> dict[str, JsonValue]:
+    """What a promotion's record keeps of the log: `log`, and its head's `seq` and `hash`.
+
+    With it in the catalogue, under version control, a log that was cut before that point is found.
+    Begins the log where there is none. Raises as `append`.
+    """
+    with locked(state_dir, _LOCK_SECONDS) as folder:
+        head = head_of(begun(ready(folder), clock))
+    return {"log": head.log, "seq": head.seq, "hash": head.hash}
+
+
+@contextmanager
+def locked(state_dir: Path, seconds: float) -> Iterator[Path]:
+    """The log's folder, made if it is not there, with nobody else writing to it."""
+    state = open_state(state_dir)
+    try:
+        state.audit.mkdir(exist_ok=True)
+    except OSError as failure:
+        raise storage_error(failure, state.audit) from failure
+    lock = filelock.FileLock(state.locks / "audit.lock", timeout=seconds)
+    try:
+        lock.acquire(poll_interval=_POLL_SECONDS)
+    except filelock.Timeout as failure:
+        raise Busy(
+            f"another Pulsus held the decision log's lock for {seconds:g} s", hint="try again"
+        ) from failure
+    except OSError as failure:
+        raise storage_error(failure, state.locks) from failure
+    try:
+        yield state.audit
+    finally:
+        lock.release()
+
+
+def read_head(folder: Path) -> Head | None:
+    """What the head file says; None where there is none.
+
+    Raises AuditTampered for what no Pulsus wrote, StorageUnwritable where it cannot be read.
+    """
+    path = folder / HEAD_NAME
+    try:
+        return lines.parse_head(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        raise storage_error(failure, path) from failure
+    except (ValueError, RecursionError) as failure:
+        raise tampered(path, f"cannot be read: {failure}") from failure
+
+
+def ready(folder: Path) -> Log:
+    """The log after whatever a crash left was put right. The caller holds the lock.
+
+    Raises AuditTampered where that is not what a crash leaves, DiskFull, StorageUnwritable.
+    """
+    head = read_head(folder)
+    try:
+        path, last, behind, size = _end(folder)
+        seq, known = (last.seq, last.hash) if last else (0, GENESIS)
+        named, before = (head.seq, head.hash) if head else (0, GENESIS)
+        if last and not behind and seq == named + 1 and last.prev == before:
+            head = _write_head(folder, head, last)
+        elif (seq, known) != (named, before):
+            raise tampered(path, f"ends with record {seq}, and {HEAD_NAME} names record {named}")
+        if behind:
+            _truncate(path, size)
+        if last and not size:
+            path.unlink()  # a segment that was begun and got no record
+            path = lines.segment(folder, lines.number(path) - 1)
+    except OSError as failure:
+        raise storage_error(failure, folder) from failure
+    return Log(folder, path, last, head)
+
+
+def begun(log: Log, clock: Clock, rand: RandomBytes = os.urandom) -> Log:
+    """The log with its first record, which makes it differ from every other."""
+    if log.last:
+        return log
+    return add(log, "log", {"nonce": rand(8).hex(), "pulsus": __version__}, clock)
+
+
+def add(
+    log: Log, kind: str, data: Mapping[str, JsonValue], clock: Clock, key: str | None = None
+) -> Log:
+    """The log with one record more, on the disk, and the head naming it. Raises as `append`."""
+    seq, prev = (log.last.seq + 1, log.last.hash) if log.last else (1, GENESIS)
+    ts = clock().astimezone(UTC).isoformat(timespec="milliseconds")
+    line = lines.encode(seq, ts, kind, data, key, prev)
+    record, _ = lines.decode(line[:-1])
+    try:
+        _write_line(log.path, line)
+        head = _write_head(log.folder, log.head, record)
+    except OSError as failure:
+        raise storage_error(failure, log.path) from failure
+    return replace(log, last=record, head=head)
+
+
+def head_of(log: Log) -> Head:
+    """The head of a log that has begun."""
+    if log.head is None:
+        raise ValueError(f"the log in {log.folder} has not begun")
+    return log.head
+
+
+def tampered(path: Path, why: str) -> AuditTampered:
+    """The error of a log that somebody changed."""
+    return AuditTampered(
+        f"the decision log was changed: {path} {why}",
+        hint=f"`pulsus audit` names what is damaged; keep {path.parent} as evidence by moving it "
+        "away, and a new log begins",
+        path=str(path),
+    )
+
+
+def _end(folder: Path) -> tuple[Path, Record | None, bytes, int]:
+    """The newest segment, the last record, the bytes behind it, and the size without these."""
+    found = lines.segments(folder)
+    if not found:
+        return lines.segment(folder, 1), None, b"", 0
+    newest, *older = reversed(found)
+    last, behind, size = _last(newest)
+    if last is None and size == 0 and older:
+        last, more, _ = _last(older[0])
+        if more:
+            raise tampered(older[0], "does not end in a record")
+    return newest, last, behind, size
+
+
+def _last(path: Path) -> tuple[Record | None, bytes, int]:
+    """A segment's last record, what lies behind it, and the size without that.
+
+    Behind it may lie one line at most, cut short or spoilt: what an append that ended midway left.
+    """
+    fd = os.open(path, os.O_RDONLY | _OPEN)
+    try:
+        size = os.fstat(fd).st_size
+        tail = os.pread(fd, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
+    finally:
+        os.close(fd)
+    *whole, rest = tail.split(b"\n")
+    if whole and not rest and lines.valid(whole[-1]) is None:
+        rest = whole.pop() + b"\n"
+    end = size - len(rest)
+    if end == 0:
+        return None, rest, 0
+    record = lines.valid(whole[-1]) if whole else None
+    if record is None:
+        raise tampered(path, "does not end in a record")
+    return record, rest, end
+
+
+def _truncate(path: Path, size: int) -> None:
+    fd = os.open(path, os.O_WRONLY | _OPEN)
+    try:
+        os.ftruncate(fd, size)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _write_line(path: Path, line: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o644)
+    try:
+        size = os.fstat(fd).st_size
+        if os.write(fd, line) != len(line):
+            os.ftruncate(fd, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    if size == 0:
+        _sync_folder(path.parent)
+
+
+def _write_head(folder: Path, head: Head | None, record: Record) -> Head:
+    new = Head(head.log if head else record.hash, record.seq, record.hash)
+    path = folder / HEAD_NAME
+    temp = path.with_suffix(".tmp")  # one name will do: the caller holds the lock
+    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _OPEN, 0o644)
+    try:
+        os.write(fd, lines.head_bytes(new))
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    temp.rename(path)
+    _sync_folder(folder)
+    return new
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _recorded(folder: Path, key: str) -> bool:
+    """Whether a record has that key: looked for in the bytes, from the newest segment back."""
+    wanted = b',"key":' + json.dumps(key).encode("ascii") + b',"kind":'
+    for path in reversed(lines.segments(folder)):
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                continue
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                if _has_key(data, wanted, key):
+                    return True
+    return False
+
+
+def _has_key(data: mmap.mmap, wanted: bytes, key: str) -> bool:
+    at = data.rfind(wanted)
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        record = lines.valid(data[start : data.find(b"\n", at)])
+        if record and record.key == key:
+            return True
+        at = data.rfind(wanted, 0, at)
+    return False
+
+
+def _shortened(data: JsonValue) -> Mapping[str, JsonValue]:
+    if not isinstance(data, dict):
+        raise TypeError(f"a decision's data is a mapping, not {type(data).__name__}")
+    if len(lines.canonical(data)) < MAX_DATA_BYTES:
+        return data
+    short: dict[str, JsonValue] = json.loads(jsonl.encode(data))
+    return short
