@@ -5,7 +5,14 @@ from dataclasses import replace
 from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers.calibration import shipped
 from pulsus.core.rankers.scorer import RankIndex
-from pulsus.routing.failing import Context, twins, wrong_policy, wrong_steps, wrong_tool
+from pulsus.routing.failing import (
+    Context,
+    denied_tool,
+    twins,
+    wrong_policy,
+    wrong_steps,
+    wrong_tool,
+)
 from pulsus.routing.golden import GoldenRow
 from tests.ranking import CATALOGUE, ranked, tool
 
@@ -59,6 +66,28 @@ def test_an_id_that_is_none_is_told_as_such():
     assert found.why == "no such tool: no/such/tool"
 
 
+def test_an_id_that_is_none_is_told_which_one_was_meant():
+    found = wrong_tool(GoldenRow("x", ("memory_summary",)), context())
+    assert found.fix == "did you mean memory/usage/memory_summary for memory_summary?"
+
+
+def test_a_tool_the_settings_deny_is_told_so_and_not_that_it_lacks_words():
+    name = "memory/usage/memory_summary"
+    denied = replace(context(), refused={name: "not allowed by access.deny pattern 'memory/*'"})
+    found = wrong_tool(GoldenRow("summary of memory in use", (name,)), denied)
+    assert found.why.startswith(f"taken out before ranking: {name}: ")
+    assert "access.deny pattern 'memory/*'" in found.why
+    assert "settings" in found.fix
+
+
+def test_a_plan_that_needs_a_denied_tool_is_told_so_but_an_alternative_to_one_is_not():
+    both = ("memory/usage/memory_summary", "network/dns/dns_lookup")
+    denied = replace(context(), refused={both[0]: "denied"})
+    assert denied_tool(GoldenRow("q", both, "compose"), denied) is not None
+    assert denied_tool(GoldenRow("q", both, any_of=True), denied) is None
+    assert denied_tool(GoldenRow("q", (), "generate"), denied) is None
+
+
 def test_the_right_tool_below_tau_is_told_by_how_much_and_why():
     found = wrong_policy(
         GoldenRow("q", ("shared/x/a",), "select"),
@@ -104,4 +133,4 @@ def test_the_step_that_differs_is_named():
     assert wrong_steps(row, ("shared/x/a", "shared/x/c")).why == (
         "step 2 is shared/x/c, expected shared/x/b"
     )
-    assert wrong_steps(row, ("shared/x/a",)).why == "1 steps, 2 expected"
+    assert wrong_steps(row, ("shared/x/a",)).why == "1 step, 2 expected"

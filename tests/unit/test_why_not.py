@@ -66,6 +66,39 @@ def test_the_fix_names_a_value_that_would_win_and_the_words_that_are_missing():
     assert "'swap'" in answer.fix
 
 
+def said(one, share, **more):
+    return replace(one, signals={"name_cover": share, **more}, matched={"doc": ("word",)})
+
+
+@pytest.mark.parametrize("covered", [0.0, 1.0])
+def test_nobody_is_told_to_reach_a_value_of_the_name_that_no_tool_can_have(covered):
+    winner = said(scored("a/b/w", name=0.03 * covered, doc=1.0), covered)
+    answer = lost(winner, said(scored("a/b/l", name=0.0, doc=0.4, history=0.9), 0.0))
+    assert "name" not in {c.feature for c in answer.changes}
+    assert "name above" not in answer.fix
+
+
+def test_a_value_of_the_name_that_can_be_reached_is_told():
+    winner = said(scored("a/b/w", name=0.15, doc=1.0), 0.5)
+    answer = lost(winner, said(scored("a/b/l", name=0.0, doc=1.0), 0.0))
+    assert {c.feature: c.above for c in answer.changes}["name"] == pytest.approx(0.15)
+
+
+def test_a_tool_that_stays_at_odds_is_not_told_to_raise_what_is_halved_for_it():
+    winner = replace(said(scored("a/b/w", doc=0.5), 0.0), caution="it only reads")
+    own = replace(said(scored("a/b/l", doc=0.3), 0.0), caution="it only reads")
+    answer = lost(winner, own)
+    assert "doc" not in {c.feature for c in answer.changes}
+    assert "summary and Kind" in answer.fix
+
+
+def test_history_that_would_win_is_told_with_the_command_that_makes_it():
+    winner = said(scored("a/b/w", doc=1.0, history=0.5), 0.0)
+    answer = lost(winner, said(scored("a/b/l", doc=1.0), 0.0))
+    assert answer.fix.startswith("history above 0.50 would win (now 0.00)")
+    assert "pulsus feedback RUN --right a/b/l" in answer.fix
+
+
 def test_a_tool_without_a_word_of_the_request_is_told_to_get_some():
     answer = searched("largest files", "network/dns/dns_lookup")
     assert answer.code == "NO_WORDS"

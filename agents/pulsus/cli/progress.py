@@ -16,13 +16,18 @@ _EVERY = 10
 
 def encoding(quiet: bool) -> Callable[[int, int], None] | None:
     """What to call with the number of texts encoded and that of all; None where nobody looks."""
+    return counting("learning what tools and docs mean", quiet=quiet)
+
+
+def counting(label: str, *, quiet: bool) -> Callable[[int, int], None] | None:
+    """What to call with how many are done and how many there are; None where nobody looks."""
     if quiet or not is_terminal(sys.stderr):
         return None
 
     def tell(done: int, count: int) -> None:
         if count < LONG or (done % _EVERY and done != count):
             return
-        line = f"\rlearning what tools and docs mean: {done} of {count}"
+        line = f"\r{label}: {done} of {count}"
         click.echo(line if done < count else "\r\033[K", nl=False, err=True)
 
     return tell

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pulsus.core.types import ParsedIntent, Ranked
@@ -35,12 +36,25 @@ class Bench:
         """Bare rows have no folders to parse a request into: all of them are searched."""
         return self.parser.parse(query) if self.parser else ParsedIntent(None, None, query, 0.0)
 
-    def measure(self, rows: Sequence[GoldenRow]) -> EvalReport:
-        """The report on these rows."""
+    def refused(self) -> Mapping[str, str]:
+        """The tools that the settings take out before ranking, and why, by id."""
+        access = self.searcher.access
+        if access is None:
+            return {}
+        told = ((tool.id, access.refusal(tool)) for tool in self.searcher.catalogue.tools)
+        return {tool: why for tool, why in told if why}
+
+    def measure(
+        self, rows: Sequence[GoldenRow], told: Callable[[int, int], None] | None = None
+    ) -> EvalReport:
+        """The report on these rows; `told` is called with how many were asked, and of how many."""
         found: dict[str, Search] = {}
+        asked = itertools.count(1)
 
         def rank(query: str) -> Sequence[Ranked]:
             found[query] = self.search(query)
+            if told:
+                told(next(asked), len(rows))
             return found[query].candidates
 
         return evaluate(
@@ -56,5 +70,6 @@ class Bench:
                 known=self.known,
                 calibration=self.searcher.index.calibration,
                 tau=self.tau,
+                refused=self.refused(),
             ),
         )

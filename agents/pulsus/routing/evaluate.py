@@ -212,6 +212,9 @@ def _failure(seen: _Seen, context: Context | None) -> Failure | None:
 def _cause(seen: _Seen, what: str, context: Context) -> Cause:
     if what == "tool":
         return failing.wrong_tool(seen.row, context)
+    denied = failing.denied_tool(seen.row, context)
+    if denied:
+        return denied
     if what == "policy" and seen.choice:
         return failing.wrong_policy(seen.row, seen.choice, seen.found, context)
     return failing.wrong_steps(seen.row, _chosen(seen))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers import why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.rankers.text import stems
 from pulsus.core.types import Ranked, ToolSpec
-from pulsus.routing.golden import GoldenRow
+from pulsus.routing.golden import GoldenRow, nearest
 from pulsus.routing.why_not import against, doubt
 
 _TWINS = 0.6
@@ -19,12 +19,16 @@ _TWINS = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What was ranked. `look` ranks a request with these ids in sight; `known` are all ids."""
+    """What was ranked. `look` ranks a request with these ids in sight; `known` are all ids.
+
+    `refused` maps each id that the settings take out before ranking to the reason.
+    """
 
     look: Callable[[str, Collection[str]], Sequence[Ranked]]
     known: Collection[str]
     calibration: Calibration
     tau: float
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,10 @@ def wrong_tool(row: GoldenRow, context: Context) -> Cause:
     """Why the first tool is none of the row's."""
     missing = [t for t in row.tools if t not in context.known]
     if len(missing) == len(row.tools):
-        return Cause(f"no such tool: {', '.join(missing)}", "correct the id, or drop the request")
+        return _none_such(missing, context.known)
+    denied = denied_tool(row, context)
+    if denied:
+        return denied
     found = context.look(row.query, row.tools)
     own = next((r for r in found if r.tool.id in row.tools), None)
     if own is None or not (why.heard(own) or own.features.get("name")):
@@ -64,6 +71,27 @@ def wrong_tool(row: GoldenRow, context: Context) -> Cause:
         reason = f"near-twin: {winner.tool.id} and {own.tool.id} say almost the same; {reason}"
         fix = "tell them apart in their summaries, merge them, or allow both with `any`"
     return Cause(reason, fix, why.heard(own), answer.lacks, own.rank, own.p)
+
+
+def denied_tool(row: GoldenRow, context: Context) -> Cause | None:
+    """The settings that take out what the row needs: any tool of a plan, or all that answer it."""
+    refused = [t for t in row.tools if t in context.refused]
+    standing = [t for t in row.tools if t in context.known and t not in context.refused]
+    if not refused or (standing and row.policy != "compose"):
+        return None
+    told = "; ".join(f"{tool}: {context.refused[tool]}" for tool in refused)
+    return Cause(
+        f"taken out before ranking: {told}",
+        "change that in the settings or flags, or drop the request",
+    )
+
+
+def _none_such(missing: Sequence[str], known: Collection[str]) -> Cause:
+    """The ids that are none, each with the one that was probably meant."""
+    near = {tool: nearest(tool, known) for tool in missing}
+    meant = ", ".join(f"{found} for {tool}" for tool, found in near.items() if found)
+    fix = f"did you mean {meant}?" if meant else "correct the id, or drop the request"
+    return Cause(f"no such tool: {', '.join(missing)}", fix)
 
 
 def wrong_policy(
@@ -103,7 +131,7 @@ def wrong_steps(row: GoldenRow, chosen: Sequence[str]) -> Cause:
     differ = next(((n, got, wanted) for n, got, wanted in pairs if got != wanted), None)
     if differ is None:
         return Cause(
-            f"{len(chosen)} steps, {len(row.tools)} expected",
+            f"{len(chosen)} step{'s' * (len(chosen) != 1)}, {len(row.tools)} expected",
             "say each thing wanted in a clause of its own",
         )
     step, got, wanted = differ

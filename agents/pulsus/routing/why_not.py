@@ -134,12 +134,8 @@ def against(winner: Ranked, own: Ranked) -> WhyNot:
     cost = why.decisive(found)
     if not cost:
         return replace(base, code="ORDER", reason=own.why_not or f"{who} is before it")
-    return replace(
-        base,
-        reason=_cost(cost, who),
-        changes=why.changes(found),
-        fix=_raise(why.changes(found), base),
-    )
+    possible = tuple(c for c in why.changes(found) if c.above < _most(c.feature, winner, own))
+    return replace(base, reason=_cost(cost, who), changes=possible, fix=_raise(possible, base, own))
 
 
 def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
@@ -235,14 +231,38 @@ def _teach(words: Sequence[str]) -> str:
     return f"add an intent with {_quoted(words)} to its manifest" if words else ""
 
 
-def _raise(possible: Sequence[Change], lost: WhyNot) -> str:
+def _most(feature: str, winner: Ranked, own: Ranked) -> float:
+    """The value that `own` may come up to in this feature, whatever is done for it.
+
+    A name that the request says whole counts the less the more tools there are (name.py): how much
+    is seen where the request says part of one. Where it is not known, 0: nothing is promised.
+    """
+    if feature == "doc":
+        return own.features.get("doc", 0.0) if own.caution else 1.0
+    if feature != "name" or own.signals.get("named"):
+        return 1.0
+    for one in (winner, own):
+        covered = one.signals.get("name_cover", 0.0)
+        if covered and not one.signals.get("named"):
+            return one.features.get("name", 0.0) / covered
+    return 0.0
+
+
+def _raise(possible: Sequence[Change], lost: WhyNot, own: Ranked) -> str:
     """What to do for the smallest change of one feature; words first, they can be added."""
+    if own.caution:
+        return _agree(own)
     words = lost.lacks or (why.heard(lost.winner) if lost.winner else ())
     if not possible:
         return _teach(words) or "no single feature could make it win"
     best = next((c for c in possible if c.feature == "doc"), possible[0])
     need = f"{best.feature} above {_ceil(best.above):.2f} would win (now {best.now:.2f})"
-    return f"{need}: {_teach(words)}" if best.feature == "doc" and words else need
+    how = {
+        "doc": _teach(words),
+        "name": "say more of its name",
+        "history": f"tell of a run it was right for, `pulsus feedback RUN --right {lost.tool}`",
+    }.get(best.feature)
+    return f"{need}: {how}" if how else need
 
 
 def _cost(cost: Sequence[Gap], winner: str) -> str:
