@@ -161,9 +161,9 @@ class App:
         index = replace(self._unremembering, memory=self._memory(self.routes, self._caching))
         if self.vectors is None or not self.routes:
             return index
-        from pulsus.routing.recall import of_routes
+        from pulsus.routing.told import of_routes
 
-        past = of_routes(self.routes)
+        past = of_routes(self.routes, self.settings.ranker.history_half_life_days)
         return replace(index, dense=self.meaning(self.catalogue.tools, "tools-past", past))
 
     @cached_property

@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from pulsus.core.storage import accepted
+from pulsus.core.storage.accepted import PastRoute
+from pulsus.core.telemetry.ids import utc_now
+from pulsus.core.telemetry.redact import Redactor
 from tests.project import COUNT, NOTHING, make, pulsus_here
 
 ROOT = Path(__file__).parents[2]
@@ -137,3 +141,30 @@ def test_what_was_routed_here_does_not_change_what_eval_measures(project):
     run = routed(project, COUNT)
     told(project, run["run_id"], "--right", "say_hello")
     assert measured() == before
+
+
+def ran(project, request, tool):
+    """As if the request had been routed to the tool, approved and run."""
+    route = PastRoute(utc_now(), "run-20260301-120000-aaaaaa", None, request, (tool,), "accepted")
+    accepted.record(project / ".pulsus", route, Redactor.from_environment({}))
+
+
+def test_nothing_fits_outweighs_three_runs_of_the_same_words(project):
+    run = routed(project, COUNT)
+    for _ in range(3):
+        ran(project, COUNT, "text/count/count_words")
+    assert history(routed(project, COUNT), "text/count/count_words") > 0.5
+    told(project, run["run_id"], "--none")
+    after = routed(project, COUNT)
+    assert history(after, "text/count/count_words") < 0.1
+    scores = {c["tool"]: c["score"] for c in after["candidates"]}
+    before = {c["tool"]: c["score"] for c in run["candidates"]}
+    assert scores["text/count/count_words"] < before["text/count/count_words"]
+
+
+def test_a_word_repeated_after_another_run_s_word_is_the_newest(project):
+    first, second = routed(project, COUNT), routed(project, COUNT)
+    told(project, first["run_id"], "--right", "count_words")
+    told(project, second["run_id"], "--none")
+    assert told(project, first["run_id"], "--right", "count_words").json["recorded"] is True
+    assert history(routed(project, COUNT), "text/count/count_words") > 0.4

@@ -11,6 +11,7 @@ from pulsus.core.storage.accepted import PastRoute
 from pulsus.core.types import Manifest
 from pulsus.routing import recall
 from pulsus.routing.recall import Recall
+from pulsus.routing.told import TOLD, of_routes
 from tests.ranking import tool
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -99,16 +100,16 @@ def test_requests_of_a_manifest_are_remembered():
 
 def test_a_failed_run_says_nothing_and_a_rejected_one_speaks_against():
     failed, rejected = (replace(ROUTE, outcome=outcome) for outcome in ("failed", "rejected"))
-    assert list(recall.of_routes([failed])) == []
-    (past,) = recall.of_routes([rejected])
+    assert list(of_routes([failed], 90.0)) == []
+    (past,) = of_routes([rejected], 90.0)
     assert (past.right, past.wrong) == ((), (DISK,))
 
 
 def test_what_was_told_last_of_a_run_counts_twice_a_run():
     first = replace(ROUTE, tools=(FILES,), told=True)
     last = replace(ROUTE, wrong=(FILES,), told=True)
-    (past,) = recall.of_routes([first, last])
-    assert (past.right, past.wrong, past.count) == ((DISK,), (FILES,), recall.TOLD)
+    (past,) = of_routes([first, last], 90.0)
+    assert (past.right, past.wrong, past.count) == ((DISK,), (FILES,), TOLD)
 
 
 def test_a_correction_of_what_is_kept_is_counted_anew(tmp_path):

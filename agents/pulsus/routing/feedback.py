@@ -12,6 +12,7 @@ from typing import Any
 
 from pulsus.core.storage.accepted import PastRoute
 from pulsus.errors import RunNotFound
+from pulsus.routing import told
 
 _RUN_ID = re.compile(r"run-\d{8}-\d{6}-[0-9a-f]{6}")
 
@@ -43,15 +44,14 @@ def find(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun:
 def row(
     run: PastRun, right: Sequence[str], routes: Sequence[PastRoute], now: datetime
 ) -> PastRoute | None:
-    """What to keep of somebody's word on a run; None where the same was said last.
+    """What to keep of somebody's word on a run; None where it is the last said on its words.
 
     `right` are the tools that were right, none where nothing fits. A tool that was chosen and is
-    not among them was wrong. It takes the place of what was said before (`accepted.settled`).
+    not among them was wrong. It takes the place of what was said before (`accepted.settled`, told).
     """
-    said = [route for route in routes if route.run_id == run.run_id and route.told]
-    last = said[-1] if said else None
+    last = told.newest(routes).get(told.same_words(run.request))
     before = last.tools if last and last.outcome == "accepted" else ()
-    if last and before == tuple(right):
+    if last and last.run_id == run.run_id and before == tuple(right):
         return None
     wrong = tuple(tool for tool in dict.fromkeys(run.chosen) if tool not in right)
     return PastRoute(

@@ -18,15 +18,13 @@ from pulsus.core.rankers.memory import PastMemory
 from pulsus.core.rankers.memory_file import from_bytes, to_bytes
 from pulsus.core.rankers.recollection import Past, Segment, WordCounts
 from pulsus.core.storage import atomic
-from pulsus.core.storage.accepted import PastRoute, settled
+from pulsus.core.storage.accepted import PastRoute
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
 from pulsus.record import dataclass
+from pulsus.routing.told import of_routes
 
 FILE_NAME = "memory.bin"
-
-TOLD = 2.0
-"""What somebody's word for or against a tool counts beside a run that went well."""
 
 _NEW = 128
 """Requests since the file was written up to which it is used."""
@@ -45,10 +43,10 @@ class Recall:
         kept = self._kept(columns(tools).digest, routes)
         if kept:
             counts, segment, seen = kept
-            new = list(of_routes(routes[seen:]))
+            new = list(of_routes(routes[seen:], self.half_life_days, routes[:seen]))
             more = (Segment.of(new, counts, self._half_life),) if new else ()
             return PastMemory(counts, (segment, *more), self.now.timestamp())
-        rows = [*of_manifests(tools), *of_routes(routes)]
+        rows = [*of_manifests(tools), *of_routes(routes, self.half_life_days)]
         memory = self.of(rows, len(tools))
         told = self._told(columns(tools).digest, routes) | {"rows": len(rows)}
         self._save(to_bytes(memory.counts, memory.segments[0], told))
@@ -90,8 +88,8 @@ class Recall:
         seen = told.get("routes")
         if not isinstance(seen, int) or not seen <= len(routes) <= seen + _NEW:
             return None
-        if _corrected(routes, seen):
-            return None
+        if any(route.told for route in routes[seen:]):
+            return None  # a new word bears on what was counted
         rows = told.get("rows")
         if dict(told) != self._told(digest, routes[:seen]) | {"rows": rows}:
             return None
@@ -117,17 +115,6 @@ def of_manifests(tools: Iterable[ToolSpec]) -> Iterator[Past]:
             yield Past(request, (tool.id,))
 
 
-def of_routes(routes: Iterable[PastRoute]) -> Iterator[Past]:
-    """What past routes say; a run that failed does not say whether its tool was the right one."""
-    for route in settled(routes):
-        right = route.tools if route.outcome == "accepted" else ()
-        wrong = (*route.wrong, *(route.tools if route.outcome == "rejected" else ()))
-        if right or wrong:
-            count = TOLD if route.told else 1.0
-            at = route.ts.timestamp()
-            yield Past(route.request, _once(right), _once(wrong), count, at)
-
-
 def of_queries(rows: Iterable[tuple[str, Sequence[str]]], now: datetime) -> Iterator[Past]:
     """Requests with their right tools as if each had been accepted just now (`--history`)."""
     for request, tools in rows:
@@ -137,12 +124,6 @@ def of_queries(rows: Iterable[tuple[str, Sequence[str]]], now: datetime) -> Iter
 
 def _once(tools: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tools))
-
-
-def _corrected(routes: Sequence[PastRoute], seen: int) -> bool:
-    """Whether what was told of one of the first `seen` routes has been told anew since."""
-    anew = {route.run_id for route in routes[seen:] if route.told}
-    return bool(anew) and any(r.told and r.run_id in anew for r in routes[:seen])
 
 
 def _sum(routes: Sequence[PastRoute]) -> str:
