@@ -143,6 +143,21 @@ class ModelConfig(Section):
     temperature: Annotated[float, Limits(ge=0.0, le=2.0)] = 0.3
     base_url: str = ""
     api_key_env: str = "PULSUS_LLM_API_KEY"
+    allow_plain_http: bool = False
+    connect_seconds: Seconds = 10.0
+    read_seconds: Seconds = 300.0
+    total_seconds: Seconds = 900.0
+    retries: Annotated[int, Limits(ge=0, le=10)] = 3
+    max_answer_tokens: Annotated[int, Limits(ge=1)] = 4096
+    max_answer_kb: Annotated[int, Limits(ge=1, le=65_536)] = 512
+    max_tokens_per_run: Annotated[int, Limits(ge=1)] = 200_000
+    price_per_1k_prompt: Annotated[float, Limits(ge=0.0)] = 0.0
+    price_per_1k_answer: Annotated[float, Limits(ge=0.0)] = 0.0
+    budget: Annotated[float, Limits(ge=0.0)] = 0.0
+
+    def __post_init__(self) -> None:
+        if self.budget and not (self.price_per_1k_prompt or self.price_per_1k_answer):
+            raise ValueError("model.budget needs model.price_per_1k_prompt or _answer")
 
 
 @dataclass(frozen=True)
