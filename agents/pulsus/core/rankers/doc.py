@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 from pulsus.core.rankers.fields import NAME
@@ -30,6 +31,7 @@ class DocIndex:
     postings: Mapping[str, Sequence[int]]
     names: Collection[tuple[str, ...]]
     vocabulary: Mapping[str, str]
+    nearby: dict[str, Mapping[str, float]] = field(default_factory=dict)
 
     def knows(self, key: str) -> bool:
         """Whether a stem stands anywhere."""
@@ -71,6 +73,7 @@ class Documents:
     _called: dict[str, bool] = field(default_factory=dict)
     _alike: dict[str, dict[int, list[str]]] = field(default_factory=dict)
     _masses: dict[int, float] = field(default_factory=dict)
+    nearby: dict[str, Mapping[str, float]] = field(default_factory=dict)
     arrays: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -85,17 +88,17 @@ class Documents:
         moved = moves(base, delta, removed)
         return cls(base, delta, frozenset(removed), gone, dead, moved, total)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many tools count."""
         return len(self.base) - len(self.gone) + (0 if self.delta is None else len(self.delta))
 
-    @property
+    @cached_property
     def mean_length(self) -> float:
         """Words a tool has; 1 where there are none."""
         return self._total / self.size if self._total else 1.0
 
-    @property
+    @cached_property
     def unseen(self) -> float:
         """The idf of a word no tool has."""
         return idf(self.size, 0)
@@ -195,7 +198,7 @@ class Documents:
 
     def name_size(self, number: int) -> int:
         """How many stems a tool's name has."""
-        part, own = self._of(number)
+        part, own = self.within(number)
         return part["name_at"][own + 1] - part["name_at"][own]
 
     def name_mass(self, number: int) -> float:
@@ -209,7 +212,7 @@ class Documents:
         return found
 
     def _name_mass(self, number: int) -> float:
-        part, own = self._of(number)
+        part, own = self.within(number)
         span = range(part["name_at"][own], part["name_at"][own + 1])
         mass = 0.0
         for at in span:
@@ -220,12 +223,12 @@ class Documents:
         """What filters and order need of a tool (packing.py)."""
         if self.delta is None:
             return self.base.flags[number]
-        part, own = self._of(number)
+        part, own = self.within(number)
         return part["flags"][own]
 
     def id(self, number: int) -> str:
         """A tool's id."""
-        part, own = self._of(number)
+        part, own = self.within(number)
         return part.ids.text(own)
 
     def number(self, tool_id: str) -> int | None:
@@ -239,14 +242,14 @@ class Documents:
 
     def spelling(self, number: int) -> tuple[Segment, list[int], list[int]]:
         """A tool's words by their number in a segment, and how often each is written."""
-        part, own = self._of(number)
+        part, own = self.within(number)
         first, last = part["said_at"][own : own + 2]
         words, counts = part["said_word"][first:last], part["said_count"][first:last]
         return part, words.tolist(), counts.tolist()
 
     def norm(self, number: int) -> float:
         """The length of a tool's n-gram vector (chars.py)."""
-        part, own = self._of(number)
+        part, own = self.within(number)
         return part.norms[own]
 
     def spelt(self, spelling: str) -> list[int]:
@@ -274,7 +277,8 @@ class Documents:
         rank = position - new
         return rank + bisect_right([n - k for k, n in enumerate(removed)], rank)
 
-    def _of(self, number: int) -> tuple[Segment, int]:
+    def within(self, number: int) -> tuple[Segment, int]:
+        """The segment a tool is in, and its number there."""
         if self.delta is not None and number >= len(self.base):
             return self.delta, number - len(self.base)
         return self.base, number

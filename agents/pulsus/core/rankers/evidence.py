@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pulsus.core.rankers import overlap
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.fields import FOCUS, NAME, place_names
+from pulsus.core.rankers.overlap import Hit, Lookup
 from pulsus.core.rankers.postings import Postings
 from pulsus.core.rankers.query import Term
 from pulsus.record import dataclass
@@ -30,15 +31,6 @@ _FEW = 400
 
 MANY = 500
 """Postings from which numpy is faster where it is loaded. Loading it costs a hundred requests."""
-
-
-class Hit(NamedTuple):
-    """A request word in a tool: the term's number, the stem found, its weight, places as bits."""
-
-    term: int
-    key: str
-    weight: float
-    places: int
 
 
 class Found(NamedTuple):
@@ -93,7 +85,7 @@ def gather(
     """
     asked: dict[str, float] = {}
     owns: list[float] = []
-    lookups: list[list[overlap.Lookup]] = []
+    lookups: list[list[Lookup]] = []
     mass = 0.0
     for term in terms:
         for key, weight in term.stems.items():
@@ -102,35 +94,35 @@ def gather(
         own = importance(term, lookups[-1], documents)
         owns.append(own)
         mass += own
-    scores = best(lookups, documents, admit, extra)
-    hits = _hits(lookups, scores, documents)
+    named = {own.key: asked[own.key] * own.idf for meanings in lookups for own in meanings}
+    scores, hits = best(lookups, documents, admit, extra)
     found = {
-        n: _found(score, hits[n], owns, asked, documents) if hits[n] else _NOTHING
+        n: _found(score, hits[n], owns, named) if hits[n] else _NOTHING
         for n, score in scores.items()
     }
     return Evidence(terms, asked, found, mass)
 
 
 def best(
-    lookups: Sequence[Sequence[overlap.Lookup]],
+    lookups: Sequence[Sequence[Lookup]],
     documents: Documents,
     admit: Admit | None,
     extra: Collection[int],
-) -> dict[int, float]:
-    """The `POOL` best tools that are admitted and share a word, best first, then `extra`."""
-    many = sum(len(p.tools) for term in lookups for found in term for p in found.postings)
+) -> tuple[dict[int, float], dict[int, list[Hit]]]:
+    """The `POOL` best tools that are admitted and share a word, best first, then `extra`; and
+    where the terms stand in each."""
+    many = sum([len(p.tools) for term in lookups for found in term for p in found.postings])
     if many >= MANY and "numpy" in sys.modules:
         from pulsus.core.rankers import overlap_np  # only where it costs no import
 
-        scored = overlap_np.scores(lookups, documents)
-        found = overlap_np.first(scored, documents, POOL, admit)
-        return found | {n: float(scored[n]) for n in extra if n not in found}
+        return overlap_np.best(lookups, documents, POOL, admit, extra)
     scores = overlap.sums(lookups, documents)
     found = overlap.first(scores, documents, POOL, admit)
-    return found | {n: scores.get(n, 0.0) for n in extra if n not in found}
+    found |= {n: scores.get(n, 0.0) for n in extra if n not in found}
+    return found, _hits(lookups, found)
 
 
-def importance(term: Term, found: Sequence[overlap.Lookup], documents: Documents) -> float:
+def importance(term: Term, found: Sequence[Lookup], documents: Documents) -> float:
     """The idf of the word, or of what it most probably means where it is unknown, by factor."""
     if not found:
         return term.factor * documents.unseen
@@ -139,19 +131,17 @@ def importance(term: Term, found: Sequence[overlap.Lookup], documents: Documents
     return term.factor * max((meaning.weight, meaning.idf) for meaning in found)[1]
 
 
-def _lookups(term: Term, documents: Documents) -> list[overlap.Lookup]:
+def _lookups(term: Term, documents: Documents) -> list[Lookup]:
     found = []
     for key, weight in term.stems.items():
         entry = documents.entry(key)
         if entry is not None:
             gain = term.factor * weight * entry.idf
-            found.append(overlap.Lookup(key, weight, gain, entry.idf, entry.postings))
+            found.append(Lookup(key, weight, gain, entry.idf, entry.postings))
     return found
 
 
-def _hits(
-    lookups: Sequence[Sequence[overlap.Lookup]], pool: Collection[int], documents: Documents
-) -> dict[int, list[Hit]]:
+def _hits(lookups: Sequence[Sequence[Lookup]], pool: Collection[int]) -> dict[int, list[Hit]]:
     """Where the terms stand in each tool of the pool."""
     hits: dict[int, list[Hit]] = {n: [] for n in pool}
     for number, meanings in enumerate(lookups):
@@ -177,11 +167,7 @@ def _places(part: Postings, pool: Collection[int]) -> list[tuple[int, int]]:
 
 
 def _found(
-    score: float,
-    hits: Sequence[Hit],
-    owns: Sequence[float],
-    asked: Mapping[str, float],
-    documents: Documents,
+    score: float, hits: Sequence[Hit], owns: Sequence[float], worth: Mapping[str, float]
 ) -> Found:
     covered = named = 0.0
     count, last, reach = 0, -1, 0.0
@@ -196,7 +182,7 @@ def _found(
             count, last, reach = count + 1, number, own
         if places & NAME and key not in said:
             said.append(key)
-            named += asked[key] * documents.weight(key)
+            named += worth[key]
     return Found(score, covered, named, hits, count)
 
 

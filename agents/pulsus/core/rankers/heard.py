@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pulsus.core.rankers.evidence import Hit
+from pulsus.core.rankers.overlap import Hit
 from pulsus.core.rankers.query import HOW, Term
 from pulsus.core.types import Meant
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from heapq import nlargest
 
@@ -54,9 +55,10 @@ def doc_shares(
     best = max(overlaps.values(), default=0.0) or 1.0
     bare = gained(recalled, known)
     plain = {n: bare * own / best + _COVERAGE * found.coverage(n) for n, own in overlaps.items()}
-    near = nlargest(_SPELT_OUT, plain, key=lambda n: (plain[n], -documents.position(n)))
+    near = [(-value, documents.position(n), n) for n, value in plain.items()]
+    near.sort()
     content = [w for w in words(text) if w not in STOP_WORDS and not w.isdecimal()]
-    alike = likeness(content, near, documents)
+    alike = likeness(content, [n for _, _, n in near[:_SPELT_OUT]], documents)
     most = max(alike.values(), default=0.0) or 1.0
     for n, value in alike.items():
         plain[n] += _CHARS * (value / most)
@@ -67,6 +69,10 @@ def likeness(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
     """The cosine of n-grams of these tools with a request of these words, each word once."""
+    if "numpy" in sys.modules:
+        from pulsus.core.rankers import likeness_np  # only where it costs no import
+
+        return likeness_np.likeness(said, numbers, documents)
     worth = asked(said)
     length = math.sqrt(sum(worth.values())) or 1.0
     known: dict[int, dict[int, float]] = {}

@@ -46,6 +46,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
 _VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
 
 _MARK = re.compile(r"[\"`/~@*]|(?<!\w)'|\.\w")
+_SIGNS = frozenset("\"`/~@*'.")
 _DIGIT = re.compile(r"\d")
 """What every value has somewhere, and what numbers and schedules have: looked for first, as most
 requests have no values."""
@@ -76,7 +77,7 @@ class Value:
 def take_values(text: str) -> tuple[str, tuple[Value, ...]]:
     """The text with each value cut out (a space stays), and the values in order."""
     pattern = _VALUE
-    if not _MARK.search(text):
+    if _SIGNS.isdisjoint(text) or not _MARK.search(text):
         if not _DIGIT.search(text):
             return text, ()
         pattern = _PLAIN

@@ -28,6 +28,15 @@ class Lookup(NamedTuple):
     postings: tuple[Postings, ...]
 
 
+class Hit(NamedTuple):
+    """A request word in a tool: the term's number, the stem found, its weight, places as bits."""
+
+    term: int
+    key: str
+    weight: float
+    places: int
+
+
 def norm(documents: Documents) -> tuple[float, float]:
     """What a tool's length adds below the line: a constant, and so much for each word."""
     return K1 * (1 - B), K1 * B / documents.mean_length

@@ -7,8 +7,10 @@ A tool that only reads must not answer "restart nginx", and a tool that deletes 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
+from pulsus.core.rankers import command_line
 from pulsus.core.rankers import verb_tables as table
 from pulsus.core.rankers.text import clean, words
 from pulsus.core.rankers.verbs import (
@@ -30,33 +32,46 @@ _CLAUSE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+_JOINTS = frozenset(
+    ("then", "but", "and", "or", "please", "pls", "plz", "kindly", "can", "could", "would", "will")
+)
+_STOPS = frozenset(".,;:!?")
+"""Without any of these a text is one clause: a quick look."""
+
 
 def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]:
     """The verbs of change the request gives as a command, in order, each once.
 
     Only a clause's first word counts, past polite words, and only in its plain form ("list deleted
-    files" and "packages to update" command nothing), or a wish with its participle (verbs.py).
+    files" and "packages to update" command nothing), or a wish with its participle (verbs.py). A
+    command line is read as one (command_line.py): "ip route add".
     `known` tells the catalogue's words from misspelt verbs: without it, none is misspelt.
     """
     text = clean(request)
-    if not may_command(words(text), known):
+    said = words(text)
+    if not may_command(said, known):
         return ()
-    found = (command(part, known) for part in _clauses(text))
+    found = (command(part, known) for part in _clauses(text, said))
     return tuple(dict.fromkeys(verb for verb in found if verb))
 
 
-def _clauses(text: str) -> list[str]:
-    """The clauses that may begin with a command: "and" in a question goes on asking."""
+def _clauses(text: str, said: Sequence[str]) -> list[str]:
+    """The clauses that may begin with a command: "and" in a question goes on asking.
+
+    `said` are the words of the text.
+    """
+    if _JOINTS.isdisjoint(said) and _STOPS.isdisjoint(text):
+        return [text] if said else []
     found: list[str] = []
     start, asking, joined = 0, False, False
     for mark in [*_CLAUSE.finditer(text), None]:
         part = text[start : mark.start() if mark else None]
-        said = words(part)
-        if said and not (joined and asking and table.THINGS.isdisjoint(said[1:2])):
-            asking = said[0] in table.QUESTIONS
+        own = words(part)
+        if own and not (joined and asking and table.THINGS.isdisjoint(own[1:2])):
+            asking = own[0] in table.QUESTIONS
             found.append(part)
         if mark:
-            joined = not mark["ends"] and bool(mark[0]) and bool(said or joined)
+            joined = not mark["ends"] and bool(mark[0]) and bool(own or joined)
             start = mark.end()
     return found
 

@@ -30,6 +30,11 @@ class Lexicon(Protocol):
         """Whether something is called just that."""
         ...
 
+    @property
+    def nearby(self) -> dict[str, Mapping[str, float]]:
+        """What unknown words were found to mean: kept here between requests."""
+        ...
+
 
 Synonyms = Mapping[str, tuple[str, ...]]
 """A lower-case word or phrase (up to three words) → words it may also mean."""
@@ -48,6 +53,8 @@ HOW: Mapping[float, Literal["synonym", "typo", "compound"]] = {
 }
 """How a stem was come by, by its weight; a word's own stem weighs 1."""
 _PHRASE = 3
+_MEMO = 4096
+"""Unknown words whose meaning is remembered."""
 
 _ASKING = WEAK_WORDS | {
     "check",
@@ -117,7 +124,7 @@ def terms(
         key = _stem(word, index)
         found[word] = {key: 1.0}
         if not index.knows(key):
-            _raise(found[word], _nearby(word, index))
+            _raise(found[word], _kept(word, index))
     for word, meanings in _synonyms(said, table, index) if table else ():
         if word in found:
             weight = SYNONYM if index.knows(_stem(word, index)) else _ONLY_SYNONYM
@@ -180,6 +187,16 @@ def _synonyms(
             if meanings:
                 for word in said[start : start + length]:
                     yield word, meanings
+
+
+def _kept(word: str, index: Lexicon) -> Mapping[str, float]:
+    """The same as `_nearby`, looked for once."""
+    known = index.nearby.get(word)
+    if known is None:
+        if len(index.nearby) > _MEMO:
+            index.nearby.clear()
+        known = index.nearby[word] = _nearby(word, index)
+    return known
 
 
 def _nearby(word: str, index: Lexicon) -> dict[str, float]:

@@ -73,10 +73,19 @@ def words(text: str) -> list[str]:
     A word that mixes letters and digits gives itself, then its parts: `sha256sum`, `sha`, `256`,
     `sum`.
     """
+    return list(_words(text))
+
+
+@lru_cache(maxsize=128)
+def _words(text: str) -> tuple[str, ...]:
+    """The same: a request is cut for its values, its commands and its n-grams alike."""
     out: list[str] = []
     for word in _WORD.findall(text):
         if word.islower() and word.isalpha():
             out.append(word)
+            continue
+        if word.isalpha() and word[1:].islower():  # one capital, in front
+            out.append(word.lower())
             continue
         for part in _CAMEL.split(word):
             low = part.lower()
@@ -84,7 +93,7 @@ def words(text: str) -> list[str]:
             digits = () if low.isalpha() else _DIGITS.findall(low)
             if len(digits) > 1:
                 out.extend(digits)
-    return out
+    return tuple(out)
 
 
 def stems(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from pulsus.core.rankers import verb_tables as table
@@ -43,7 +43,7 @@ def command(clause: str, known: Known) -> str | None:
     ("turn off") or an object ("open port 80") where it asks for a change only so. A wish counts as
     well: "I want nginx restarted", "it needs to be restarted".
     """
-    said = words(_FOLDER.sub(" ", clause))
+    said = words(_FOLDER.sub(" ", clause) if "/" in clause else clause)
     start = next((n for n, w in enumerate(said) if w not in table.POLITE), len(said))
     if start == len(said):
         return None
@@ -66,7 +66,8 @@ def named_groups(said: Iterable[str]) -> frozenset[str]:
     return groups(said) | {known[s] for s in map(stem, said) if s in known}
 
 
-def asked_groups(asked: Iterable[str]) -> frozenset[str]:
+@lru_cache(maxsize=256)
+def asked_groups(asked: tuple[str, ...]) -> frozenset[str]:
     """The groups of commands: a verb alone, with its particle, or with its object."""
     found = set(groups(asked))
     for verb, _, particle in (said.partition(" ") for said in asked):
