@@ -128,6 +128,107 @@ def test_a_plot_of_another_kind_is_refused_before_anything_is_measured(project):
     assert ".png" in done.err
 
 
+def everything(folder):
+    """Every file but the caches, with its bytes."""
+    found = (p for p in folder.rglob("*") if p.is_file() and ".pulsus" not in p.parts)
+    return {str(p.relative_to(folder)): p.read_bytes() for p in found}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--plot", "gone/r.svg"], "--plot cannot write gone/r.svg: there is no folder gone"),
+        (["--plot", "many.jsonl/r.svg"], "many.jsonl is no folder"),
+        (["--plot", "r.pdf"], "neither .png nor .svg"),
+        (["--keep", "gone/k.json"], "--keep cannot write gone/k.json: there is no folder gone"),
+        (["--keep", "many.jsonl"], "--keep many.jsonl is QUERIES too"),
+        (["--keep", "r.svg", "--plot", "r.svg"], "--plot r.svg is --keep too"),
+        (["--keep", "/dev/null"], "it is no regular file"),
+    ],
+)
+def test_nothing_is_measured_or_written_where_one_file_cannot_be(project, given, said):
+    pytest.importorskip("matplotlib")
+    before = everything(project)
+    done = pulsus_here(project, "eval", "many.jsonl", "--calibrate", *given)
+    assert done.code == 2
+    assert said in done.err
+    assert "settings" not in done.err
+    assert done.out == ""
+    assert everything(project) == before
+
+
+def test_a_calibration_that_cannot_be_kept_is_refused_before_anything_is_measured(project):
+    (project / "config").write_text("in the way", encoding="utf-8")
+    done = pulsus_here(project, "eval", "many.jsonl", "--calibrate", "--keep", "k.json")
+    assert (done.code, done.out) == (2, "")
+    assert "--calibrate cannot write" in done.err
+    assert not (project / "k.json").exists()
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_a_file_that_fails_after_all_does_not_cost_the_report(project, monkeypatch, form):
+    from pulsus.core.storage import atomic
+    from pulsus.errors import DiskFull
+
+    def full(path, text):
+        raise DiskFull(f"cannot write {path}", hint="make room")
+
+    monkeypatch.setattr(atomic, "write_text", full)
+    args = ("eval", "many.jsonl", "--calibrate", "--keep", "k.json", "--output", form)
+    done = pulsus_here(project, *args)
+    assert done.code == 75
+    assert "hit_at_1" in done.out
+    assert "stored" not in done.out
+    assert not (project / "config/calibration.json").exists()
+
+
+def test_a_denied_tool_is_told_so_before_and_in_the_failure(project):
+    env = {"PULSUS_ACCESS__DENY": '["text/*"]'}
+    done = pulsus_here(project, "eval", "requests.jsonl", "--output", "json", env=env)
+    (failure,) = (f for f in done.json["failures"] if f["expected"] == [ASKED[0][1]])
+    assert "access.deny pattern 'text/*'" in failure["why"]
+    assert "access.deny pattern 'text/*'" in done.err
+    remembered = ("eval", "requests.jsonl", "--history", "requests.jsonl", "--output", "json")
+    again = pulsus_here(project, *remembered, env=env).json
+    assert [f["why"] for f in again["failures"]] == [f["why"] for f in done.json["failures"]]
+
+
+def test_an_empty_file_of_requests_is_an_error_whatever_it_is_for(project):
+    (project / "empty.jsonl").write_text("\n \n", encoding="utf-8")
+    for args in (
+        ["eval", "empty.jsonl"],
+        ["eval", "requests.jsonl", "--history", "empty.jsonl"],
+        ["eval", "requests.jsonl", "--catalogue", "empty.jsonl"],
+        ["tools", "check", "--golden", "empty.jsonl"],
+    ):
+        done = pulsus_here(project, *args)
+        assert (done.code, done.out) == (2, "")
+        assert "empty.jsonl holds no" in done.err
+
+
+def test_an_unknown_id_is_told_with_the_one_that_was_meant(project):
+    row = {"query": "count the words of the text", "tools": ["count_words"]}
+    (project / "bare.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    done = pulsus_here(project, "eval", "bare.jsonl")
+    assert "no such tool: count_words (did you mean text/count/count_words?)" in done.err
+    assert "did you mean text/count/count_words for count_words?" in done.out
+
+
+def test_hints_from_docs_are_measured_as_route_takes_them(project):
+    done = pulsus_here(project, "eval", "requests.jsonl", "--rag", "--output", "json")
+    assert done.code == 0
+    check("eval", done.json)
+    assert (project / ".pulsus/cache/rag/passages.jsonl").exists()
+    (project / "tools.jsonl").write_text('{"id": "a", "name": "a"}', encoding="utf-8")
+    refused = pulsus_here(project, "eval", "requests.jsonl", "--rag", "--catalogue", "tools.jsonl")
+    assert refused.code == 2
+    assert "--rag has no meaning with --catalogue" in refused.err
+
+
+def test_progress_is_for_a_terminal_alone(project):
+    assert pulsus_here(project, "eval", "many.jsonl").err == ""
+
+
 def test_embeddings_without_their_extra_are_a_clear_error(project, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
     from pulsus.core.embeddings import encoder

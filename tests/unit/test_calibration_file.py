@@ -17,7 +17,7 @@ FIGURES = Judged(0.1, 0.8, 0.7, 0.5, 0.9)
 
 
 def store(project, intercept=-1.5):
-    return calibration_file.store(
+    body = calibration_file.document(
         project,
         replace(shipped(), intercept=intercept),
         data="sha256:abc",
@@ -27,6 +27,8 @@ def store(project, intercept=-1.5):
         fitted_at=NOW,
         figures={"before": FIGURES, "after": FIGURES},
     )
+    calibration_file.store(project, body)
+    return calibration_file.loaded(body)
 
 
 def test_what_is_stored_is_what_is_loaded(tmp_path):

@@ -70,8 +70,31 @@ def test_a_review_comment_shows_floors_changes_and_folds_the_failures():
     assert said[0] == "### Routing: ❌ 1 below the floor"
     assert "| hit_at_1 | 0.750 | 0.8 | ❌ below | -0.050 |" in said
     assert "| mrr | 0.800 | 0.5 | ✅ |  |" in said
-    assert "<details><summary>1 failures</summary>" in said
+    assert "<details><summary>1 failure</summary>" in said
     assert said[-1] == "</details>"
+
+
+def test_no_change_is_never_minus_zero():
+    for form in (text, markdown):
+        said = "\n".join(form(replace(SHOWN_ALL, deltas={"hit_at_1": -0.0, "mrr": -0.0003})))
+        assert "-0.000" not in said
+        assert said.count("+0.000") == 2
+
+
+def test_one_is_not_spoken_of_as_many():
+    one = replace(REPORT, queries=1, tools=1)
+    said = "\n".join([*text(Shown(one, OWN)), *markdown(Shown(one, OWN))])
+    assert "1 request (" in said
+    for wrong in ("1 requests", "1 tools", "1 failures"):
+        assert wrong not in said
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_no_line_is_wider_than_the_terminal(width):
+    long = replace(FAILURE, query="many words " * 30, expected=("storage/usage/disk_usage",) * 3)
+    shown = replace(SHOWN_ALL, report=replace(REPORT, failures=(long,)))
+    assert max(map(len, text(shown, width))) <= width
+    assert " ".join(" ".join(text(shown, width)).split()) == " ".join(" ".join(text(shown)).split())
 
 
 def test_nothing_a_request_holds_becomes_markup():

@@ -11,13 +11,13 @@ from typing import Any
 from pulsus.cli import output
 from pulsus.cli.eval_report import Fitted, Shown
 from pulsus.core.storage import atomic
-from pulsus.errors import EvalBelowFloor
+from pulsus.errors import PulsusError
 from pulsus.routing import evaluate
 from pulsus.routing.reliability import to_json
 
 
-def body(shown: Shown, below: EvalBelowFloor | None) -> dict[str, Any]:
-    """The document's keys; `schema_version` comes before them."""
+def body(shown: Shown, failure: PulsusError | None) -> dict[str, Any]:
+    """The document's keys; `schema_version` comes before them. `failure` ends the command."""
     told = shown.calibration.provenance
     found = evaluate.to_json(shown.report)
     failures = found.pop("failures")
@@ -31,8 +31,8 @@ def body(shown: Shown, below: EvalBelowFloor | None) -> dict[str, Any]:
         found["since_baseline"] = dict(shown.deltas)
     if shown.fitted:
         found["calibrated"] = _fitted(shown.fitted)
-    failed = output.error_body(below) if below else {}
-    return {"ok": below is None, **found, "failures": failures, **failed}
+    failed = output.error_body(failure) if failure else {}
+    return {"ok": failure is None, **found, "failures": failures, **failed}
 
 
 def keep(path: Path, document: Mapping[str, Any]) -> None:

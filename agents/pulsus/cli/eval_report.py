@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pulsus.cli.table import counted, wrapped
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.printable import one_line
 from pulsus.routing.evaluate import EvalReport, Failure, Population
@@ -51,9 +52,10 @@ def population(report: EvalReport) -> str:
     """One line: what the figures are measured on."""
     found: Population = report.population
     return (
-        f"{report.queries} requests ({found.with_tools} that some tool fits, "
+        f"{counted(report.queries, 'request')} ({found.with_tools} that some tool fits, "
         f"{found.without_tools} that nothing fits; {found.with_policy} with a policy, "
-        f"{found.several_steps} of several steps), {report.tools} tools, τ={report.tau:.2f}"
+        f"{found.several_steps} of several steps), {counted(report.tools, 'tool')}, "
+        f"τ={report.tau:.2f}"
     )
 
 
@@ -64,8 +66,14 @@ def calibrated_by(calibration: Calibration) -> str:
     return f"calibration: {told.get('source', 'shipped')} v{told.get('version', 1)}{data}"
 
 
-def text(shown: Shown) -> Iterator[str]:
-    """Lines for a person."""
+def text(shown: Shown, width: int | None = None) -> Iterator[str]:
+    """Lines for a person; none is wider than the terminal, where there is one."""
+    for line in _lines(shown):
+        indent = " " * (len(line) - len(line.lstrip()))
+        yield from wrapped(line[len(indent) :], width, indent)
+
+
+def _lines(shown: Shown) -> Iterator[str]:
     report = shown.report
     yield population(report)
     yield calibrated_by(shown.calibration)
@@ -79,7 +87,7 @@ def text(shown: Shown) -> Iterator[str]:
     if shown.fitted:
         yield from _fitted(shown.fitted)
     if report.failures:
-        yield f"{len(report.failures)} failures:"
+        yield f"{counted(len(report.failures), 'failure')}:"
     for failure in report.failures[:SHOWN]:
         yield from _told(failure)
     if len(report.failures) > SHOWN:
@@ -112,7 +120,7 @@ def _verdict(shown: Shown) -> str:
         return f"❌ {len(shown.below)} below the floor"
     if shown.floors:
         return "✅ every floor is kept"
-    return f"{len(shown.report.failures)} failures"
+    return counted(len(shown.report.failures), "failure")
 
 
 def _row(shown: Shown, name: str) -> str:
@@ -142,7 +150,7 @@ def _reliability(found: Sequence[Bin], title: str) -> Iterator[str]:
 
 def _fitted(fitted: Fitted) -> Iterator[str]:
     told = fitted.calibration.provenance
-    yield f"calibrated on {told['requests']} requests, out of fold: before → after"
+    yield f"calibrated on {counted(told['requests'], 'request')}, out of fold: before → after"
     for name in Judged.__slots__:
         before, after = getattr(fitted.before, name), getattr(fitted.after, name)
         yield f"  {name:<28} {_number(before)} → {_number(after)}"
@@ -152,7 +160,7 @@ def _fitted(fitted: Fitted) -> Iterator[str]:
 
 def _fitted_table(fitted: Fitted) -> Iterator[str]:
     told = fitted.calibration.provenance
-    yield f"Calibrated on {told['requests']} requests; figures out of fold, stored in "
+    yield f"Calibrated on {counted(told['requests'], 'request')}; figures out of fold, stored in "
     yield f"`{fitted.stored}`, version {told['version']}."
     yield ""
     yield "| figure | before | after |"
@@ -184,7 +192,7 @@ def _folded(failures: Sequence[Failure]) -> Iterator[str]:
     if not failures:
         yield "No failures."
         return
-    yield f"<details><summary>{len(failures)} failures</summary>"
+    yield f"<details><summary>{counted(len(failures), 'failure')}</summary>"
     yield ""
     yield "| request | expected | got | p | why | try |"
     yield "| --- | --- | --- | ---: | --- | --- |"
@@ -224,4 +232,4 @@ def _number(value: float | None) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return "" if value is None else f"{value:+.3f}"
+    return "" if value is None else f"{round(value, 3) + 0.0:+.3f}"  # never -0.000

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Sized
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
-from pulsus.errors import EvalBelowFloor
+from pulsus.errors import EvalBelowFloor, PulsusError, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.cli.eval_report import Fitted, Shown
+    from pulsus.cli.eval_outputs import Outputs
+    from pulsus.cli.eval_report import Shown
     from pulsus.core.rankers.recollection import Past
-    from pulsus.core.types import Ranked, ToolSpec
+    from pulsus.core.types import ToolSpec
     from pulsus.routing.bench import Bench
     from pulsus.routing.evaluate import EvalReport
     from pulsus.routing.golden import GoldenRow
+    from pulsus.routing.search import Searcher
 
 NAMED = 20
 """Unknown ids listed by a warning."""
@@ -41,13 +44,19 @@ Examples:
     "--catalogue",
     type=_FILE,
     metavar="TOOLS.jsonl",
-    help="Rank these rows {id, name, description, params?} instead of the project's tools.",
+    help="Rank these rows instead of the project's tools: {id, name, description, params?}, "
+    "`params` a list of names.",
 )
 @click.option(
     "--history", type=_FILE, metavar="QUERIES.jsonl", help="Past accepted requests to remember."
 )
 @click.option(
-    "--embeddings", is_flag=True, help="Rank by meaning too; needs the extra `embeddings`."
+    "--rag/--no-rag", default=None, help="Take hints from docs, as in `route`. [default: off]"
+)
+@click.option(
+    "--embeddings/--no-embeddings",
+    default=None,
+    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
 )
 @click.option(
     "--calibrate",
@@ -83,7 +92,8 @@ def command(
     queries: Path,
     catalogue: Path | None,
     history: Path | None,
-    embeddings: bool,
+    rag: bool | None,
+    embeddings: bool | None,
     calibrate: bool,
     limit: int | None,
     floors: tuple[str, ...],
@@ -91,38 +101,47 @@ def command(
     keep: Path | None,
     plot: Path | None,
 ) -> None:
-    """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?}.
+    """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?, any?}.
 
-    `tools: []` means that nothing fits. The same code decides here as in `pulsus route`.
+    `tools` are whole ids; `[]` means that nothing fits, `any: true` that each of them alone does.
+    The same code decides here as in `pulsus route`.
     """
+    from pulsus.cli import progress
+    from pulsus.cli.eval_fit import fit
+    from pulsus.cli.eval_outputs import Outputs
     from pulsus.cli.eval_report import Shown
     from pulsus.routing import floors as held
     from pulsus.routing.golden import load_queries
 
     wanted = held.parse_floors(floors)
     then = held.load_baseline(baseline) if baseline else None
-    if plot:
-        _plotting(plot)
-    if embeddings:
-        session.flags["embeddings_enabled"] = True
-    rows = load_queries(queries)[:limit]
+    outputs = Outputs(session.project, keep, plot, calibrate)
+    outputs.check({"QUERIES": queries, "--catalogue": catalogue, "--history": history})
+    if rag and catalogue:
+        raise UsageError(
+            "--rag has no meaning with --catalogue: bare rows have no docs", hint="leave out one"
+        )
+    if embeddings is not None:
+        session.flags["embeddings_enabled"] = embeddings
+    if rag is not None:
+        session.flags["rag_enabled"] = rag
+    rows = load_queries(queries, output.warn)[:limit]
     bench = prepare(session, catalogue, history)
-    for line in session.app.calibration_warnings:
+    for line in (*session.app.calibration_warnings, *session.app.hint_warnings):
         output.warn(line)
-    _warn_of_unknown(rows, bench.known)
-    report = bench.measure(rows)
-    below = _below(report, wanted)
+    _warn_of_unknown(rows, bench)
+    quiet = session.verbosity < 0
+    report = bench.measure(rows, progress.counting("asking, request", quiet=quiet))
+    fitted, document = fit(session, rows, bench) if calibrate else (None, None)
     shown = Shown(
         report=report,
         calibration=bench.searcher.index.calibration,
         floors=wanted,
         below=frozenset(held.missed(report, wanted)),
         deltas=held.deltas(report, then) if then is not None else None,
-        fitted=_calibrate(session, rows, bench) if calibrate else None,
+        fitted=fitted,
     )
-    if plot:
-        _draw(plot, shown)
-    _print(session, shown, below, keep)
+    _finish(session, shown, _below(report, wanted), outputs, document)
 
 
 def prepare(session: Session, catalogue: Path | None, history: Path | None) -> Bench:
@@ -137,11 +156,13 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
     app = session.app
     tau = app.settings.ranker.threshold
     began = time.perf_counter()
-    if catalogue is None and history is None:
+    if catalogue is None:
         parser, searcher = app.parser(), app.searcher(past=False)
+        if history:
+            searcher = _remembering(session, searcher, history)
         known = frozenset(tool.id for tool in app.catalogue.tools)
         return Bench(searcher, parser, known, time.perf_counter() - began, tau)
-    tools = golden.load_tools(catalogue) if catalogue else tuple(app.catalogue.tools)
+    tools = golden.load_tools(catalogue, output.warn)
     ordered = tuple(sorted(tools, key=lambda tool: tool.id))
     past = _past(ordered, history)
     half_life = app.settings.ranker.history_half_life_days
@@ -160,12 +181,32 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
     return Bench(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
 
 
+def _remembering(session: Session, searcher: Searcher, history: Path) -> Searcher:
+    """The project's searcher that remembers these requests too, filters and all."""
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing import recall
+
+    app = session.app
+    tools = app.catalogue.tools
+    past = _past(tools, history)
+    half_life = app.settings.ranker.history_half_life_days
+    memory = recall.Recall(half_life, utc_now()).of(past, len(tools))
+    index = replace(searcher.index, memory=memory)
+    if app.vectors is not None:
+        index = replace(index, dense=app.meaning(tools, _vectors_of(None, history), past))
+    hidden = searcher.unshadowed.hidden if searcher.unshadowed else frozenset()
+    unshadowed = replace(index, hidden=hidden) if hidden else None
+    return replace(searcher, index=index, unshadowed=unshadowed)
+
+
 def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[Past]:
     """What a project with these tools and past requests would remember, oldest first."""
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing import golden, recall
 
-    rows = [(row.query, row.tools) for row in golden.load_queries(history)] if history else []
+    if history is None:
+        return [*recall.of_manifests(tools)]
+    rows = [(row.query, row.tools) for row in golden.load_queries(history, output.warn)]
     return [*recall.of_manifests(tools), *recall.of_queries(rows, utc_now())]
 
 
@@ -185,84 +226,52 @@ def _below(report: EvalReport, wanted: dict[str, float]) -> EvalBelowFloor | Non
     return None
 
 
-def _calibrate(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> Fitted:
-    """Fit p to the rows, out of fold and whole, and keep it in the project."""
-    from pulsus.cli.eval_report import Fitted
-    from pulsus.core.catalogue import columns
-    from pulsus.core.rankers.calibration import shipped
-    from pulsus.core.telemetry.ids import utc_now
-    from pulsus.routing import calibrate, calibration_file, reliability
+def _finish(
+    session: Session,
+    shown: Shown,
+    failure: PulsusError | None,
+    outputs: Outputs,
+    calibration: dict[str, Any] | None,
+) -> None:
+    """Write the files, then the report in the form asked for, whatever became of the files.
 
-    index, searcher = bench.searcher.index, bench.searcher
-
-    def look(text: str, without: Collection[str]) -> Sequence[Ranked]:
-        return index.rank(
-            text, history=searcher.history, now=searcher.now, limit=1, without=without
-        )
-
-    def split(query: str) -> Sequence[str]:
-        return [clause.text for clause in bench.search(query).subintents]
-
-    fitted = calibrate.refit(list(calibrate.samples(rows, look, split)), shipped())
-    before, after = (reliability.judge(s, bench.tau) for s in (fitted.before, fitted.after))
-    stored = calibration_file.store(
-        session.project,
-        fitted.calibration,
-        data=calibrate.data_hash(rows),
-        requests=len(rows),
-        tools=len(bench.known),
-        catalogue=columns(index.tools).digest,
-        fitted_at=utc_now(),
-        figures={"before": before, "after": after},
-    )
-    return Fitted(
-        stored,
-        before,
-        after,
-        reliability.bins(fitted.before),
-        reliability.bins(fitted.after),
-        calibration_file.PLACE,
-    )
-
-
-def _plotting(path: Path) -> None:
-    from pulsus.routing.reliability_plot import require
-
-    require(path)
-
-
-def _draw(path: Path, shown: Shown) -> None:
-    from pulsus.routing.reliability_plot import draw
-
-    curves = {"as shipped" if shown.fitted else "every request": shown.report.reliability}
-    if shown.fitted:
-        curves = {
-            "before, out of fold": shown.fitted.bins_before,
-            "after, out of fold": shown.fitted.bins_after,
-        }
-    draw(path, curves, tau=shown.report.tau)
-    output.note(f"drawn: {path}")
-
-
-def _print(session: Session, shown: Shown, below: EvalBelowFloor | None, keep: Path | None) -> None:
-    """The report in the form asked for; ends the command with the floor's exit status."""
+    Ends the command with the status of what failed; a file that was not written comes first.
+    """
     from pulsus.cli import eval_json, eval_report
 
-    body = eval_json.body(shown, below)
-    if keep:
-        eval_json.keep(keep, body)
+    try:
+        outputs.write(shown, eval_json.body(shown, failure), calibration)
+    except PulsusError as unwritten:
+        failure, shown = unwritten, replace(shown, fitted=None)
     if session.json:
-        output.document(body)
-        raise SystemExit(below.exit_status if below else 0)
-    lines = eval_report.markdown if session.output == "markdown" else eval_report.text
-    click.echo("\n".join(lines(shown)))
-    if below:
-        raise below
+        output.document(eval_json.body(shown, failure))
+        raise SystemExit(failure.exit_status if failure else 0)
+    if session.output == "markdown":
+        lines = eval_report.markdown(shown)
+    else:
+        lines = eval_report.text(shown, output.width())
+    click.echo("\n".join(lines))
+    if failure:
+        raise failure
 
 
-def _warn_of_unknown(rows: Sequence[GoldenRow], known: frozenset[str]) -> None:
-    """Say which right answers can never be given: a mistyped or removed id."""
-    missing = sorted({tool for row in rows for tool in row.tools} - known)
+def _warn_of_unknown(rows: Sequence[GoldenRow], bench: Bench) -> None:
+    """Say which right answers can never be given: a mistyped, removed or denied id."""
+    from pulsus.routing.golden import nearest
+
+    asked = {tool for row in rows for tool in row.tools}
+    missing = sorted(asked - bench.known)
     if missing:
-        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-        output.warn(f"no such tool: {', '.join(missing[:NAMED])}{more}")
+        near = {tool: nearest(tool, bench.known) for tool in missing[:NAMED]}
+        told = [
+            f"{tool} (did you mean {meant}?)" if meant else tool for tool, meant in near.items()
+        ]
+        output.warn(f"no such tool: {', '.join(told)}{_more(missing)}")
+    refused = {tool: why for tool, why in bench.refused().items() if tool in asked}
+    if refused:
+        told = [f"{tool} ({why})" for tool, why in list(refused.items())[:NAMED]]
+        output.warn(f"asked for, but taken out before ranking: {', '.join(told)}{_more(refused)}")
+
+
+def _more(found: Sized) -> str:
+    return f" and {len(found) - NAMED} more" if len(found) > NAMED else ""

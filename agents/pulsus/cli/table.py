@@ -35,7 +35,7 @@ def candidates(
     for one in ranked:
         yield from _row(one, list(weights), narrow=narrow)
         for label, text in details(one, request, calibration):
-            yield from _wrapped(f"{label}: {text}", width)
+            yield from wrapped(f"{label}: {text}", width)
 
 
 def details(
@@ -67,7 +67,9 @@ def calibrated_by(calibration: Calibration) -> str:
     told = calibration.provenance
     version = f" version {told['version']}" if told.get("version") else ""
     data = (
-        f", {told['requests']} requests, data {str(told['data'])[:8]}" if told.get("data") else ""
+        f", {counted(told['requests'], 'request')}, data {str(told['data'])[:19]}"
+        if told.get("data")
+        else ""
     )
     return (
         f"{told.get('source', 'shipped')}{version}{data} (starts at {calibration.intercept:+.2f})"
@@ -83,25 +85,27 @@ def unheard(ranked: Sequence[Ranked]) -> tuple[str, ...]:
 
 def answer(found: WhyNot, width: int | None) -> Iterator[str]:
     """The answer to `--why-not`: the reason, the gaps feature by feature, what would change it."""
-    yield from _wrapped(f"why not {found.tool}: {found.reason}", width, indent="")
+    yield from wrapped(f"why not {found.tool}: {found.reason}", width, indent="")
     if found.gaps and found.own and found.winner:
+        who = f"own: {found.tool}, winner: {found.winner.tool.id}"
+        yield from wrapped(who, width, indent="  ")
         yield from _gaps(found.gaps, found.own.score, found.winner.score)
     if found.lacks:
-        yield from _wrapped(f"it lacks: {' '.join(found.lacks)}", width, indent="  ")
+        yield from wrapped(f"it lacks: {' '.join(found.lacks)}", width, indent="  ")
     if found.fix:
-        yield from _wrapped(f"what would change it: {found.fix}", width, indent="  ")
+        yield from wrapped(f"what would change it: {found.fix}", width, indent="  ")
 
 
 def _gaps(gaps: Sequence[Gap], own: float, first: float) -> Iterator[str]:
     """Feature by feature; the last column adds up to its last line."""
     lost_by = why.stated([gap.gap for gap in gaps], 3)
-    yield f"  {'feature':<10}  {'own':>5}  {'first':>5}  {'weight':>6}  {'lost by':>7}"
+    yield f"  {'feature':<10}  {'own':>5}  {'winner':>6}  {'weight':>6}  {'lost by':>7}"
     for gap, part in zip(gaps, lost_by, strict=True):
         yield (
-            f"  {gap.feature:<10}  {gap.own:>5.2f}  {gap.winner:>5.2f}  {gap.weight:>6.2f}  "
+            f"  {gap.feature:<10}  {gap.own:>5.2f}  {gap.winner:>6.2f}  {gap.weight:>6.2f}  "
             f"{part:>+7.3f}"
         )
-    yield f"  {'score':<10}  {own:>5.2f}  {first:>5.2f}  {'':>6}  {sum(lost_by):>+7.3f}"
+    yield f"  {'score':<10}  {own:>5.2f}  {first:>6.2f}  {'':>6}  {sum(lost_by):>+7.3f}"
 
 
 def _made_of(ranked: Ranked, calibration: Calibration) -> str:
@@ -125,9 +129,17 @@ def _wide(name: str) -> int:
     return max(len(name), len("0.00 (0.00)"))
 
 
-def _wrapped(text: str, width: int | None, indent: str = _INDENT) -> Iterator[str]:
-    """The text on as many lines as the width asks for; never narrower than a few words."""
-    if width is None:
+def counted(number: int, what: str) -> str:
+    """`1 failure`, `2 failures`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def wrapped(text: str, width: int | None, indent: str = _INDENT) -> Iterator[str]:
+    """The text on as many lines as the width asks for; never narrower than a few words.
+
+    A text that fits is left as it is, its spaces among them.
+    """
+    if width is None or len(indent) + len(text) <= width:
         yield indent + text
         return
     yield from textwrap.wrap(

@@ -48,7 +48,7 @@ def own_or_shipped(project: Path) -> tuple[Calibration, str | None]:
     return found, None
 
 
-def store(
+def document(
     project: Path,
     calibration: Calibration,
     *,
@@ -58,21 +58,18 @@ def store(
     catalogue: str,
     fitted_at: datetime,
     figures: Mapping[str, Judged],
-) -> Calibration:
-    """Write the project's calibration and give it as it will be loaded.
+) -> dict[str, Any]:
+    """The project's next calibration as it will be kept.
 
     `data` is the hash of the requests, `catalogue` that of the tools. The version is one more than
-    that of a readable earlier file. Raises DiskFull, StorageUnwritable.
+    that of a readable earlier file.
     """
     from dataclasses import asdict  # reading is on the way of every warm request, writing is not
 
-    from pulsus.core.storage import atomic
-
-    path = project / PLACE
-    body = {
+    return {
         "format": FORMAT,
         "source": "project",
-        "version": _version(path) + 1,
+        "version": _version(project / PLACE) + 1,
         "signals": VERSION,
         "data": data,
         "requests": requests,
@@ -84,6 +81,18 @@ def store(
         "intercept": calibration.intercept,
         "coefficients": dict(calibration.coefficients),
     }
+
+
+def loaded(body: Mapping[str, Any]) -> Calibration:
+    """The calibration of a `document`, as it will be loaded."""
+    return _read(body)
+
+
+def store(project: Path, body: Mapping[str, Any]) -> None:
+    """Write a `document` as the project's calibration. Raises DiskFull, StorageUnwritable."""
+    from pulsus.core.storage import atomic
+
+    path = project / PLACE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
@@ -91,7 +100,6 @@ def store(
             f"cannot make {path.parent}: {failure.strerror}", hint="make it a folder to write to"
         ) from failure
     atomic.write_text(path, json.dumps(body, indent=2) + "\n")
-    return _read(body)
 
 
 def _read(data: Mapping[str, Any]) -> Calibration:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pulsus.errors import ExtraMissing, UsageError, storage_error
+from pulsus.core.storage import atomic
+from pulsus.errors import ExtraMissing, UsageError
 from pulsus.routing.reliability import Bin
 
 ENDINGS = (".png", ".svg")
@@ -48,8 +50,8 @@ def draw(path: Path, curves: Mapping[str, Sequence[Bin]], *, tau: float) -> None
             axes.scatter(said, so, s=sizes, color=line.get_color(), alpha=0.6)
         axes.set(xlabel="p, said", ylabel="share that was right", xlim=(0, 1), ylim=(0, 1))
         axes.legend(loc="upper left", frameon=False)
-        metadata = {"Date": None} if path.suffix.lower() == ".svg" else {"Software": None}
-        try:
-            figure.savefig(path, metadata=metadata)
-        except OSError as failure:
-            raise storage_error(failure, path) from failure
+        ending = path.suffix.lower()
+        metadata = {"Date": None} if ending == ".svg" else {"Software": None}
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=ending[1:], metadata=metadata)
+    atomic.write_bytes(path, drawn.getvalue())

@@ -1,0 +1,75 @@
+"""`pulsus eval --calibrate`: p fitted to the requests. Writes nothing: eval_outputs.py does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pulsus.cli.eval_report import Fitted
+
+if TYPE_CHECKING:
+    from pulsus.cli.common import Session
+    from pulsus.core.types import Ranked
+    from pulsus.routing.bench import Bench
+    from pulsus.routing.calibrate import Sample
+    from pulsus.routing.golden import GoldenRow
+
+
+def fit(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> tuple[Fitted, dict[str, Any]]:
+    """p fitted to the rows, out of fold and whole, and the document to keep in the project.
+
+    Raises CalibrationRefused.
+    """
+    from pulsus.core.catalogue import columns
+    from pulsus.core.rankers.calibration import shipped
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing import calibrate, calibration_file, reliability
+
+    fitted = calibrate.refit(list(_samples(session, rows, bench)), shipped())
+    before, after = (reliability.judge(s, bench.tau) for s in (fitted.before, fitted.after))
+    body = calibration_file.document(
+        session.project,
+        fitted.calibration,
+        data=calibrate.data_hash(rows),
+        requests=len(rows),
+        tools=len(bench.known),
+        catalogue=columns(bench.searcher.index.tools).digest,
+        fitted_at=utc_now(),
+        figures={"before": before, "after": after},
+    )
+    return (
+        Fitted(
+            calibration_file.loaded(body),
+            before,
+            after,
+            reliability.bins(fitted.before),
+            reliability.bins(fitted.after),
+            calibration_file.PLACE,
+        ),
+        body,
+    )
+
+
+def _samples(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> Iterator[Sample]:
+    """What the fit learns from, with progress on a terminal."""
+    from pulsus.cli import progress
+    from pulsus.routing import calibrate
+
+    index, searcher = bench.searcher.index, bench.searcher
+
+    def look(text: str, without: Collection[str]) -> Sequence[Ranked]:
+        return index.rank(
+            text, history=searcher.history, now=searcher.now, limit=1, without=without
+        )
+
+    def split(query: str) -> Sequence[str]:
+        return [clause.text for clause in bench.search(query).subintents]
+
+    told = progress.counting("calibrating, request", quiet=session.verbosity < 0)
+    places = {row.query: number for number, row in enumerate(rows)}
+    for sample in calibrate.samples(rows, look, split):
+        if told:
+            told(places.get(sample.request, 0), len(rows))
+        yield sample
+    if told:
+        told(len(rows), len(rows))
