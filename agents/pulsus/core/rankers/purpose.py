@@ -48,6 +48,9 @@ def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]
     `known` tells the catalogue's words from misspelt verbs: without it, none is misspelt.
     """
     text = clean(request)
+    typed = command_line.changes(text)
+    if typed is not None:
+        return typed
     said = words(text)
     if not may_command(said, known):
         return ()

@@ -1,0 +1,108 @@
+"""Requests that are command lines (spec §6): what they change stands behind the program."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pulsus.core.rankers.command_line import changes
+from pulsus.core.rankers.purpose import caution, commands, groups_of
+from tests.ranking import tool
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ip route add", ("add",)),
+        ("ip -6 route add 2001:db8::/32 dev eth0", ("add",)),
+        ("ip link set eth0 down", ("set",)),
+        ("docker stop web", ("stop",)),
+        ("docker container rm web", ("rm",)),
+        ("sudo systemctl restart nginx", ("restart",)),
+        ("$ kubectl -n web delete pod x", ("delete",)),
+        ("terraform apply", ("apply",)),
+        ("apt upgrade", ("upgrade",)),
+        ('git commit -m "fix the bug"', ("commit",)),
+        ("docker ps -q | xargs docker rm", ("rm",)),
+        ("ps aux | xargs kill -9", ("kill",)),
+        ("docker stop web && docker rm web", ("stop", "rm")),
+    ],
+)
+def test_the_word_behind_the_program_says_what_is_changed(line, expected):
+    assert changes(line) == commands(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("crontab -r", ("crontab",)),
+        ("sysctl -w vm.swappiness=10", ("sysctl",)),
+        ("tar xzf a.tgz", ("tar",)),
+        ("find /tmp -name x -delete", ("find",)),
+        ("journalctl --vacuum-time=2d", ("journalctl",)),
+    ],
+)
+def test_a_flag_makes_a_change_of_a_program_that_looks(line, expected):
+    assert changes(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "df -h",
+        "docker ps",
+        "ip route show",
+        "ip route get 192.0.2.1",
+        "kubectl get pods",
+        "kubectl rollout status deploy/web",
+        "systemctl status nginx",
+        "systemctl list-units --failed",
+        "terraform plan",
+        "crontab -l",
+        "tar tzf a.tgz",
+        "apt list --upgradable",
+        "unzip -l a.zip",
+        "mount -l",
+        "apt-get -s upgrade",
+        "terraform apply --dry-run",
+        "sort -nr | head -10",
+    ],
+)
+def test_a_command_that_looks_changes_nothing(line):
+    assert changes(line) == commands(line) == ()
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "",
+        "|",
+        "$ ",
+        "mount",
+        "docker",
+        "show disk usage",
+        "which docker containers stop at night",
+        "apt updates pending",
+        "tar archive contents",
+        "restart the docker service",
+        "rm -rf /tmp/x",
+    ],
+)
+def test_a_sentence_is_no_command_line_and_a_verb_is_read_as_before(request_text):
+    assert changes(request_text) is None
+
+
+@pytest.mark.parametrize("request_text", ["docker restart count", "systemctl restart loop"])
+def test_a_noun_behind_a_program_changes_nothing(request_text):
+    assert changes(request_text) == ()
+
+
+def test_a_tool_that_reads_routes_is_not_sure_of_adding_one():
+    table = tool("network/routes/route_table", "Show the routing table.", kind="read")
+    for line, odd in (("ip route add", True), ("ip route show", False)):
+        assert bool(caution(commands(line), groups_of(line), table)) is odd
+
+
+@given(st.text(alphabet="abip -|&;$'\"xztar/", max_size=60))
+def test_any_text_is_read_without_an_error(text):
+    found = changes(text)
+    assert found is None or all(found)
