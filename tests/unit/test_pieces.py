@@ -101,12 +101,17 @@ def test_a_clause_that_does_nothing_with_rows_says_so(said):
         ("from those results drop the rows of root", "filter"),
         ("just the top 3 by size from this result", "sort"),
         ("put the output in a.md", "save"),
+        ("top rows by cpu column", "sort"),
+        ("keep the first 5 rows by cpu", "sort"),
     ],
 )
 def test_a_request_about_rows_at_hand_is_known(request_text, word):
     assert word in (at_hand(request_text) or "").split()
 
 
-@pytest.mark.parametrize("request_text", ["top 10 files", "save power", "list those files"])
+@pytest.mark.parametrize(
+    "request_text",
+    ["top 10 files", "save power", "list those files", "first 5 rows of a.csv"],
+)
 def test_a_request_that_needs_rows_first_is_not_about_rows_at_hand(request_text):
     assert at_hand(request_text) is None

@@ -88,11 +88,13 @@ def split(
 def _named_after(tool: ToolSpec, finest: Sequence[SubIntent]) -> bool:
     """Whether a tool is called by a word of each piece: "cpu_and_memory" for "cpu and memory".
 
-    Not where a later piece asks anew: "explain it and list them".
+    Not where a later piece asks anew: "explain it and list them", or for what the tool itself
+    does, "... and plot it" of "Plot a matrix".
     """
     name = set(stems(tool.name))
+    anew = READING.union(words(tool.summary)[:1])
     for at, piece in enumerate(finest):
-        if at and not READING.isdisjoint(words(piece.text)[:1]):
+        if at and not anew.isdisjoint(words(piece.text)[:1]):
             return False
         said = name.intersection(stems(piece.text))
         if not said:

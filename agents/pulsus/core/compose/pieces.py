@@ -49,6 +49,7 @@ SHAPES: Mapping[str, re.Pattern[str]] = {
           (?:sort(?:ed|ing)?|order(?:ed|ing)?|rank(?:ed|ing)?)(?:\s+{_THEM}(?:\s+below)?)?\s+(?:by|on|after)\b
         | (?:sort(?:ed)?|order(?:ed)?)\s+(?:descending|ascending)\b
         | {_MOST}\s+(?:\w+\s+)?first\b
+        | {_MOST}\s+(?:rows|records)\b
         | (?:limit(?:ed)?\s+to|cut\s+(?:after|at|to)|stop\s+after)\s+(?:the\s+\w+\s+)?{_NUMBER}\b
         | in\s+(?:descending|ascending)\s+order\b
         """,
@@ -96,10 +97,11 @@ SHAPES: Mapping[str, re.Pattern[str]] = {
 asks for it. The words go with the clause where tools are looked up for it."""
 
 _AT_HAND = re.compile(
-    r"""
+    rf"""
     \b(?:these|those|this|that|the|of)\s+(?:rows?|results?|records?|entries|items|output|list|lines
         |findings|text)\b
     | \b(?:rows|records|entries|results|list)\s+(?:below|above)\b
+    | \b{_MOST}\s+(?:{_NUMBER}\s+)?(?:rows|records)\b(?!.*(?:\w\.\w|/))
     | ^\w+\s+(?:it|that|this|them|these|those)\b(?!\s+(?:is|are|was|were|\w+s)\b)
     """,
     re.IGNORECASE | re.VERBOSE,
