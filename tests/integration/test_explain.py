@@ -132,12 +132,13 @@ def test_warnings_fail_the_check_only_with_strict(tmp_path):
 
 def test_a_golden_file_tells_who_takes_whose_requests(tmp_path):
     project = make(tmp_path / "project")
-    rows = [{"query": COUNT, "tools": ["shared/sort/top_rows"]}]
+    asked = [COUNT, "how many words are in a text"]
+    rows = [{"query": text, "tools": ["shared/sort/top_rows"]} for text in asked]
     (project / "requests.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     done = pulsus_here(project, "tools", "check", "--golden", "requests.jsonl", "--output", "json")
     found = next(f for f in done.json["findings"] if f["code"] == "NEAR_DUPLICATE")
     assert found["tools"] == ["shared/sort/top_rows", "text/count/count_words"]
-    assert found["evidence"] == [COUNT]
+    assert found["evidence"] == asked
 
 
 def test_an_annotation_stays_on_its_line_whatever_a_reason_says(tmp_path):

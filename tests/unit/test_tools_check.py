@@ -8,7 +8,7 @@ import pytest
 
 from pulsus.core.storage.accepted import PastRoute
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed
-from pulsus.routing.tools_check import check, last_used, unused
+from pulsus.routing.tools_check import check, claims, last_used, unused
 from tests.ranking import tool
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -55,22 +55,28 @@ def test_an_anti_intent_partly_said_blocks_nothing():
     assert codes(tool("a/b/plot", "Plot a matrix.", anti_intents=("matrix inverse",))) == []
 
 
-def test_one_intent_in_two_manifests_is_a_collision_in_any_word_order_and_form():
+def claimed(*tools):
+    return [(c.tool.id, c.rival.id, c.phrase, c.theirs) for c in claims(tools)]
+
+
+def test_one_intent_in_two_manifests_is_claimed_in_any_word_order_and_form():
     one = tool("a/b/one", intents=("open ports", "x"))
     two = tool("a/b/two", intents=("ports opened", "y"))
-    (found,) = findings(one, two)
-    assert (found.code, found.level) == ("INTENT_COLLISION", "warning")
-    assert found.tools == ("a/b/one", "a/b/two")
-    assert found.evidence == ("ports opened = open ports",)
+    assert claimed(one, two) == [("a/b/one", "a/b/two", "open ports", "ports opened")]
 
 
-def test_intents_that_only_share_a_single_stem_are_a_note():
+def test_one_stem_written_differently_is_not_one_intent():
     one, two = tool("a/b/one", intents=("D state",)), tool("a/b/two", intents=("where state is",))
-    assert codes(one, two) == [("INTENT_COLLISION", "info", ("a/b/one", "a/b/two"))]
+    assert claimed(one, two) == []
+
+
+def test_one_word_written_alike_is_one_intent():
+    one, two = tool("a/b/one", intents=("lsof",)), tool("a/b/two", intents=("LSOF",))
+    assert claimed(one, two) == [("a/b/one", "a/b/two", "lsof", "LSOF")]
 
 
 def test_intents_without_a_content_word_do_not_collide():
-    assert codes(tool("a/b/one", intents=("what is it",)), tool("a/b/two", intents=("do",))) == []
+    assert claimed(tool("a/b/one", intents=("what is it",)), tool("a/b/two", intents=("do",))) == []
 
 
 def test_a_broken_file_and_a_contract_error_are_errors():

@@ -4,7 +4,8 @@ import pytest
 
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.routing.golden import GoldenRow
-from pulsus.routing.tools_probe import MOST, findings, golden_texts, probe, texts
+from pulsus.routing.tools_check import claims
+from pulsus.routing.tools_probe import MOST, collisions, findings, golden_texts, probe, texts
 from tests.ranking import CATALOGUE, tool
 
 
@@ -66,6 +67,52 @@ def test_one_request_lost_is_a_note_and_many_are_a_warning(lost, level):
     (told,) = findings(list(probe([one, two], first, golden)))
     assert (told.code, told.level) == ("TAKES_REQUESTS", level)
     assert f"takes {lost} of its 10 requests" in told.reason
+
+
+@pytest.mark.parametrize("again", [(), ("Please ONE!",)])
+def test_one_request_lost_is_no_evidence_that_two_tools_are_duplicates(again):
+    one, two = tool("a/b/one", "Do one."), tool("a/b/two", "Do two.")
+    golden = {one.id: ("one please", *again)}
+
+    def first(text, wanted):
+        return two.id if text in golden[one.id] else wanted
+
+    (told,) = findings(list(probe([one, two], first, golden)))
+    assert (told.code, told.level) == ("TAKES_REQUESTS", "info")
+    assert "not evidence yet" in told.reason
+
+
+def test_two_requests_of_different_words_are_evidence_of_duplicates():
+    one, two = tool("a/b/one", "Do one."), tool("a/b/two", "Do two.")
+    golden = {one.id: ("first wish", "second wish")}
+
+    def first(text, wanted):
+        return two.id if "wish" in text else wanted
+
+    (told,) = findings(list(probe([one, two], first, golden)))
+    assert (told.code, told.level) == ("NEAR_DUPLICATE", "warning")
+
+
+def collided(one, two, winner):
+    return list(collisions(claims([one, two]), lambda text, wanted: winner or wanted))
+
+
+def test_an_intent_in_two_manifests_is_told_to_the_one_that_loses_it():
+    one = tool("a/b/one", intents=("open ports",))
+    two = tool("a/b/two", intents=("open ports",))
+    (found,) = collided(one, two, two.id)
+    assert (found.code, found.level) == ("INTENT_COLLISION", "warning")
+    assert found.tools == (one.id, two.id)
+    assert found.reason == "a/b/two claims the same and comes first: 'open ports'"
+    (other,) = collided(one, two, one.id)
+    assert other.tools == (two.id, one.id)
+
+
+def test_an_intent_that_each_tool_wins_as_it_writes_it_is_no_finding():
+    one = tool("a/b/one", intents=("open ports",))
+    two = tool("a/b/two", intents=("ports opened",))
+    assert collided(one, two, None) == []
+    assert collided(one, two, "a/b/third") == []
 
 
 def test_golden_requests_judge_a_tool_rather_than_its_own_words():

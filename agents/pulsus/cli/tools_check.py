@@ -16,8 +16,11 @@ from pulsus.cli.common import Session, common
 from pulsus.errors import ValidationFailed
 
 if TYPE_CHECKING:
-    from pulsus.routing.tools_check import Finding
+    from pulsus.core.types import ToolSpec
+    from pulsus.routing.tools_check import Finding, Level
     from pulsus.routing.tools_probe import First, Probed
+
+NAMES: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}
 
 GOLDEN = Path("config/golden.jsonl")
 
@@ -73,7 +76,11 @@ def _findings(session: Session, golden: Path | None, unused_days: int | None) ->
     app = session.app
     latest = {r.tool_id: r for r in metadata.read_all(app.workflows_root)}
     found = tools_check.check(app.catalogue, latest)
-    found += tools_probe.findings(_probed(session, golden))
+    first = _first(session)
+    hidden = {found.shared for found in app.catalogue.shadowed}
+    tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]
+    found += tools_probe.findings(_probed(session, golden, tools, first))
+    found += tools_probe.collisions(tools_check.claims(tools), first)
     past = accepted.load(app.state_dir)
     found += tools_check.unused(
         app.catalogue.tools,
@@ -85,18 +92,17 @@ def _findings(session: Session, golden: Path | None, unused_days: int | None) ->
     return sorted(found, key=lambda f: (tools_check.LEVELS.index(f.level), f.code, str(f.path)))
 
 
-def _probed(session: Session, golden: Path | None) -> list[Probed]:
-    """Every tool that is not hidden by another, asked for; with progress on a terminal."""
+def _probed(
+    session: Session, golden: Path | None, tools: Sequence[ToolSpec], first: First
+) -> list[Probed]:
+    """Every tool asked for; with progress on a terminal."""
     from pulsus.routing import golden as golden_rows
     from pulsus.routing import tools_probe
 
-    app = session.app
-    rows = golden or app.project / GOLDEN
-    asked = golden_rows.load_queries(rows) if golden or rows.exists() else ()
-    hidden = {found.shared for found in app.catalogue.shadowed}
-    tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]
+    rows = golden or session.app.project / GOLDEN
+    asked = golden_rows.load_queries(rows, output.warn) if golden or rows.exists() else ()
     quiet = session.verbosity < 0 or not output.is_terminal(sys.stderr)
-    probing = tools_probe.probe(tools, _first(session), tools_probe.golden_texts(asked))
+    probing = tools_probe.probe(tools, first, tools_probe.golden_texts(asked))
     with click.progressbar(
         probing, length=len(tools), label="asking for each tool", file=sys.stderr, hidden=quiet
     ) as shown:
@@ -153,10 +159,11 @@ def _tell(session: Session, found: Sequence[Finding]) -> None:
         output.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
         click.echo()
     more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
-    click.echo(
-        f"{len(session.app.catalogue.tools)} tools, {counts['error']} errors, "
-        f"{counts['warning']} warnings, {counts['info']} notes{more}"
-    )
+    from pulsus.cli.table import counted
+
+    totals = (counted(counts[level], name) for level, name in NAMES.items())
+    tools = counted(len(session.app.catalogue.tools), "tool")
+    click.echo(f"{tools}, {', '.join(totals)}{more}")
 
 
 def _about(finding: Finding, project: Path) -> str:
@@ -186,7 +193,9 @@ def _property(text: str) -> str:
 
 
 def _refused(findings: int) -> ValidationFailed:
+    from pulsus.cli.table import counted
+
     return ValidationFailed(
-        f"{findings} findings in the catalogue",
+        f"{counted(findings, 'finding')} in the catalogue",
         hint="`findings` say what and why, and what to do; docs/guides/check-a-catalogue.md",
     )

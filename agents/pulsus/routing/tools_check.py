@@ -38,6 +38,25 @@ class Finding:
     evidence: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An intent in two manifests: `phrase` as `tool` writes it, `theirs` as `rival` does."""
+
+    tool: ToolSpec
+    rival: ToolSpec
+    phrase: str
+    theirs: str
+
+    @property
+    def same(self) -> bool:
+        """Whether both write it alike."""
+        return self.phrase.casefold() == self.theirs.casefold()
+
+    def other(self, owner: ToolSpec) -> str:
+        """The phrase as the one that is not `owner` writes it."""
+        return self.theirs if owner.id == self.tool.id else self.phrase
+
+
 def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
     """Everything the files tell. `latest` maps a tool's id to its last promotion."""
     return [
@@ -47,7 +66,6 @@ def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
         *_shadowed(catalogue),
         *_incomplete(catalogue.tools),
         *_unpromoted(catalogue.tools, latest),
-        *_colliding(catalogue.tools),
         *_same_name(catalogue),
         *(
             Finding("WARNING", "warning", None, (), text, "correct the file it names")
@@ -156,37 +174,21 @@ def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
             )
 
 
-def _colliding(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
+def claims(tools: Sequence[ToolSpec]) -> Iterator[Claim]:
     """Pairs of tools whose manifests claim the same intent, as ranking reads it: by its stems.
 
-    Where they are written differently the evidence shows both, the other tool's first; one stem in
-    common is then only a note.
+    Whether one of them suffers from it only ranking can tell (tools_probe.py).
     """
-    claims: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    claimed: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     by_id = {tool.id: tool for tool in tools if tool.manifest}
     for tool in by_id.values():
-        assert tool.manifest is not None
-        for intent in tool.manifest.intents:
-            claims[tuple(sorted(set(stems(intent))))].setdefault(tool.id, intent)
-    shared: dict[tuple[str, str], list[str]] = defaultdict(list)
-    plain: set[tuple[str, str]] = set()
-    for words, claimants in claims.items():
-        for pair in combinations(sorted(claimants), 2) if words else ():
-            mine, theirs = claimants[pair[0]], claimants[pair[1]]
-            shared[pair].append(mine if mine == theirs else f"{theirs} = {mine}")
-            if mine == theirs or len(words) > 1:
-                plain.add(pair)
-    for (one, two), intents in sorted(shared.items()):
-        manifest = by_id[one].manifest
-        yield Finding(
-            "INTENT_COLLISION",
-            "warning" if (one, two) in plain else "info",
-            manifest.path if manifest else None,
-            (one, two),
-            f"{two} claims the same: {_listed(intents)}",
-            "leave the intent to one of them",
-            tuple(intents),
-        )
+        for intent in tool.manifest.intents if tool.manifest else ():
+            claimed[tuple(sorted(set(stems(intent))))].setdefault(tool.id, intent)
+    for said, claimants in claimed.items():
+        for one, two in combinations(sorted(claimants), 2) if said else ():
+            claim = Claim(by_id[one], by_id[two], claimants[one], claimants[two])
+            if claim.same or len(said) > 1:
+                yield claim
 
 
 def _shadowed(catalogue: Catalogue) -> Iterator[Finding]:
@@ -232,8 +234,3 @@ def _grouped(keyed: Iterable[tuple[str, ToolSpec]]) -> Iterator[list[ToolSpec]]:
 def _says(text: str, hint: str) -> bool:
     wanted = set(stems(hint))
     return bool(wanted) and wanted <= set(stems(text))
-
-
-def _listed(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
-    return ", ".join(map(repr, texts[:3])) + more

@@ -11,16 +11,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from pulsus.core.rankers.text import words
+from pulsus.core.rankers.text import stems, words
 from pulsus.core.types import ToolSpec
 from pulsus.routing.golden import GoldenRow
-from pulsus.routing.tools_check import Finding
+from pulsus.routing.tools_check import Claim, Finding
 
 MOST = 12
 """Texts a tool is asked for by: its name, its summary, then requests and intents in turn."""
 
 _NEAR = 0.5
 """Share of a tool's requests from which another tool that takes them is nearly its duplicate."""
+
+_EVIDENCE = 2
+"""Requests of different words from which something is shown of two tools: one is chance."""
 
 _MANY = 0.25
 """Share from which it is worth a warning: one in a dozen is what any two neighbours share."""
@@ -91,12 +94,41 @@ def findings(probed: Sequence[Probed]) -> Iterator[Finding]:
             yield _unreachable(one)
         for thief, requests in sorted(one.taken.items(), key=lambda t: (-len(t[1]), t[0])):
             pair = frozenset((one.tool.id, thief))
-            near = one.tool.summary in requests or len(requests) >= _NEAR * one.asked
+            many = _distinct(requests) >= _EVIDENCE and len(requests) >= _NEAR * one.asked
+            near = many or one.tool.summary in requests
             if not near:
                 yield _taken(one, thief, requests)
             elif pair not in told:
                 told.add(pair)
                 yield _near(one, by_id.get(thief), thief, requests)
+
+
+def collisions(claims: Iterable[Claim], first: First) -> Iterator[Finding]:
+    """Intents that two manifests claim and that one of them loses for it: asked for as that one
+    writes it, the other comes first. What both claim and each gets is nobody's trouble.
+    """
+    lost: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+    for claim in claims:
+        for text, owner, other in (
+            (claim.phrase, claim.tool, claim.rival),
+            (claim.theirs, claim.rival, claim.tool),
+        ):
+            if first(text, owner.id) == other.id:
+                lost[owner.id, other.id].append(Claim(owner, other, text, claim.other(owner)))
+                break
+    for (owner_id, rival_id), found in sorted(lost.items()):
+        manifest = found[0].tool.manifest
+        told = [c.phrase if c.same else f"{c.phrase} = {c.theirs}" for c in found]
+        more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+        yield Finding(
+            "INTENT_COLLISION",
+            "warning",
+            manifest.path if manifest else None,
+            (owner_id, rival_id),
+            f"{rival_id} claims the same and comes first: {', '.join(map(repr, told[:3]))}{more}",
+            "leave the intent to one of them",
+            tuple(told),
+        )
 
 
 def _unreachable(one: Probed) -> Finding:
@@ -127,22 +159,33 @@ def _near(one: Probed, other: Probed | None, thief: str, taken: Sequence[str]) -
         "warning",
         one.tool.path,
         (one.tool.id, thief),
-        f"{thief} takes {len(taken)} of its {one.asked} requests{both}: {taken[0]!r}",
+        f"{thief} takes {len(taken)} of its {_requests(one.asked)}{both}: {taken[0]!r}",
         "merge the two, or say in each summary and its intents what the other does not do",
         (*taken, *back),
     )
 
 
 def _taken(one: Probed, thief: str, taken: Sequence[str]) -> Finding:
+    shown = _distinct(taken) >= _EVIDENCE
+    yet = "" if shown else " (one request; not evidence yet)"
     return Finding(
         "TAKES_REQUESTS",
-        "warning" if len(taken) >= _MANY * one.asked else "info",
+        "warning" if shown and len(taken) >= _MANY * one.asked else "info",
         one.tool.path,
         (one.tool.id, thief),
-        f"{thief} takes {len(taken)} of its {one.asked} requests: {taken[0]!r}",
+        f"{thief} takes {len(taken)} of its {_requests(one.asked)}: {taken[0]!r}{yet}",
         "add these words to its intents, or to the other tool's anti_intents",
         tuple(taken),
     )
+
+
+def _distinct(requests: Iterable[str]) -> int:
+    """How many requests there are that differ in more than word forms, order and marks."""
+    return len({tuple(sorted(set(stems(text)))) for text in requests})
+
+
+def _requests(number: int) -> str:
+    return f"{number} request{'' if number == 1 else 's'}"
 
 
 def _name(tool: ToolSpec) -> str:
