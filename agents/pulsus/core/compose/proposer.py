@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from pulsus.config.settings import ModelConfig
 from pulsus.record import dataclass
 
 Role = Literal["system", "user", "assistant"]
@@ -51,12 +52,58 @@ class Completion:
     """One answer. `model` is the name the server gives; `finish` is "length" when it was cut off.
 
     Where a schema was asked for, `text` is the bare JSON value, already checked against it.
+    `dropped` names what the server refused to take and the answer was therefore made without:
+    temperature, seed, schema (it was put in words instead).
     """
 
     text: str
     usage: Usage
     model: str
     finish: Finish
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model that a server offers. `context` is its length in tokens, 0 where not stated."""
+
+    name: str
+    context: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a provider is made from. `key` is "" where there is none; `redact` hides secrets."""
+
+    settings: ModelConfig
+    key: str
+    redact: Callable[[str], str]
+
+
+class Provider(Protocol):
+    """One way to reach a model: what `llm/` and plugins implement.
+
+    It is called through a `Proposer`, which redacts the messages before, and afterwards checks the
+    answer against the schema and counts the tokens. So `schema` is a wish here: the answer may be
+    JSON inside a fence.
+    """
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Schema | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        seed: int | None = None,
+        on_text: OnText | None = None,
+    ) -> Completion:
+        """The model's answer. Raises ModelError and its kinds; anything else is the plugin's."""
+        ...
+
+    def models(self) -> Sequence[ServedModel]:
+        """What the server says it has; empty where it does not say. Raises ModelError."""
+        ...
 
 
 class Proposer(Protocol):
@@ -99,3 +146,11 @@ class Proposer(Protocol):
         ModelError and its kinds.
         """
         ...
+
+    def models(self) -> Sequence[ServedModel]:
+        """What the server says it has; empty where it does not say. Raises ModelError."""
+        ...
+
+
+MakeProvider = Callable[[Setup], Provider]
+"""What the hook `pulsus_model_providers` gives, by the name `model.provider` selects it by."""

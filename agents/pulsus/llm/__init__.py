@@ -1,0 +1,1 @@
+"""Reaching a language model over plain HTTP (spec §7)."""

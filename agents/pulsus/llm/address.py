@@ -1,0 +1,69 @@
+"""Where the model's server is, and whether a key may travel there."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from pulsus.errors import ConfigError
+from pulsus.record import dataclass
+
+# Names that public DNS cannot hold: RFC 6761, RFC 6762, RFC 8375, and ICANN's reservation.
+_LOCAL_ENDINGS = (".localhost", ".local", ".home.arpa", ".internal")
+_ENDPOINTS = ("/chat/completions", "/completions", "/messages", "/models")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A base URL without its last slash. `local`: this machine or a private network."""
+
+    base: str
+    local: bool
+    encrypted: bool
+
+    def of(self, path: str) -> str:
+        """The URL of an endpoint below the base."""
+        return f"{self.base}/{path}"
+
+
+def address(base_url: str) -> Address:
+    """The address that `model.base_url` means. Raises ConfigError, never showing a password."""
+    try:
+        parts = urlsplit(base_url.strip())
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise _wrong("is no URL", str(error)) from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise _wrong(f"= {base_url!r} is no http(s) URL", "for example http://127.0.0.1:11434/v1")
+    if parts.username is not None or parts.password is not None:
+        raise _wrong(
+            "holds a user name", "put the key in the variable that model.api_key_env names"
+        )
+    if parts.query or parts.fragment:
+        raise _wrong("holds a query or fragment", "end it at /v1")
+    base = f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
+    for endpoint in _ENDPOINTS:
+        if base.endswith(endpoint):
+            raise _wrong(f"= {base!r} ends in {endpoint}", f"use {base.removesuffix(endpoint)}")
+    return Address(base, is_local(host), parts.scheme == "https")
+
+
+def is_local(host: str) -> bool:
+    """Whether `host` is this machine or on a network that is not the public one.
+
+    True for addresses outside the public ranges, names without a dot, and names public DNS cannot
+    hold. No name is looked up: an answer may change between the look and the request.
+    """
+    name = host.lower().rstrip(".")
+    try:
+        ip = ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        # A number without dots is an address too, in a spelling of its own.
+        dotless = "." not in name and name[:1].isalpha()
+        return dotless or name.endswith(_LOCAL_ENDINGS)
+    mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+    return not (mapped or ip).is_global
+
+
+def _wrong(what: str, hint: str) -> ConfigError:
+    return ConfigError(f"setting model.base_url {what}", hint=hint, key="model.base_url")
