@@ -107,10 +107,50 @@ def test_the_terminal_gets_no_line_wider_than_it_is(project):
     )
     for width in (60, 80, 200):
         lines = list(render.explain(outcome(wide), shipped(), width))
-        shown = [line for line in lines if not line.startswith("[PULSUS]")]
-        assert max(map(len, shown)) <= max(width, len(wide.tool.id))
-        assert any(wide.tool.id in line for line in shown)
+        assert max(map(len, lines)) <= max(width, len(wide.tool.id))
+        assert any(wide.tool.id in line for line in lines)
     assert table.unheard([wide]) == ()
+
+
+def test_the_gaps_say_whose_numbers_they_are(project):
+    done = pulsus_here(project, "explain", COUNT, "--why-not", "demo/greet/say_hello")
+    assert "own: demo/greet/say_hello, winner: text/count/count_words" in done.out
+    assert "first" not in done.out.split("feature", 1)[1].splitlines()[0]
+    assert "winner" in done.out.split("feature", 1)[1].splitlines()[0]
+
+
+def test_the_data_of_a_calibration_is_told_by_more_than_one_digit():
+    from pulsus.cli import table
+    from pulsus.core.rankers.calibration import Calibration
+
+    told = {"source": "project", "version": 2, "requests": 1, "data": "sha256:" + "0123456789" * 6}
+    said = table.calibrated_by(Calibration(0.0, {}, told))
+    assert "1 request, data sha256:012345678901 " in said
+
+
+def test_explain_takes_hints_from_docs_as_route_does(tmp_path):
+    folder = make(tmp_path / "project")
+    (folder / "docs").mkdir()
+    text = "# Words\n\nTo count the words of a text use `text/count/count_words`.\n"
+    (folder / "docs/words.md").write_text(text, encoding="utf-8")
+    mine = explained(folder, COUNT, "--rag")
+    theirs = pulsus_here(folder, "route", COUNT, "--explain", "--rag", "--output", "json").json
+    assert mine["passages"] == theirs["passages"]
+    assert mine["passages"]
+    assert explained(folder, COUNT)["passages"] == []
+    plain = explained(folder, COUNT, "--rag", "--why-not", "demo/greet/say_hello")
+    del plain["why_not"]
+    assert plain == mine
+
+
+def test_explain_without_the_extra_for_meaning_is_a_clear_error(tmp_path, monkeypatch):
+    from pulsus.core.embeddings import encoder
+
+    monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
+    encoder.minilm.cache_clear()
+    folder = make(tmp_path / "project")
+    done = pulsus_here(folder, "explain", COUNT, "--embeddings", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "EXTRA_MISSING")
 
 
 def test_duplicates_fail_the_check_and_name_both_files(tmp_path):

@@ -28,10 +28,21 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("request", nargs=-1, required=True)
 @click.option("--why-not", "about", metavar="TOOL", help="Say why TOOL was not chosen.")
+@click.option("--rag/--no-rag", default=None, help="Take hints from docs. [default: off]")
+@click.option(
+    "--embeddings/--no-embeddings",
+    default=None,
+    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
+)
 @kind_option
 @common()
 def command(
-    session: Session, request: tuple[str, ...], about: str | None, kinds: tuple[str, ...]
+    session: Session,
+    request: tuple[str, ...],
+    about: str | None,
+    rag: bool | None,
+    embeddings: bool | None,
+    kinds: tuple[str, ...],
 ) -> None:
     """Show how REQUEST would be decided, with every number behind it. Nothing runs, nothing is
     asked and nothing is written.
@@ -40,6 +51,10 @@ def command(
     """
     from pulsus.cli import jsonout, render, table, warnings
 
+    if rag is not None:
+        session.flags["rag_enabled"] = rag
+    if embeddings is not None:
+        session.flags["embeddings_enabled"] = embeddings
     if kinds:
         session.flags["access"] = {"kinds": list(kinds)}
     app = session.app
@@ -84,7 +99,7 @@ def _explained(
     if refusal:
         return outcome, why_not.of_filtered(wanted, refusal)
     # Searched again with the tool in sight: the decision shown is the one without it.
-    seen = searcher.search(intent, include=(wanted.id,))
+    seen = searcher.search(intent, include=(wanted.id,), hinted=reading.hinted)
     answer = why_not.why_not(
         wanted,
         replace(found, candidates=seen.candidates),

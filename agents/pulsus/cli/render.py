@@ -82,24 +82,27 @@ def explain(
     """
     weights = outcome.candidates[0].weights if outcome.candidates else outcome.weights
     shown = " ".join(f"{name}={weight:.2f}" for name, weight in weights.items())
-    yield f"{TAG} weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {_scope(outcome)}"
+    yield from _told(
+        f"weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {_scope(outcome)}", width
+    )
     yield from table.candidates(
         outcome.candidates, weights, outcome.intent.intent, calibration, width
     )
-    yield (f"{TAG} tie-breakers: domain before shared, higher history, shallower path, file name")
+    order = "domain before shared, higher history, shallower path, file name"
+    yield from _told(f"tie-breakers: {order}", width)
     if calibration:
-        yield f"{TAG} calibration: {table.calibrated_by(calibration)}"
+        yield from _told(f"calibration: {table.calibrated_by(calibration)}", width)
     nowhere = table.unheard(outcome.candidates)
     if nowhere:
-        yield f"{TAG} in none of these: {' '.join(nowhere)}"
+        yield from _told(f"in none of these: {' '.join(nowhere)}", width)
     for sub in outcome.subintents:
         best = sub.candidates[0] if sub.candidates else None
         found = f"{best.tool.id} p={best.p:.2f}" if best else "nothing"
-        yield f"{TAG} sub-intent {sub.text!r}: {found}"
+        yield from _told(f"sub-intent {sub.text!r}: {found}", width)
     for passage in outcome.passages:
         under = f" — {passage.heading}" if passage.heading else ""
-        yield f"{TAG} hint from {passage.source}{under} ({passage.score:.2f})"
-    yield f"{TAG} reason: {outcome.decision.reason}"
+        yield from _told(f"hint from {passage.source}{under} ({passage.score:.2f})", width)
+    yield from _told(f"reason: {outcome.decision.reason}", width)
 
 
 @_printable
@@ -112,6 +115,10 @@ def report(found: ValidationReport, project: Path, *, details: bool = True) -> I
     yield from (f"  - warning: {warning}" for warning in found.warnings)
     proof = f" (proof: {found.proof})" if found.proof else ""
     yield f"{relative(found.path, project)}: {found.verdict}{proof} — {found.summary}"
+
+
+def _told(text: str, width: int | None) -> Iterator[str]:
+    return table.wrapped(f"{TAG} {text}", width, indent="")
 
 
 def relative(path: Path, project: Path) -> str:

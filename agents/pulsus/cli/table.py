@@ -31,7 +31,7 @@ def candidates(
     head = "  ".join(["rank", "p   ", "score", *columns, "tool"])
     ids = max((len(r.tool.id) for r in ranked), default=4)
     narrow = width is not None and len(head) - 4 + ids > width
-    yield head.removesuffix("  tool") if narrow else head
+    yield head.removesuffix("  tool").rstrip() if narrow else head
     for one in ranked:
         yield from _row(one, list(weights), narrow=narrow)
         for label, text in details(one, request, calibration):

@@ -13,6 +13,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
+from pulsus.core.telemetry.printable import strip_controls
 from pulsus.errors import ValidationFailed
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from pulsus.routing.tools_probe import First, Probed
 
 NAMES: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}
+
+WIDE = 120
+"""Columns from which a table of findings is easier to read than a list."""
 
 GOLDEN = Path("config/golden.jsonl")
 
@@ -154,7 +158,7 @@ def _tell(session: Session, found: Sequence[Finding]) -> None:
     shown = [f for f in found if f.level != "info" or session.verbosity > 0]
     if shown:
         rows = [(f.level, f.code, _about(f, session.project), f.reason) for f in shown]
-        output.table(("level", "code", "tool or file", "reason"), rows)
+        _listed(rows, output.width())
         click.echo()
         output.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
         click.echo()
@@ -164,6 +168,19 @@ def _tell(session: Session, found: Sequence[Finding]) -> None:
     totals = (counted(counts[level], name) for level, name in NAMES.items())
     tools = counted(len(session.app.catalogue.tools), "tool")
     click.echo(f"{tools}, {', '.join(totals)}{more}")
+
+
+def _listed(rows: Sequence[tuple[str, str, str, str]], width: int | None) -> None:
+    """The findings as a table, or below each other on a terminal too narrow to hold an id whole."""
+    if width is None or width >= WIDE:
+        output.table(("level", "code", "tool or file", "reason"), rows)
+        return
+    from pulsus.cli.table import wrapped
+
+    for level, code, about, reason in rows:
+        click.echo(strip_controls(f"{level} {code}  {about}"))
+        text = strip_controls(reason).replace("\n", " ")
+        click.echo("\n".join(wrapped(text, width, indent="    ")))
 
 
 def _about(finding: Finding, project: Path) -> str:
