@@ -70,6 +70,11 @@ def test_one_tool_for_both_sides_of_and_beats_two():
     ]
 
 
+def test_a_part_that_asks_for_what_the_tool_itself_does_is_a_step_of_its_own():
+    asked = "summarise the matrix and plot it"
+    assert names(asked) == ["summarize_matrix", "plot_matrix"]
+
+
 def test_no_tool_comes_twice():
     assert names("list open ports, then list who listens") == ["listening_ports"]
 

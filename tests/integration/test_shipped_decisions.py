@@ -1,0 +1,81 @@
+"""What the shipped catalogue decides where a plan, a command line or a word is easily misread."""
+
+from pathlib import Path
+
+import pytest
+
+from pulsus import bootstrap
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def search():
+    app = bootstrap.build(ROOT, {"cache_enabled": False})
+    parser, searcher = app.parser(), app.searcher(past=False)
+    return lambda request: searcher.search(parser.parse(request))
+
+
+def decided(found):
+    return found.choice.policy, [r.tool.name for r in found.choice.chosen]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "tools"),
+    [
+        ("summarise the matrix m.csv and plot the summary", ["summarize_matrix", "plot_matrix"]),
+        ("summarise the matrix and plot the summary", ["summarize_matrix", "plot_matrix"]),
+        ("5 biggest files in /etc as a table", ["biggest_files", "markdown_table"]),
+    ],
+)
+def test_two_things_asked_for_are_two_steps(search, request_text, tools):
+    assert decided(search(request_text)) == ("compose", tools)
+
+
+@pytest.mark.parametrize(
+    "request_text", ["biggest files in /var/log and plot", "show memory and draw a chart"]
+)
+def test_a_picture_of_what_no_step_gives_as_a_summary_is_no_plan(search, request_text):
+    found = search(request_text)
+    assert decided(found) == ("generate", [])
+    assert "plot_matrix: no step before it clearly gives 'summary'" in found.choice.reason
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("df -h", "disk_usage"),
+        ("docker ps", "container_list"),
+        ("ip route show", "route_table"),
+        ("systemctl status nginx", "service_status"),
+        ("unzip -l site.zip", "archive_contents"),
+        ("crontab -l", "cron_jobs"),
+    ],
+)
+def test_a_command_that_looks_leads_to_the_tool_that_does(search, line, name):
+    assert decided(search(line)) == ("select", [name])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ip route add",
+        "ip link set eth0 down",
+        "docker stop web",
+        "systemctl stop nginx",
+        "crontab -r",
+        "sysctl -w vm.swappiness=10",
+        "apt upgrade",
+        "tar xzf site.tgz",
+        "terraform plan",
+        "kubectl get pods",
+        "ip addr show",
+    ],
+)
+def test_a_command_no_tool_carries_out_selects_none(search, line):
+    assert decided(search(line)) == ("generate", [])
+
+
+def test_rows_at_hand_are_sorted_whatever_their_column_is_called(search):
+    assert decided(search("top rows by cpu column")) == ("select", ["top_rows"])
+    assert decided(search("top cpu processes")) == ("select", ["top_processes"])
