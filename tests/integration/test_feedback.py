@@ -168,3 +168,48 @@ def test_a_word_repeated_after_another_run_s_word_is_the_newest(project):
     told(project, second["run_id"], "--none")
     assert told(project, first["run_id"], "--right", "count_words").json["recorded"] is True
     assert history(routed(project, COUNT), "text/count/count_words") > 0.4
+
+
+def test_it_says_what_will_happen_next_time(project):
+    run = routed(project, COUNT)
+    done = told(project, run["run_id"], "--right", "count_words")
+    coming, after = done.json["next"], routed(project, COUNT)
+    assert (coming["as_told"], coming["selected"]) == (True, after["selected"])
+    assert coming["p"] == after["candidates"][0]["p"]
+    said = pulsus_here(project, "feedback", run["run_id"], "--right", "count_words").out
+    assert f"next time: text/count/count_words, p {coming['p']:.2f}" in said
+
+
+def test_it_says_so_where_an_anti_intent_stands_against_the_word(project):
+    hints = project / "workflows/domains/text/count/count_words.tool.yaml"
+    hints.write_text("hints:\n  anti_intents: [sourdough]\n", encoding="utf-8")
+    run = routed(project, NOTHING)
+    done = told(project, run["run_id"], "--right", "count_words")
+    coming = done.json["next"]
+    assert not coming["as_told"]
+    (missed,) = coming["missed"]
+    assert missed["tool"] == "text/count/count_words"
+    assert "manifest says it is not for 'sourdough'" in missed["reason"]
+    assert routed(project, NOTHING)["selected"] == coming["selected"] == []
+    said = pulsus_here(project, "feedback", run["run_id"], "--right", "count_words").out
+    assert "still not text/count/count_words: " in said
+    assert f"pulsus explain '{NOTHING}' --why-not text/count/count_words" in said
+
+
+def test_it_says_so_where_a_tool_is_selected_though_nothing_fits(project):
+    run = routed(project, "count_words")
+    done = told(project, run["run_id"], "--none")
+    assert done.json["next"]["as_told"] is (routed(project, "count_words")["selected"] == [])
+    if not done.json["next"]["as_told"]:
+        assert (
+            "still text/count/count_words: "
+            in pulsus_here(project, "feedback", run["run_id"], "--none").out
+        )
+
+
+def test_it_says_so_where_a_filter_leaves_the_tool_out(project):
+    run = routed(project, COUNT)
+    (project / "config").mkdir(exist_ok=True)
+    (project / "config/pulsus.toml").write_text('[access]\ndeny = ["text/*"]\n', encoding="utf-8")
+    (missed,) = told(project, run["run_id"], "--right", "count_words").json["next"]["missed"]
+    assert (missed["code"], "access.deny" in missed["reason"]) == ("FILTERED", True)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
-from pulsus.core.telemetry.printable import one_line
+from pulsus.core.telemetry.printable import one_line, strip_controls
 from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.routing.next_time import NextTime
 
 
 @click.command()
@@ -25,15 +33,18 @@ def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool
     """Remember which tool was right for the request of RUN; one that was chosen instead was wrong.
 
     RUN is a run's id: the run_id of `route --output json`, or its folder's name in logs/runs.
-    Requests like it are routed accordingly from now on. The last word on a run counts.
+    Requests like it are routed accordingly from now on, unless an anti-intent or the threshold
+    stands against it: what will happen next time is said. The last word on a request counts.
 
     \b
     Examples:
       pulsus feedback run-20260301-120000-1a2b3c --right storage/usage/disk_usage
       pulsus feedback run-20260301-120000-1a2b3c --none
     """
+    from pulsus.cli import warnings
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing import feedback
+    from pulsus.routing.next_time import next_time
 
     if bool(right) == nothing:
         raise UsageError(
@@ -47,19 +58,59 @@ def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool
     if row:
         app.remember(row)
     wrong = () if row is None else row.tools if nothing else row.wrong
+    now = replace(app)  # opened anew: it knows what was just said
+    coming = next_time(now, run.request, tools)
+    warnings.show(session)
+    request = app.redactor.redact(run.request)
     if session.json:
         output.document(
             {
                 "ok": True,
                 "run_id": run.run_id,
-                "request": app.redactor.redact(run.request),
+                "request": request,
                 "right": list(tools),
                 "wrong": list(wrong),
                 "recorded": row is not None,
+                "next": _next(coming),
             }
         )
         return
-    said = one_line(app.redactor.redact(run.request), 80)
+    said = one_line(request, 80)
     click.echo(f"{'noted' if row else 'known'}: {said!r} → {', '.join(tools) or 'nothing fits'}")
     if wrong:
         click.echo(f"not {', '.join(wrong)}")
+    for line in _lines(coming, request):
+        click.echo(strip_controls(line))
+
+
+def _next(coming: NextTime) -> dict[str, object]:
+    return {
+        "policy": coming.policy,
+        "selected": list(coming.selected),
+        "p": None if coming.p is None else round(coming.p, 6),
+        "tau": coming.tau,
+        "reason": coming.reason,
+        "as_told": coming.as_told,
+        "missed": [
+            {"tool": m.tool, "code": m.code, "reason": m.reason, "fix": m.fix or None}
+            for m in coming.missed
+        ],
+    }
+
+
+def _lines(coming: NextTime, request: str) -> Iterator[str]:
+    """What will happen for the request, and why where that is not what was said."""
+    p = "" if coming.p is None else f", p {coming.p:.2f}"
+    if coming.selected:
+        yield f"next time: {', then '.join(coming.selected)}{p}"
+    else:
+        yield "next time: nothing" + ("" if coming.missed else f" ({coming.reason})")
+    for missed in coming.missed:
+        fix = f"; {missed.fix}" if missed.fix else ""
+        yield f"still not {missed.tool}: {missed.reason}{fix}"
+        yield f"  see pulsus explain {shlex.quote(request)} --why-not {missed.tool}"
+    for tool in coming.kept:
+        yield (
+            f"still {tool}: its own words fit too well; give it the request's words as "
+            "anti_intents in its manifest"
+        )
