@@ -70,7 +70,11 @@ def test_too_few_requests_are_refused_and_nothing_is_stored(project):
     done = pulsus_here(project, "eval", "requests.jsonl", "--calibrate", "--output", "json")
     check("error", done.json)
     assert (done.code, done.json["error"]["code"]) == (2, "CALIBRATION_REFUSED")
+    assert done.json["hit_at_1"] == 1.0
     assert not (project / "config/calibration.json").exists()
+    told = pulsus_here(project, "eval", "requests.jsonl", "--calibrate")
+    assert "hit_at_1" in told.out
+    assert "4 requests are too few" in told.err
 
 
 def test_a_calibration_fits_bare_rows_too_and_is_used_for_them(project):

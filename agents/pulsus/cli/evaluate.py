@@ -13,7 +13,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
-from pulsus.errors import EvalBelowFloor, PulsusError, UsageError
+from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, UsageError
 
 if TYPE_CHECKING:
     from pulsus.cli.eval_outputs import Outputs
@@ -132,7 +132,13 @@ def command(
     _warn_of_unknown(rows, bench)
     quiet = session.verbosity < 0
     report = bench.measure(rows, progress.counting("asking, request", quiet=quiet))
-    fitted, document = fit(session, rows, bench) if calibrate else (None, None)
+    failure: PulsusError | None = _below(report, wanted)
+    fitted, document = None, None
+    if calibrate:
+        try:
+            fitted, document = fit(session, rows, bench)
+        except CalibrationRefused as refused:  # what was measured is told all the same
+            failure = refused
     shown = Shown(
         report=report,
         calibration=bench.searcher.index.calibration,
@@ -141,7 +147,7 @@ def command(
         deltas=held.deltas(report, then) if then is not None else None,
         fitted=fitted,
     )
-    _finish(session, shown, _below(report, wanted), outputs, document)
+    _finish(session, shown, failure, outputs, document)
 
 
 def prepare(session: Session, catalogue: Path | None, history: Path | None) -> Bench:
