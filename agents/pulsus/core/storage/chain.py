@@ -209,7 +209,7 @@ def _end(folder: Path) -> tuple[Path, Record | None, bytes, int]:
 def _last(path: Path) -> tuple[Record | None, bytes, int]:
     """A segment's last record, what lies behind it, and the size without that.
 
-    Behind it may lie one line at most, cut short or spoilt: what an append that ended midway left.
+    Behind it may lie one line at most: what an append that ended midway left.
     """
     fd = os.open(path, os.O_RDONLY | _OPEN)
     try:
@@ -218,7 +218,7 @@ def _last(path: Path) -> tuple[Record | None, bytes, int]:
     finally:
         os.close(fd)
     *whole, rest = tail.split(b"\n")
-    if whole and not rest and lines.valid(whole[-1]) is None:
+    if whole and not rest and lines.interrupted(whole[-1] + b"\n"):
         rest = whole.pop() + b"\n"
     end = size - len(rest)
     if end == 0:

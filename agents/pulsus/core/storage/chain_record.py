@@ -1,4 +1,4 @@
-"""One line of the decision log, and where its lines lie. Pure but for `segments`.
+"""One line of the decision log, and where its lines lie. Pure but for finding and opening them.
 
 A line is canonical JSON (sorted keys, no spaces, ASCII) of `data key kind prev seq ts`, and `hash`
 as its last member: SHA-256 over that JSON without `hash`, so over the very bytes before it.
@@ -6,11 +6,15 @@ as its last member: SHA-256 over that JSON without `hash`, so over the very byte
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from pulsus.core.types import JsonValue
 from pulsus.record import dataclass
@@ -89,6 +93,14 @@ def valid(line: bytes) -> Record | None:
     return record if record.hash == actual else None
 
 
+def interrupted(line: bytes) -> bool:
+    """Whether an append that ended midway can have left this line.
+
+    Such a line has no end, or blocks that never got to the disk and read as zeros.
+    """
+    return not line.endswith(b"\n") or b"\0" in line
+
+
 def canonical(value: Mapping[str, JsonValue]) -> bytes:
     """JSON with sorted keys and no spaces, in ASCII."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -120,6 +132,18 @@ def number(path: Path) -> int:
     if found is None:
         raise ValueError(f"{path.name} is no segment of the decision log")
     return int(found[1])
+
+
+def open_file(path: Path) -> BinaryIO:
+    """A file of the log, opened for reading; a link or no regular file is none.
+
+    Raises OSError.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(fd, "rb")
 
 
 def head_bytes(head: Head) -> bytes:

@@ -1,0 +1,253 @@
+"""What is wrong with the decision log, line by line (spec §10, §17). Effect: reads files.
+
+Needs no lock: the head is read first, so whatever is appended meanwhile lies behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import BinaryIO
+
+from pulsus.core.storage import chain, chain_record, chain_seal
+from pulsus.core.storage.chain_record import GENESIS, HEAD_NAME, Head, Record
+from pulsus.errors import AuditTampered, storage_error
+
+MAX_DAMAGES = 100
+"""More are only counted: one cut can spoil every line behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One thing that is not as it was written. `code` is stable; `line` counts from 1.
+
+    `line` None is about the whole file.
+    """
+
+    code: str
+    path: Path
+    line: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found. `head` is that of the head file; `sealed` counts segments.
+
+    `unread` are records not looked at one by one, because the seal of their segment held. `notes`
+    are what a crash may leave and the next append puts right. `more` damages are not listed.
+    """
+
+    head: Head | None
+    records: int
+    segments: int
+    sealed: int
+    unread: int
+    damages: tuple[Damage, ...]
+    notes: tuple[str, ...]
+    more: int = 0
+
+
+def check(
+    folder: Path, *, quick: bool = False, each: Callable[[Record], None] | None = None
+) -> Checked:
+    """Every damage of the log in `folder`. `each` is called for every record that is whole.
+
+    `quick` compares a sealed segment with its seal and does not read its records.
+    """
+    walk = _Walk(each)
+    head = _head(folder, walk)
+    walk.named = head.seq if head else 0
+    try:
+        found = chain_record.segments(folder)
+    except OSError as failure:
+        raise storage_error(failure, folder) from failure
+    sealed = 0
+    for path, following in zip_longest(found, found[1:]):
+        record = chain_seal.first(following) if following else None
+        seal = chain_seal.parse(record) if record else None
+        if record and not seal:
+            walk.damage("UNSEALED", path, None, "the segment after it does not begin with its seal")
+        walk.segment(path, seal, quick=quick)
+        sealed += seal is not None
+    newest = found[-1] if found else chain_record.segment(folder, 1)
+    walk.end(newest, head, lambda: _later(folder))
+    return Checked(
+        head=head,
+        records=walk.records + walk.unread,
+        segments=len(found),
+        sealed=sealed,
+        unread=walk.unread,
+        damages=tuple(walk.damages[:MAX_DAMAGES]),
+        notes=tuple(walk.notes),
+        more=max(0, len(walk.damages) - MAX_DAMAGES),
+    )
+
+
+@dataclass
+class _Walk:
+    """Where a reading of the log has got to: the next number, and what it must name before it."""
+
+    each: Callable[[Record], None] | None
+    seq: int = 0
+    links: frozenset[str] = frozenset({GENESIS})
+    records: int = 0
+    unread: int = 0
+    named: int = 0
+    hash_named: str | None = None
+    first: str | None = None
+    number: int = 0
+    spoilt: Damage | None = None
+    unreadable: bool = False
+    damages: list[Damage] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def segment(self, path: Path, seal: chain_seal.Seal | None, *, quick: bool) -> None:
+        """Read one segment, or only compare it with its seal."""
+        self._numbered(path)
+        if quick and seal and self._held(path, seal):
+            return
+        digest, size = hashlib.sha256(), 0
+        try:
+            with chain_record.open_file(path) as file:
+                for number, line in enumerate(_lines(file), start=1):
+                    digest.update(line)
+                    size += len(line)
+                    self._line(path, number, line)
+        except OSError as failure:
+            self.damage("UNREADABLE", path, None, failure.strerror or str(failure))
+            return
+        if seal and seal.content != (path.name, size, digest.hexdigest()):
+            self.damage("SEAL_BROKEN", path, None, "it is not what its seal was made for")
+
+    def end(self, newest: Path, head: Head | None, later: Callable[[], int]) -> None:
+        """Compare what was read with the head."""
+        file = newest.parent / HEAD_NAME
+        self._interrupted(newest)
+        if self.named > max(self.seq, 0):
+            missing = f"{max(self.seq, 0) + 1} to {self.named}"
+            self.damage("TRUNCATED", newest, None, f"records {missing} are missing at its end")
+        if head is None:
+            if self.seq > 1 and not self.unreadable:
+                self.damage("HEAD_MISSING", file, None, "there is no such file")
+            return
+        if self.hash_named not in (None, head.hash) or self.first not in (None, head.log):
+            self.damage("HEAD_DIFFERS", file, None, f"record {head.seq} of the log is another one")
+        if self.seq > self.named + 1 and self.seq > later() + 1:
+            reason = f"it names record {head.seq} and the log ends with {self.seq}: it was set back"
+            self.damage("HEAD_BEHIND", file, None, reason)
+        elif self.seq == self.named + 1 and self.seq > later():
+            self.notes.append(f"{file.name}: one record behind; the next append puts it right")
+
+    def _interrupted(self, newest: Path) -> None:
+        """What a crash leaves is no damage: a last line that the head never named."""
+        last = self.spoilt
+        if last and last.path == newest and self.seq == self.named + 1:
+            self.damages.remove(last)
+            self.seq -= 1
+            self.notes.append(
+                f"{newest.name}:{last.line}: an append was interrupted; the next one clears it"
+            )
+
+    def _numbered(self, path: Path) -> None:
+        number = chain_record.number(path)
+        for missing in range(self.number + 1, number):
+            gone = chain_record.segment(path.parent, missing)
+            self.damage("SEGMENT_MISSING", gone, None, "there is no such file")
+            self.seq, self.links = -1, frozenset()
+        self.number = number
+
+    def _held(self, path: Path, seal: chain_seal.Seal) -> bool:
+        """Whether the bytes are those of the seal, and it follows what was read so far."""
+        try:
+            same = chain_seal.content(path) == seal.content
+        except OSError:
+            return False
+        if not same or seal.first != self.seq + 1:
+            return False
+        if seal.first == 1:
+            record = chain_seal.first(path)
+            self.first = record.hash if record else None
+        self.unread += seal.records
+        self.seq, self.links = seal.last, frozenset({seal.hash})
+        if seal.last == self.named:
+            self.hash_named = seal.hash
+        return True
+
+    def _line(self, path: Path, number: int, line: bytes) -> None:
+        self.spoilt = None
+        try:
+            if not line.endswith(b"\n"):
+                raise ValueError("the line is cut short")
+            record, actual = chain_record.decode(line[:-1])
+        except (ValueError, RecursionError) as failure:
+            self._spoilt("UNREADABLE", path, number, str(failure))
+            self.spoilt = self.damages[-1] if chain_record.interrupted(line) else None
+            return
+        if record.hash != actual:
+            self._spoilt("ALTERED", path, number, f"{record.kind} of {record.ts} was changed")
+            self.links = frozenset({actual, record.hash})
+            return
+        self._follows(path, number, record)
+        self.records += 1
+        if record.seq == 1:
+            self.first = record.hash
+        if record.seq == self.named:
+            self.hash_named = record.hash
+        if self.each:
+            self.each(record)
+
+    def _follows(self, path: Path, number: int, record: Record) -> None:
+        """Note where the record is not the one that comes next."""
+        expected = self.seq + 1 if self.seq >= 0 else record.seq
+        links, self.links = self.links, frozenset({record.hash})
+        if record.seq > expected:
+            missing = f"{expected} to {record.seq - 1}"
+            self.damage("DROPPED", path, number, f"records {missing} are missing before it")
+        elif record.seq < expected:
+            self.damage("MISPLACED", path, number, f"record {record.seq} stands out of order")
+            self.links = frozenset()
+        elif links and record.prev not in links:
+            self.damage("REPLACED", path, number, "the record before it is not the one it names")
+        self.seq = max(expected - 1, record.seq)
+
+    def _spoilt(self, code: str, path: Path, number: int, reason: str) -> None:
+        """A line that stands for a record and is none any more."""
+        self.damage(code, path, number, reason)
+        if self.seq >= 0:
+            self.seq += 1
+        self.links = frozenset()
+
+    def damage(self, code: str, path: Path, line: int | None, reason: str) -> None:
+        """Note one damage."""
+        self.damages.append(Damage(code, path, line, reason))
+
+
+def _head(folder: Path, walk: _Walk) -> Head | None:
+    try:
+        return chain.read_head(folder)
+    except AuditTampered as failure:
+        walk.unreadable = True
+        reason = failure.message.rpartition(f"{HEAD_NAME} ")[2]
+        walk.damage("HEAD_UNREADABLE", folder / HEAD_NAME, None, reason)
+        return None
+
+
+def _later(folder: Path) -> int:
+    """The number the head names by now."""
+    try:
+        head = chain.read_head(folder)
+    except AuditTampered:
+        return 0
+    return head.seq if head else 0
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines with their ends; one that is far too long is the last. Raises OSError."""
+    while line := file.readline(chain.MAX_LINE_BYTES + 1):
+        yield line
+        if len(line) > chain.MAX_LINE_BYTES:
+            return

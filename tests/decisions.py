@@ -1,0 +1,70 @@
+"""Decision logs for tests of the audit."""
+
+from datetime import UTC, datetime, timedelta
+
+from pulsus.core.storage import chain, chain_check, chain_record, chain_seal
+from pulsus.core.telemetry.redact import Redactor
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+LATER = NOON + timedelta(days=1)
+
+
+def noon():
+    return NOON
+
+
+def append(state_dir, kind="approve", data=None, *, key=None, **options):
+    """One record more; the head."""
+    return chain.append(
+        state_dir,
+        kind,
+        {"tool": "a/b/c"} if data is None else data,
+        clock=noon,
+        redactor=Redactor(("hunter2-hunter2",)),
+        key=key,
+        **options,
+    )
+
+
+def logged(state_dir, count, *, seal_after=()):
+    """A log of `count` records, closed after the numbered ones; its folder."""
+    for number in range(1, count):
+        append(state_dir, data={"number": number})
+        if number in seal_after:
+            chain_seal.seal(state_dir, before=LATER, clock=noon)
+    return state_dir / "audit"
+
+
+def parsed(line):
+    """The record of a line with its newline."""
+    record = chain_record.valid(line[:-1])
+    assert record
+    return record
+
+
+def head(folder):
+    """What the head file says."""
+    found = chain.read_head(folder)
+    assert found
+    return found
+
+
+def each(folder):
+    """Every record that is whole, in order."""
+    found: list[chain_record.Record] = []
+    chain_check.check(folder, each=found.append)
+    return found
+
+
+def damages(folder, **options):
+    """The codes of everything that is wrong, with file and line."""
+    found = chain_check.check(folder, **options)
+    return [(d.code, d.path.name, d.line) for d in found.damages]
+
+
+def append_in_child(state_dir, name, count):
+    """Target of a spawned process."""
+    from pathlib import Path
+
+    for number in range(count):
+        append(Path(state_dir), data={"by": name, "number": number}, key=f"{name}-{number}")
