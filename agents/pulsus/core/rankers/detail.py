@@ -39,9 +39,9 @@ def details(
         hits = found.found[number].hits
         past = recalled.get(documents.id(number)) if recalled else None
         return Detail(
-            heard=frozenset(hit.term for hit in hits),
+            heard=frozenset([hit.term for hit in hits]),
             in_name=len({hit.term for hit in hits if hit.places & NAME}),
-            rarest=max((documents.weight(hit.key) for hit in hits), default=0.0),
+            rarest=max([documents.weight(hit.key) for hit in hits], default=0.0),
             alike=alike.get(number, 0.0),
             recalled=past.value if past else 0.0,
         )

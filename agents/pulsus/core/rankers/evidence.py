@@ -189,7 +189,11 @@ def _found(
 def matched(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple[str, ...]]:
     """The request's words found in one tool, by place; a word may stand in several."""
     found: dict[str, dict[str, None]] = {}
-    for hit in hits:
-        for place in place_names(hit.places):
-            found.setdefault(place, {})[terms[hit.term].word] = None
+    for number, _, _, places in hits:
+        word = terms[number].word
+        for place in place_names(places):
+            if place in found:
+                found[place][word] = None
+            else:
+                found[place] = {word: None}
     return {place: tuple(said) for place, said in found.items()}

@@ -11,6 +11,8 @@ from pulsus.core.types import Meant
 
 def meant(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[Meant, ...]:
     """The words a tool has only as something else, each by its best meaning, in their order."""
+    if {hit.weight for hit in hits} <= {1.0}:  # most of the time: each as itself
+        return ()
     best: dict[int, Hit] = {}
     for hit in hits:
         if hit.term not in best or best[hit.term].weight < hit.weight:
@@ -25,4 +27,4 @@ def meant(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[Meant, ...]:
 def unmatched(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[str, ...]:
     """The words a tool has nothing for, in their order."""
     found = {hit.term for hit in hits}
-    return tuple(term.word for number, term in enumerate(terms) if number not in found)
+    return tuple([term.word for number, term in enumerate(terms) if number not in found])

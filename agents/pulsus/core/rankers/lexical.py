@@ -73,6 +73,13 @@ def likeness(
         from pulsus.core.rankers import likeness_np  # only where it costs no import
 
         return likeness_np.likeness(said, numbers, documents)
+    return plain_likeness(said, numbers, documents)
+
+
+def plain_likeness(
+    said: Iterable[str], numbers: Collection[int], documents: Documents
+) -> dict[int, float]:
+    """The same without arrays."""
     worth = asked(said)
     length = math.sqrt(sum(worth.values())) or 1.0
     known: dict[int, dict[int, float]] = {}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from pulsus.core.types import ToolSpec
-from pulsus.record import dataclass
 
 _GRAINS = 10**9
 """Scores equal to this many parts of 1 are equal: sums of floats must not break a tie."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A tool with its features (all in [0, 1]) and their weighted sum."""
 
     tool: ToolSpec
@@ -76,7 +75,7 @@ def why_not(winner: Candidate, loser: Candidate, weights: Mapping[str, float]) -
     if broken:
         return f"{winner.tool.id} is before it: {broken}"
     ahead, behind = winner.features, loser.features
-    _, worst = max((w * (ahead[name] - behind[name]), name) for name, w in weights.items())
+    _, worst = max([(w * (ahead[name] - behind[name]), name) for name, w in weights.items()])
     return (
         f"{worst} {loser.features[worst]:.2f} against {winner.features[worst]:.2f} "
         f"of {winner.tool.id}"

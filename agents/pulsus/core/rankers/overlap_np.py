@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from pulsus.core.rankers.postings import Postings
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-Column = NDArray[np.unsignedinteger[Any]]
 
 _BLOCKS = 64
 """Parts of the catalogue whose best tools bound the score of the last one that is kept."""
@@ -30,6 +29,14 @@ _SMALL = 1 << 15
 """Tools up to which they are: adding up is most of a large catalogue's time anyway."""
 
 
+class _Column(NamedTuple):
+    """The tools one posting list has, what it adds to each, and where the word stands there."""
+
+    tools: Numbers
+    values: Floats
+    places: NDArray[np.uint8]
+
+
 def best(
     lookups: Sequence[Sequence[Lookup]],
     documents: Documents,
@@ -41,29 +48,30 @@ def best(
     norms = _norms(documents)
     if not any(lookups):
         return dict.fromkeys(extra, 0.0), {n: [] for n in extra}
-    numbers: list[Numbers] = []
-    values: list[Floats] = []
-    stood: list[tuple[int, Lookup, Numbers, Postings]] = []
+    stood: list[tuple[int, Lookup]] = []
+    columns: list[_Column] = []
     for term, meanings in enumerate(lookups):
         own = [
-            (meaning, part, *_scored(meaning, at, norms, documents))
+            (meaning, _scored(meaning, at, norms, documents))
             for meaning in meanings
-            for at, part in enumerate(meaning.postings)
+            for at in range(len(meaning.postings))
         ]
-        stood += [(term, meaning, tools, part) for meaning, part, tools, _ in own]
-        if len(meanings) > 1:
-            tools, reached = _best_of([(tools, score) for _, _, tools, score in own], len(norms))
-            numbers.append(tools)
-            values.append(reached)
-        else:
-            numbers += [tools for _, _, tools, _ in own]
-            values += [score for _, _, _, score in own]
-    total = _sums(np.concatenate(numbers), np.concatenate(values), len(norms))
+        stood += [(term, meaning) for meaning, _ in own]
+        found = [column for _, column in own]
+        columns += found if len(meanings) < 2 else _best_of(found, len(norms))
+    numbers = np.concatenate([column.tools for column in columns])
+    total = _sums(numbers, np.concatenate([column.values for column in columns]), len(norms))
     if documents.gone:
         total[list(documents.gone)] = 0.0
-    found = _first(total, documents, size, admit)
-    found |= {n: float(total[n]) for n in extra if n not in found}
-    return found, _hits(stood, found, len(norms))
+    scores = _first(total, documents, size, admit)
+    scores |= {n: float(total[n]) for n in extra if n not in scores}
+    wanted = np.zeros(len(norms), np.bool_)
+    wanted[list(scores)] = True
+    at = wanted[numbers].nonzero()[0]
+    hits: dict[int, list[Hit]] = {n: [] for n in scores}
+    for n, hit in zip(numbers[at].tolist(), _hits(stood, columns, at), strict=True):
+        hits[n].append(hit)
+    return scores, hits
 
 
 def _first(
@@ -97,25 +105,19 @@ def _bar(scored: Floats, size: int) -> float:
 
 
 def _hits(
-    stood: Sequence[tuple[int, Lookup, Numbers, Postings]], pool: Collection[int], tools: int
-) -> dict[int, list[Hit]]:
-    """Where the terms stand in each tool of the pool, in the order of terms."""
-    wanted = np.zeros(tools, np.bool_)
-    wanted[list(pool)] = True
-    numbers = np.concatenate([own for _, _, own, _ in stood])
-    at = np.flatnonzero(wanted[numbers])
-    ends = list(accumulate(len(own) for _, _, own, _ in stood))
+    stood: Sequence[tuple[int, Lookup]], columns: Sequence[_Column], at: Numbers
+) -> Iterator[Hit]:
+    """What these places of the columns, one after the other, say."""
+    ends = list(accumulate(len(column.tools) for column in columns))
     which = np.searchsorted(ends, at, side="right").tolist()
-    places = np.concatenate([np.frombuffer(p.places, np.uint8) for _, _, _, p in stood])
-    hits: dict[int, list[Hit]] = {n: [] for n in pool}
+    places = np.concatenate([column.places for column in columns])[at].tolist()
     made: dict[tuple[int, int], Hit] = {}
-    for own in zip(which, places[at].tolist(), numbers[at].tolist(), strict=True):
-        hit = made.get(own[:2])
+    for own in zip(which, places, strict=True):
+        hit = made.get(own)
         if hit is None:
-            term, meaning, _, _ = stood[own[0]]
-            hit = made[own[:2]] = Hit(term, meaning.key, meaning.weight, own[1])
-        hits[own[2]].append(hit)
-    return hits
+            term, meaning = stood[own[0]]
+            hit = made[own] = Hit(term, meaning.key, meaning.weight, own[1])
+        yield hit
 
 
 def _sums(numbers: Numbers, values: Floats, tools: int) -> Floats:
@@ -123,46 +125,48 @@ def _sums(numbers: Numbers, values: Floats, tools: int) -> Floats:
     return cast(Floats, np.bincount(numbers, values, tools))
 
 
-def _scored(
-    meaning: Lookup, at: int, norms: Floats, documents: Documents
-) -> tuple[Numbers, Floats]:
-    """The tools of one of a meaning's postings, and what it adds to each."""
+def _scored(meaning: Lookup, at: int, norms: Floats, documents: Documents) -> _Column:
+    """What one of a meaning's postings adds to which tools."""
     if len(norms) > _SMALL:
-        return _values(meaning.gain, meaning.postings[at], norms)
-    kept: dict[tuple[str, float, int], tuple[Numbers, Floats]]
-    kept = documents.arrays.setdefault("scored", {})
+        return _column(meaning.gain, meaning.postings[at], norms)
+    kept: dict[tuple[str, float, int], _Column] = documents.arrays.setdefault("scored", {})
     key = (meaning.key, meaning.gain, at)
     found = kept.get(key)
     if found is None:
-        found = _values(meaning.gain, meaning.postings[at], norms)
-        count = documents.arrays.get("kept", 0) + len(found[0])
+        found = _column(meaning.gain, meaning.postings[at], norms)
+        count = documents.arrays.get("kept", 0) + len(found.tools)
         if count > _KEPT:
             kept.clear()
-            count = len(found[0])
+            count = len(found.tools)
         documents.arrays["kept"] = count
         kept[key] = found
     return found
 
 
-def _values(gain: float, part: Postings, norms: Floats) -> tuple[Numbers, Floats]:
+def _column(gain: float, part: Postings, norms: Floats) -> _Column:
     numbers = _array(part.tools).astype(np.int64)
     if part.first:
         numbers += part.first
     counts = np.frombuffer(part.counts, np.uint8).astype(np.float64)
-    return numbers, gain * (counts * (K1 + 1)) / (counts + norms[numbers])
+    values = gain * (counts * (K1 + 1)) / (counts + norms[numbers])
+    return _Column(numbers, values, np.frombuffer(part.places, np.uint8))
 
 
-def _array(column: memoryview[int]) -> Column:
+def _array(column: memoryview[int]) -> NDArray[np.unsignedinteger[Any]]:
     return np.frombuffer(column, np.uint16 if column.itemsize == 2 else np.uint32)
 
 
-def _best_of(meanings: Sequence[tuple[Numbers, Floats]], tools: int) -> tuple[Numbers, Floats]:
-    """A word of several meanings counts by its best one."""
+def _best_of(meanings: Sequence[_Column], tools: int) -> list[_Column]:
+    """A word of several meanings counts by its best one: the others add nothing."""
     reached = np.zeros(tools)
-    for numbers, values in meanings:
+    for numbers, values, _ in meanings:
         reached[numbers] = np.maximum(reached[numbers], values)
-    found = np.flatnonzero(reached)
-    return found, reached[found]
+    found = []
+    for numbers, values, places in meanings:
+        taken = values == reached[numbers]
+        reached[numbers[taken]] = np.inf  # once: another may reach as high
+        found.append(_Column(numbers, np.where(taken, values, 0.0), places))
+    return found
 
 
 def _norms(documents: Documents) -> Floats:

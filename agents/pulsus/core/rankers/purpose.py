@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from pulsus.core.rankers import command_line
 from pulsus.core.rankers import verb_tables as table
-from pulsus.core.rankers.text import clean, words
+from pulsus.core.rankers.text import clean, first_words, words
 from pulsus.core.rankers.verbs import (
     Known,
     asked_groups,
@@ -25,9 +25,12 @@ from pulsus.core.types import ToolSpec
 
 _CLAUSE = re.compile(
     r"""
+    (?=[.,;:!?tbaopkcwy])  # what any of them begins with: most places are passed over here
+    (?:
     (?P<ends>[.,;:!?](?=\s|$)|\b(?:then|but)\b)
     | \b(?:and|or)\b
     | \b(?=(?:please|pls|plz|kindly)\b|(?:(?:can|could|would|will)\s+you|you\s+(?:can|could))\b)
+    )
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -109,4 +112,4 @@ def groups_of(request: str) -> frozenset[str]:
 @lru_cache(maxsize=16384)
 def _groups_in(name: str, action: str, summary: str) -> tuple[frozenset[str], frozenset[str]]:
     """Groups of the word where a tool's verb stands, and of its name and action anywhere."""
-    return groups(words(summary)[:1]), groups([*words(name), *words(action)])
+    return groups(first_words(summary)[:1]), groups([*words(name), *words(action)])

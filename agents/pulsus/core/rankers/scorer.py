@@ -10,7 +10,7 @@ from dataclasses import field
 from datetime import datetime
 from functools import cache
 from heapq import nlargest
-from itertools import accumulate, groupby, pairwise
+from itertools import groupby, pairwise
 from operator import attrgetter
 
 from pulsus.config.settings import RankerConfig
@@ -20,15 +20,13 @@ from pulsus.core.rankers.admission import Allowed, admission
 from pulsus.core.rankers.assess import Assessed, Assessor
 from pulsus.core.rankers.base import Dense, Feature, Memory
 from pulsus.core.rankers.calibration import Calibration, shipped
-from pulsus.core.rankers.detail import details
 from pulsus.core.rankers.doc import Documents
-from pulsus.core.rankers.evidence import POOL, Admit, gather, matched
-from pulsus.core.rankers.heard import meant, unmatched
+from pulsus.core.rankers.evidence import POOL, Admit, gather
 from pulsus.core.rankers.lexical import doc_shares, gained, promising
 from pulsus.core.rankers.name import key_of, mentions, spellings
-from pulsus.core.rankers.order import Candidate, last_resort, tie_break, why_not
+from pulsus.core.rankers.order import last_resort
 from pulsus.core.rankers.purpose import commands, groups_of
-from pulsus.core.rankers.signals import signals
+from pulsus.core.rankers.rows import rows
 from pulsus.core.rankers.text import clean
 from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
 from pulsus.record import dataclass
@@ -144,7 +142,15 @@ class RankIndex:
         ]
         first = self.config.max_candidates if limit is None else limit
         shown = [n for n, at in enumerate(kept) if n < first or ordered[at].number in ids]
-        return self._shown(assessor, ordered, kept, shown)
+        return rows(
+            assessor,
+            ordered,
+            kept,
+            shown,
+            tool=self._tool,
+            calibration=self.calibration,
+            weights=self.weights(),
+        )
 
     def _look(
         self,
@@ -229,59 +235,6 @@ class RankIndex:
                 same.sort(key=lambda a: last_resort(self._tool(a.number)))
             ordered += same
         return ordered
-
-    def _shown(
-        self,
-        assessor: Assessor,
-        ordered: Sequence[Assessed],
-        kept: Sequence[int],
-        shown: Sequence[int],
-    ) -> tuple[Ranked, ...]:
-        """The candidates to give back, with p (it never rises down the order) and why."""
-        if not shown:
-            return ()
-        last = kept[shown[-1]] + 1
-        found = assessor.found
-        detail = details(found, self.documents, assessor.alike, assessor.recalled)
-        numbers = signals(
-            [a.standing for a in ordered],
-            self.documents.size,
-            lambda at: detail(ordered[at].number),
-            last,
-        )
-        chances = list(accumulate((self.calibration.p(s) for s in numbers), min))
-        weights = self.weights()
-        winner = self._candidate(ordered[kept[0]])
-        ranked = []
-        for n in shown:
-            at = kept[n]
-            assessed = ordered[at]
-            own = self._candidate(assessed)
-            hits = found.found[assessed.number].hits
-            after = self._candidate(ordered[kept[n + 1]]) if n + 1 < len(kept) else None
-            ranked.append(
-                Ranked(
-                    tool=own.tool,
-                    features=assessed.features,
-                    weights=weights,
-                    score=assessed.score,
-                    p=chances[at],
-                    rank=n + 1,
-                    tie_break=tie_break(own, after) if after else None,
-                    why_not=why_not(winner, own, weights) if n else None,
-                    matched=matched(found.terms, hits),
-                    meant=meant(found.terms, hits),
-                    unmatched=unmatched(found.terms, hits),
-                    signals=numbers[at],
-                    caution=assessed.caution,
-                    votes=assessed.votes,
-                )
-            )
-        return tuple(ranked)
-
-    def _candidate(self, assessed: Assessed) -> Candidate:
-        tool = self._tool(assessed.number)
-        return Candidate(tool, assessed.features, assessed.score, assessed.standing.named)
 
 
 def _in_order(tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:

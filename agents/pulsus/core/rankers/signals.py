@@ -79,21 +79,20 @@ def signals(
     given, only the first `shown` where that is said, and the best others.
     """
     named = sum([s.named for s in standings])
-    first = range(min(_NEXT + 1, len(standings)))
     scores = sorted([s.score for s in standings], reverse=True)[:2]
-    found = []
-    for at, own in enumerate(standings[:shown]):
-        others = [n for n in first if n != at][:_NEXT]
-        told = {
-            **_alone(own, detail(at)),
-            **_among(own, detail(at), [(standings[n], detail(n)) for n in others]),
-        }
-        best = scores[1:] if own.score == scores[0] else scores[:1]
+    count = len(standings) if shown is None else min(shown, len(standings))
+    known = [detail(at) for at in range(min(len(standings), max(count, _NEXT + 1)))]
+    found, rivals = [], _rivals(standings, known, count)
+    for at in range(count):
+        own = standings[at]
+        if at <= _NEXT:
+            rivals = _rivals(standings, known, at)
+        rival = scores[own.score == scores[0]] if len(scores) > 1 else 0.0
         found.append(
-            told
-            | {
+            {
+                **_of(own, known[at], rivals),
                 "size": math.log1p(size),
-                "margin": own.score - (best[0] if best else 0.0),
+                "margin": own.score - rival,
                 "named": 1 / named if own.named else 0.0,
                 "caution": float(own.cautious),
             }
@@ -101,38 +100,46 @@ def signals(
     return found
 
 
-def _alone(own: Standing, detail: Detail) -> dict[str, float]:
-    """What a candidate has of the request, whatever the others have.
+class _Rivals(NamedTuple):
+    """The best other candidates: the last one's score, the first one's words, the rest at most."""
+
+    bar: float
+    also: frozenset[int]
+    alike: float
+    recalled: float
+
+
+def _rivals(standings: Sequence[Standing], known: Sequence[Detail], at: int) -> _Rivals:
+    others = [n for n in range(min(_NEXT + 1, len(standings))) if n != at][:_NEXT]
+    return _Rivals(
+        standings[others[-1]].score if len(others) == _NEXT else 0.0,
+        known[others[0]].heard if others else frozenset(),
+        max([known[n].alike for n in others], default=0.0),
+        max([known[n].recalled for n in others], default=0.0),
+    )
+
+
+def _of(own: Standing, detail: Detail, others: _Rivals) -> dict[str, float]:
+    """What a candidate has of the request, and what it has more than the best others.
 
     `name_words` is how much of its name the request says, by how many words that are: one word is
-    said by chance.
+    said by chance. `lead` is the share of its score that the last of the others lacks, all where
+    they are fewer; `shared` the share of its words that the next has too: what tells them apart is
+    the rest.
     """
+    heard, log = detail.heard, math.log1p
     return {
-        "strength": math.log1p(own.strength),
+        "strength": log(own.strength),
         "coverage": own.coverage,
-        "heard": math.log1p(len(detail.heard)),
+        "heard": log(len(heard)),
         "rarest": detail.rarest,
         "name_cover": own.name_cover,
-        "name_words": own.name_cover * math.log1p(detail.in_name),
+        "name_words": own.name_cover * log(detail.in_name),
         "alike": math.log(max(detail.alike, _UNLIKE)),
         "recalled": detail.recalled,
-        "mass": math.log1p(own.covered),
-    }
-
-
-def _among(
-    own: Standing, detail: Detail, others: Sequence[tuple[Standing, Detail]]
-) -> dict[str, float]:
-    """What it has more than the best others.
-
-    `lead` is the share of its score that the last of them lacks, all where they are fewer; `shared`
-    the share of its words that the next has too: what tells them apart is the rest.
-    """
-    bar = others[-1][0].score if len(others) == _NEXT else 0.0
-    also = others[0][1].heard if others else frozenset()
-    return {
-        "lead": max(-1.0, 1 - bar / own.score) if own.score > 0 else 0.0,
-        "shared": len(detail.heard & also) / len(detail.heard) if detail.heard else 0.0,
-        "alike_lead": detail.alike - max((d.alike for _, d in others), default=0.0),
-        "recalled_lead": detail.recalled - max((d.recalled for _, d in others), default=0.0),
+        "mass": log(own.covered),
+        "lead": max(-1.0, 1 - others.bar / own.score) if own.score > 0 else 0.0,
+        "shared": len(heard & others.also) / len(heard) if heard else 0.0,
+        "alike_lead": detail.alike - others.alike,
+        "recalled_lead": detail.recalled - others.recalled,
     }

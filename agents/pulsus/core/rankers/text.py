@@ -96,6 +96,12 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(out)
 
 
+def first_words(text: str) -> list[str]:
+    """The `words` of a text's first identifier: the rest is not looked at."""
+    found = _WORD.search(text)
+    return words(found.group()) if found else []
+
+
 def stems(text: str) -> list[str]:
     """Stems of the content words, in order, repeats kept."""
     return [stem(w) for w in words(text) if w not in STOP_WORDS]
