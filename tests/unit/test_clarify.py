@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.core.compose.selector import Choice
 from pulsus.core.types import ParsedIntent
-from pulsus.routing.clarify import between, question, resolve, settled
+from pulsus.routing.clarify import agreed, between, instead, question, resolve, settled
 from pulsus.routing.prompt_parser import Guess, PromptParser, Reading
 from pulsus.routing.search import Search
 from tests.ranking import CATALOGUE, ranked, tool
@@ -156,3 +156,50 @@ def test_the_tool_of_the_answer_is_selected(answer):
 @pytest.mark.parametrize("answer", [None, "", "3", "third", "neither"])
 def test_another_answer_selects_nothing(answer):
     assert settled(TWINS, replace(which(), answer=answer)) == TWINS
+
+
+PLAN = Search(
+    (),
+    (),
+    Choice(
+        "compose", (ranked("ingest/load/rows", 0.9), ranked("shared/sort/top_rows", 0.99)), "why"
+    ),
+    widened=True,
+)
+UNSURE = reading((0, 0.4), (2, 0.3))
+
+
+def planned(answer=None):
+    return replace(instead(ask(UNSURE), PLAN, max_options=4), answer=answer)
+
+
+def test_a_plan_is_what_is_asked_about_before_a_folder():
+    asked = planned()
+    assert asked.question == "Did you mean steps=rows then top_rows or domain=analysis or ingest?"
+    assert asked.options == ("rows then top_rows", "analysis", "ingest")
+    assert len(instead(ask(UNSURE), PLAN, max_options=2).options) == 2
+
+
+@pytest.mark.parametrize("policy", ["select", "generate"])
+def test_where_there_is_no_plan_the_question_stays(policy):
+    found = search(ranked("a/b/x", 0.9), policy=policy)
+    assert instead(ask(UNSURE), found, max_options=4) == ask(UNSURE)
+    assert agreed(UNSURE.intent, found, replace(ask(UNSURE), answer="1")) is None
+
+
+@pytest.mark.parametrize(
+    "answer", ["1", "yes", "steps", "rows then top_rows", "steps=Rows then top_rows."]
+)
+def test_a_plan_that_was_meant_is_sure_and_lies_with_its_last_domain_tool(answer):
+    intent = agreed(UNSURE.intent, PLAN, planned(answer))
+    assert intent == ParsedIntent("ingest", "load", "words", 1.0)
+
+
+@pytest.mark.parametrize("answer", [None, "", "no", "2", "analysis", "9"])
+def test_another_answer_is_no_yes_to_the_plan(answer):
+    assert agreed(UNSURE.intent, PLAN, planned(answer)) is None
+
+
+def test_a_folder_still_answers_a_question_about_a_plan():
+    assert resolve(UNSURE, planned("3"), "3") == ParsedIntent("ingest", "load", "words", 1.0)
+    assert resolve(UNSURE, planned("web"), "web").domain == "web"

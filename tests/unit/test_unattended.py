@@ -64,3 +64,11 @@ def test_the_question_nobody_could_answer_is_told():
     assert found
     assert "the question would have been: Did you mean domain=a or b?" in found.message
     assert found.details == {"question": "Did you mean domain=a or b?"}
+
+
+@pytest.mark.parametrize("policy", ["select", "compose"])
+def test_tools_however_sure_do_not_make_up_for_a_request_not_understood(policy):
+    chosen = [candidate("d/a/x", 0.99), candidate("d/a/y", 0.99)][: 1 + (policy == "compose")]
+    found = refusal(outcome(*chosen, policy=policy, confidence=0.5), allowed=True, least=LEAST)
+    assert found
+    assert found.code == "LOW_CONFIDENCE"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SUMMARY_CHARS = 80
 
+_MEANT = "Did you mean "
+
 SHARED = "shared"
 """How the shared tools' folder is called where a domain is asked for."""
 
@@ -74,7 +76,38 @@ def between(found: Search, *, tau: float) -> Clarification | None:
         f"{r.tool.name} ({one_line(r.tool.summary, _SUMMARY_CHARS).rstrip('.')})"
         for r in (first, second)
     )
-    return Clarification(f"Did you mean tool={listed}?", (first.tool.id, second.tool.id))
+    return Clarification(f"{_MEANT}tool={listed}?", (first.tool.id, second.tool.id))
+
+
+def instead(asked: Clarification, found: Search, *, max_options: int) -> Clarification:
+    """The question with the plan found as its first option, where there is a plan.
+
+    A request for several things is about several folders: which of them is meant is not the doubt.
+    """
+    if found.choice.policy != "compose":
+        return asked
+    part, _, _ = asked.question.removeprefix(_MEANT).partition("=")
+    steps = _steps(found)
+    options = (steps, *asked.options[: max_options - 1])
+    return Clarification(f"{_MEANT}steps={steps} or {part}={' or '.join(options[1:])}?", options)
+
+
+def agreed(intent: ParsedIntent, found: Search, asked: Clarification) -> ParsedIntent | None:
+    """The intent once the plan found is what was meant: in the folder of its last domain tool.
+
+    None where the answer was another.
+    """
+    steps = _steps(found) if found.choice.policy == "compose" else ""
+    said = clean(asked.answer or "").lower().rpartition("=")[2].strip().rstrip(".!?")
+    if not steps or asked.options[0] != steps or said not in ("1", "steps", "yes", "y", steps):
+        return None
+    tools = [r.tool for r in found.choice.chosen]
+    last = next((t for t in reversed(tools) if t.domain), tools[-1])
+    return replace(intent, domain=last.domain, action=last.action, confidence=1.0)
+
+
+def _steps(found: Search) -> str:
+    return " then ".join(r.tool.name for r in found.choice.chosen)
 
 
 def settled(found: Search, asked: Clarification) -> Search:
@@ -112,7 +145,7 @@ def _ask(part: str, options: Sequence[str], max_options: int) -> Clarification |
     if len(offered) < 2:
         return None
     listed = ", ".join(offered[:-1])
-    return Clarification(f"Did you mean {part}={listed} or {offered[-1]}?", offered)
+    return Clarification(f"{_MEANT}{part}={listed} or {offered[-1]}?", offered)
 
 
 def _shares(guesses: Sequence[Guess], *, part: str) -> dict[str, float]:

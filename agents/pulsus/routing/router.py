@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.types import Clarification, ParsedIntent, RouteDecision, RouteOutcome
-from pulsus.errors import LlmNotConfigured, PulsusError
+from pulsus.errors import LlmNotConfigured, NothingFits, PulsusError
 from pulsus.record import dataclass
 from pulsus.routing import clarify, planned
 from pulsus.routing.prompt_parser import Reading
@@ -129,18 +129,25 @@ class Router:
     ) -> tuple[ParsedIntent, Clarification | None, Search]:
         """What the request leads to, after the one question where somebody can be asked.
 
-        Which of two tools is meant settles more than which domain: it is asked instead.
+        Which of two tools is meant settles more than which domain: it is asked instead. So does
+        whether the plan found is meant: it is the question's first option.
         """
         searcher, intent = self.project.searcher(), reading.intent
         found = searcher.search(intent, hinted=reading.hinted)
         between = clarify.between(found, tau=self.project.settings.ranker.threshold)
         question = between or question
+        if question and not between:
+            most = self.project.settings.parser.max_options
+            question = clarify.instead(question, found, max_options=most)
         if question is None or self.person is None:
             return intent, question, found
         asked = replace(question, answer=self.person.clarify(question))
         trace.event("clarify", decision=asked.answer, question=asked.question)
         if between:
             return intent, asked, clarify.settled(found, asked)
+        agreed = clarify.agreed(intent, found, asked)
+        if agreed:
+            return agreed, asked, found
         intent = clarify.resolve(reading, asked, asked.answer)
         if intent != reading.intent:
             found = searcher.search(intent, hinted=reading.hinted)
@@ -159,7 +166,7 @@ class Router:
         plan = None
         if choice.policy == "compose":
             plan = planned.compose(intent.intent, tools, self.project.settings.compose.max_steps)
-        failure = None if tools else _not_generated(self.project, choice.reason)
+        failure = None if tools else _unanswered(self.project, found)
         trace.event(
             "decide",
             policy=choice.policy,
@@ -183,7 +190,12 @@ class Router:
         )
 
 
-def _not_generated(project: Project, reason: str) -> LlmNotConfigured:
+def _unanswered(project: Project, found: Search) -> NothingFits:
+    reason = found.choice.reason
+    if found.filtered:
+        return NothingFits(
+            reason, hint="ask without that filter, or change [access] in config/pulsus.toml"
+        )
     model = project.settings.model
     if model.base_url:
         return LlmNotConfigured(
