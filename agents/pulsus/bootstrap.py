@@ -213,6 +213,15 @@ class App:
         return (*self._ranking[1], *self.calibration_warnings) if ranked else ()
 
     @property
+    def access_warnings(self) -> tuple[str, ...]:
+        """Patterns of the filters that are of no tool here."""
+        from pulsus.core.catalogue import columns
+        from pulsus.routing.access import access
+
+        filters = access(self.settings.access)
+        return filters.unmatched(columns(self.catalogue.tools).ids) if filters else ()
+
+    @property
     def calibration_warnings(self) -> tuple[str, ...]:
         """Why the project's own calibration is not used, where it has one."""
         return (self._calibration[1],) if self._calibration[1] else ()

@@ -556,3 +556,39 @@ def test_a_disk_that_fills_up_on_the_way_leaves_nothing_half_written(tmp_path_fa
     check_full(stopped)
     assert all("Traceback" not in row["err"] for row in rows)
     assert {row["code"] for row in rows} <= {0, 3, 4, 75}
+
+
+def deny(project, pattern):
+    (project / "config").mkdir(exist_ok=True)
+    text = f'[access]\ndeny = ["{pattern}"]\n'
+    (project / "config/pulsus.toml").write_text(text, encoding="utf-8")
+
+
+def test_a_filter_that_leaves_no_tool_is_named(fresh):
+    deny(fresh, "*")
+    done = pulsus_here(fresh, HELLO, "--plan", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (5, "NOTHING_FITS")
+    assert "left by access.deny = ['*']" in done.json["error"]["message"]
+    assert "left by access.deny = ['*']" in pulsus_here(fresh, "explain", HELLO).out
+
+
+def test_a_pattern_of_no_tool_is_told_once_and_the_rest_goes_on(fresh):
+    deny(fresh, "demo/greet/say_helo")
+    done = pulsus_here(fresh, HELLO, "--plan")
+    assert done.code == 0
+    warnings = [line for line in done.err.splitlines() if "access.deny" in line]
+    assert len(warnings) == 1
+    assert "did you mean demo/greet/say_hello" in warnings[0]
+    assert "access.deny" in pulsus_here(fresh, "run", "say_hello").err
+    assert "access.deny" not in pulsus_here(fresh, HELLO, "--plan", "-q").err
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("pattern", ["demo/*", "say_hello"])
+def test_a_denied_tool_is_not_run_by_its_id(promoted, pattern):
+    deny(promoted, pattern)
+    done = pulsus_here(promoted, "run", "say_hello", "--input", "person=Ada")
+    (promoted / "config/pulsus.toml").unlink()
+    line = told(done, "POLICY_BLOCKED", 6)
+    assert f"not allowed by access.deny pattern '{pattern}'" in line
+    assert pulsus_here(promoted, "run", "say_hello", "--input", "person=Ada").code == 0

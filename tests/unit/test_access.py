@@ -31,6 +31,10 @@ def searched(request, **config):
         ({"allow": ("a/*",), "deny": ("*/c",)}, "a/b/c", False),
         ({"allow": ("a/*",), "deny": ("*/c",)}, "a/b/d", True),
         ({"allow": ()}, "a/b/c", False),
+        ({"deny": ("c",)}, "a/b/c", False),
+        ({"deny": ("c*",)}, "a/b/cd", False),
+        ({"allow": ("c",)}, "a/b/d", False),
+        ({"deny": ("b/c",)}, "a/b/c", True),
     ],
 )
 def test_deny_wins_and_only_what_is_allowed_passes(config, tool_id, allowed):
@@ -74,3 +78,41 @@ def test_only_the_kinds_asked_for_compete():
     found = searched("delete old files", kinds=("read",))
     assert found.candidates
     assert {r.tool.kind for r in found.candidates} == {"read"}
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"deny": ("*",)}, "access.deny = ['*']"),
+        ({"allow": ("storag/*",)}, "access.allow = ['storag/*']"),
+        ({"kinds": ("resolve",)}, "--kind resolve"),
+    ],
+)
+def test_where_no_tool_is_left_the_filter_is_named(config, named):
+    found = searched("how full are the disks", **config)
+    assert found.filtered
+    assert found.choice.reason == f"none of {len(CATALOGUE)} tools is left by {named}"
+
+
+def test_where_some_tools_are_left_but_none_shares_a_word_the_filter_is_named():
+    found = searched("how full are the disks", allow=("services/*",))
+    assert not found.filtered
+    assert found.choice.reason.endswith("is let through by access.allow = ['services/*']")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "meant"),
+    [
+        ("storage/usage/disk_usge", "storage/usage/disk_usage"),
+        ("disk_usge", "storage/usage/disk_usage"),
+        ("storag/*", "storage/usage"),
+        ("zzzzzz", "`pulsus tools list`"),
+    ],
+)
+def test_a_pattern_of_no_tool_is_told_with_what_it_may_have_meant(pattern, meant):
+    ids = [t.id for t in CATALOGUE]
+    for key in ("deny", "allow"):
+        (line,) = Access(AccessConfig(**{key: (pattern,)})).unmatched(ids)
+        assert f"access.{key} pattern {pattern!r} is of no tool" in line
+        assert meant in line
+    assert Access(AccessConfig(deny=("disk_usage", "storage/*"))).unmatched(ids) == ()

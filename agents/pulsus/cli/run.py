@@ -24,8 +24,8 @@ from pulsus.core.telemetry.printable import strip_controls
 def command(session: Session, tool_id: str, inputs: tuple[str, ...]) -> None:
     """Run the promoted tool ID on this machine, in a child process, with your rights.
 
-    Only promoted, hash-verified tools run; a candidate never does. The result goes to stdout as
-    JSON, what the tool prints to stderr.
+    Only promoted, hash-verified tools run; a candidate never does, nor one that the settings under
+    [access] leave out. The result goes to stdout as JSON, what the tool prints to stderr.
 
     \b
     Examples:
@@ -37,6 +37,8 @@ def command(session: Session, tool_id: str, inputs: tuple[str, ...]) -> None:
     from pulsus.routing.running import run_promoted
 
     app = session.app
+    for line in app.access_warnings if session.verbosity >= 0 else ():
+        output.warn(line)
     tool = app.tool(tool_id)
     values = parse_inputs(inputs, tool.args)
     source = read_bytes(tool.path)

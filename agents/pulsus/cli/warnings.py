@@ -15,6 +15,7 @@ def show(session: Session) -> None:
     for line in (
         *app.checked_plugins().failures,
         *app.catalogue.warnings,
+        *app.access_warnings,
         *app.ranking_warnings,
         *app.hint_warnings,
     ):

@@ -10,10 +10,11 @@ from pulsus.core.compose.planner import params_of
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
-from pulsus.errors import ApprovalNeeded, InputNeeded, NotPromoted, ToolNotFound
+from pulsus.errors import ApprovalNeeded, Denied, InputNeeded, NotPromoted, ToolNotFound
 from pulsus.execution.child import RunResult, run_tool
 from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.pump import OnOutput
+from pulsus.routing.access import access
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import digest
 from pulsus.routing.modules import read_bytes, steps_of
@@ -70,9 +71,11 @@ def run_promoted(
 ) -> RunResult:
     """What the tool returns, run from exactly these bytes; they and its steps' must be promoted.
 
-    Raises NotPromoted for bytes that are not on record, ToolFailed, UsageError.
+    Raises Denied for a tool or step that the filters leave out, NotPromoted for bytes that are not
+    on record, ToolFailed, UsageError.
     """
     steps = steps_of(project, source)
+    require_allowed(project, tool, [step for step, _ in steps.values()])
     require_promoted(project, tool, source)
     for step, code in steps.values():
         require_promoted(project, step, code)
@@ -84,6 +87,22 @@ def run_promoted(
         timeout_s=project.settings.run.max_seconds,
         on_output=on_output,
     )
+
+
+def require_allowed(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:
+    """Raise Denied where the filters of the settings leave the tool out, or deny a step of it."""
+    filters = access(project.settings.access)
+    if filters is None:
+        return
+    denied = next((step for step in steps if not filters.allows(step.id)), None)
+    why = filters.refusal(tool) or (denied and filters.refusal(denied))
+    if why:
+        step = f", by its step {denied.id}" if denied and not filters.refusal(tool) else ""
+        raise Denied(
+            f"{tool.id} is not run{step}: {why}",
+            hint="change [access] in config/pulsus.toml if it may run after all",
+            tool=tool.id,
+        )
 
 
 def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from pulsus.core.compose import clauses, pieces, preference, selector
@@ -23,7 +24,8 @@ from pulsus.routing.tool_discovery import select_pool
 class Search:
     """The candidates looked at, the clauses found and what they lead to.
 
-    `unplaced` are the parts of the request that a selected tool does not answer.
+    `unplaced` are the parts of the request that a selected tool does not answer. `filtered`: the
+    filters leave no tool at all.
     """
 
     candidates: tuple[Ranked, ...]
@@ -31,6 +33,7 @@ class Search:
     choice: Choice
     widened: bool
     unplaced: tuple[str, ...] = ()
+    filtered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +89,17 @@ class Searcher:
         )
         floor = config.threshold - config.compose_slack
         choice = preference.preferred(choice, found, hinted, floor=floor)
+        filtered = None
+        if self.access and not looked.candidates:
+            filtered = self.access.left_none(self.catalogue.tools)
+            left_out = f"{choice.reason} and is let through by {self.access.named}"
+            choice = replace(choice, reason=filtered or left_out)
         unplaced: tuple[str, ...] = ()
         if choice.policy == "select":
             unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self.clause)
         candidates = selector.steps_first(looked.candidates, choice)
         placed = selector.as_chosen(found, choice)
-        return Search(candidates, placed, choice, looked.widened, unplaced)
+        return Search(candidates, placed, choice, looked.widened, unplaced, filtered is not None)
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
         """Ids of the parsed folder's tools; none where nothing was parsed."""
