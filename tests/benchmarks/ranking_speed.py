@@ -31,6 +31,7 @@ from typing import Any
 from pulsus.core.rankers import packing
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.evidence import gather
+from pulsus.core.rankers.lexical import doc_shares
 from pulsus.core.rankers.query import terms
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.rankers.segment import Segment
@@ -129,7 +130,8 @@ def allocated(which, folder, requests):
         tracemalloc.start()
         documents = Documents.of(Segment((folder / "own").read_bytes()))
         for text in requests:
-            gather(terms(text, documents, {}), documents)
+            found = gather(terms(text, documents, {}), documents)
+            doc_shares(text, found, documents, {}, 0.0)
     else:
         import bm25s
 

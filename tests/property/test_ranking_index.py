@@ -1,6 +1,7 @@
 """An index that grew with its catalogue ranks like one made anew; arrays like plain sums."""
 
 import tempfile
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.rankers import evidence  # numpy is loaded from here on
+from pulsus.core.rankers import evidence, lexical, likeness_np  # numpy is loaded from here on
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.routing.warm import rank_index
 from tests.ranking import CATALOGUE, tool
@@ -66,6 +67,26 @@ def test_a_grown_index_ranks_like_a_new_one(versions):
             assert shown(index) == shown(RankIndex.build(tools))
 
 
+@contextmanager
+def on_arrays():
+    """What happens where numpy is loaded, however few the postings."""
+    with (
+        mock.patch.object(evidence, "MANY", 0),
+        mock.patch.object(lexical, "likeness", likeness_np.likeness),
+    ):
+        yield
+
+
+@contextmanager
+def plain():
+    """What happens where it is not."""
+    with (
+        mock.patch.object(evidence, "MANY", 10**9),
+        mock.patch.object(lexical, "likeness", lexical.plain_likeness),
+    ):
+        yield
+
+
 @settings(max_examples=60, deadline=None)
 @given(catalogues, catalogues)
 def test_arrays_and_plain_sums_give_the_same_ranking(before, after):
@@ -78,16 +99,16 @@ def test_arrays_and_plain_sums_give_the_same_ranking(before, after):
 
         kept(before)
         index = kept(after)  # has a base and what came since
-    with mock.patch.object(evidence, "MANY", 0):
+    with on_arrays():
         arrays = shown(index)
-    with mock.patch.object(evidence, "MANY", 10**9):
+    with plain():
         assert shown(index) == arrays
 
 
 @given(st.lists(st.sampled_from(SAID + REQUESTS), max_size=8).map(" ".join))
 def test_arrays_and_plain_sums_agree_on_real_tools(request_text):
     index = RankIndex.build(CATALOGUE, synonyms={"wxyz": ("memory", "errors")})
-    with mock.patch.object(evidence, "MANY", 0):
+    with on_arrays():
         arrays = index.rank(request_text, limit=50)
-    with mock.patch.object(evidence, "MANY", 10**9):
+    with plain():
         assert index.rank(request_text, limit=50) == arrays

@@ -24,15 +24,20 @@ _CAUTIOUS = 0.5
 _ANTI = 0.5
 """Taken from the doc feature where the request says all words of an anti-intent (spec §15), or
 where the tool was wrong for requests like it."""
-_DENSE = 0.7
+_DENSE = 0.65
 """Share of similarity of meaning in the doc feature where vectors are at hand; words the rest."""
+_APART, _CROWD = 200, 0.1
+"""Among more tools than the first it falls by this power of their number: many mean nearly the
+same then, and words tell them apart."""
 _EDGE = 1.5
 """Power of the words' share beside meaning: many tools have some of the words."""
+_SHARP = 1.75
+"""Power of the similarity, relative to the best."""
 _VAGUE = 0.4
 """Cosine below which even the request's best tool is only vaguely like it."""
 _SAID_TWICE = 0.5
-"""What is left of a covered name beside meaning: a tool's text begins with its name. The four were
-chosen together over seven sets; leaving one out in turn chooses them again in five."""
+"""What is left of a covered name beside meaning: a tool's text begins with its name. These were
+chosen together over eight sets, on a plateau: ADR 15."""
 _NO_PAST = Recalled(0.0)
 _UNTRIED: tuple[float, tuple[Vote, ...], float] = (0.0, (), 0.0)
 _LOOK = CAREFUL | DECLINES
@@ -123,10 +128,12 @@ class Assessor:
     def _doc(self, number: int, flags: int, odds: str | None) -> float:
         """Words and meaning, less anti-intents and past errors, halved where at odds."""
         share = self.words[number]
+        if not (self.similar or self.recalled or flags & DECLINES):
+            return _clamp(share * _CAUTIOUS if odds else share)
         if self.similar:
             meant = max(0.0, self.similar.get(number, 0.0)) / max(_VAGUE, self.nearest)
-            dense = _DENSE / self.gain
-            share = (1 - dense) * (share / self.closest) ** _EDGE + dense * meant
+            dense = dense_share(self.documents.size) / self.gain
+            share = (1 - dense) * (share / self.closest) ** _EDGE + dense * meant**_SHARP
         if flags & DECLINES:
             share -= _ANTI * max((self._said(hint) for hint in self._refused(number)), default=0.0)
         if self.recalled:
@@ -165,6 +172,11 @@ class Assessor:
         if self.now is not None:
             served = history_success(self.history.get(tool_id), self.now, self.half_life_days)
         return conditioned(served, past.value), past.votes, past.text
+
+
+def dense_share(tools: int) -> float:
+    """Share of similarity of meaning in the doc feature among so many tools, without a past."""
+    return float(_DENSE * min(1.0, _APART / max(1, tools)) ** _CROWD)
 
 
 def _clamp(value: float) -> float:

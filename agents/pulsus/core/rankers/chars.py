@@ -21,8 +21,7 @@ SCALE = 25.0
 _LENGTHS = (3, 4, 5)
 
 
-@lru_cache(maxsize=65536)
-def grams(word: str) -> tuple[int, ...]:
+def slots_of(word: str) -> tuple[int, ...]:
     """Slots of the 3- to 5-grams of a word's UTF-8, padded by one blank a side; repeats kept."""
     padded = f" {word} ".encode()
     return tuple(
@@ -30,6 +29,10 @@ def grams(word: str) -> tuple[int, ...]:
         for length in _LENGTHS
         for at in range(len(padded) - length + 1)
     )
+
+
+grams = lru_cache(maxsize=65536)(slots_of)
+"""The same, remembered: tools share their words."""
 
 
 @cache
@@ -50,10 +53,10 @@ def asked(said: Iterable[str]) -> dict[int, float]:
 _SQUARES = [(value / SCALE) ** 2 for value in range(256)]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _worth(word: str) -> list[tuple[int, float]]:
     idf = table()
-    return [(slot, _SQUARES[idf[slot]]) for slot in grams(word)]
+    return [(slot, _SQUARES[idf[slot]]) for slot in slots_of(word)]
 
 
 def word_score(word: str, worth: Mapping[int, float]) -> float:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pulsus.core.rankers.chars import SCALE, SLOTS, grams, table
+from pulsus.core.rankers.chars import SCALE, SLOTS, slots_of, table
 from pulsus.core.rankers.doc import Documents
 from pulsus.core.rankers.segment import Segment
 
@@ -66,9 +66,9 @@ def _asked(said: Sequence[str]) -> tuple[Column, Floats]:
     return places, _sums(places[slots], own, count + 1)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _worth(word: str) -> tuple[Column, Floats]:
-    slots = np.array(grams(word), np.uint16)
+    slots = np.array(slots_of(word), np.uint16)
     return slots, _SQUARES[np.frombuffer(table(), np.uint8)[slots]]
 
 

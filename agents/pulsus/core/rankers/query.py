@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pulsus.core.rankers.literals import KIND, OWN, Value, take_values
 from pulsus.core.rankers.text import STOP_WORDS, WEAK_WORDS, stem, words
-from pulsus.record import dataclass
 
 
 class Lexicon(Protocol):
@@ -74,8 +73,7 @@ _ASKS = 0.4
 """What a word counts that is mostly a way of asking, beside words that say for what."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One word of the request and the stems it may match, its own first, each with a weight in
     (0, 1].
 

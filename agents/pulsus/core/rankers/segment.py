@@ -169,13 +169,15 @@ class Segment:
 
     def word(self, word: str) -> int | None:
         """The number of a written word."""
-        slots, raw = self._columns["word_slots"], word.encode()
+        slots, at, data = self._columns["word_slots"], self.words.at, self.data
+        raw = word.encode()
         last = len(slots) - 1
-        at = zlib.crc32(raw) & last
-        while slots[at]:
-            if self.words.raw(slots[at] - 1) == raw:
-                return slots[at] - 1
-            at = (at + 1) & last
+        place = zlib.crc32(raw) & last
+        while number := slots[place]:  # counted from 1
+            start = self.words.start
+            if data[start + at[number - 1] : start + at[number]] == raw:
+                return number - 1
+            place = (place + 1) & last
         return None
 
     def spelt(self, spelling: str) -> list[int]:
