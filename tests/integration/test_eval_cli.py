@@ -1,6 +1,7 @@
 """`pulsus eval` as a command: calibration, baseline, review comment, plot."""
 
 import json
+import os
 
 import pytest
 
@@ -148,6 +149,7 @@ def everything(folder):
         (["--keep", "many.jsonl"], "--keep many.jsonl is QUERIES too"),
         (["--keep", "r.svg", "--plot", "r.svg"], "--plot r.svg is --keep too"),
         (["--keep", "/dev/null"], "it is no regular file"),
+        (["--keep", "k" * 300], "File name too long"),
     ],
 )
 def test_nothing_is_measured_or_written_where_one_file_cannot_be(project, given, said):
@@ -184,6 +186,15 @@ def test_a_file_that_fails_after_all_does_not_cost_the_report(project, monkeypat
     assert "hit_at_1" in done.out
     assert "stored" not in done.out
     assert not (project / "config/calibration.json").exists()
+
+
+def test_a_folder_nobody_may_write_to_is_named_before_anything_is_measured(project):
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    (project / "closed").mkdir(mode=0o500)
+    done = pulsus_here(project, "eval", "many.jsonl", "--keep", "closed/k.json")
+    assert (done.code, done.out) == (2, "")
+    assert "closed is not writable" in done.err
 
 
 def test_a_denied_tool_is_told_so_before_and_in_the_failure(project):
@@ -229,8 +240,20 @@ def test_hints_from_docs_are_measured_as_route_takes_them(project):
     assert "--rag has no meaning with --catalogue" in refused.err
 
 
-def test_progress_is_for_a_terminal_alone(project):
-    assert pulsus_here(project, "eval", "many.jsonl").err == ""
+def test_progress_is_for_a_terminal_alone_and_leaves_nothing_behind(project, monkeypatch):
+    from pulsus.cli import progress
+
+    lines = (project / "many.jsonl").read_text(encoding="utf-8")
+    (project / "more.jsonl").write_text(f"{lines}\n{lines}", encoding="utf-8")
+    args = ("eval", "more.jsonl", "--calibrate")
+    assert pulsus_here(project, *args).err == ""
+    monkeypatch.setattr(progress, "is_terminal", lambda stream: True)
+    done = pulsus_here(project, *args)
+    assert "\rasking, request: 10 of 96" in done.err
+    assert "\rcalibrating, request:" in done.err
+    assert done.err.endswith("\r")  # and clears the line, which no file is told
+    assert "asking" not in done.out
+    assert pulsus_here(project, *args, "-q").err == ""
 
 
 def test_embeddings_without_their_extra_are_a_clear_error(project, monkeypatch):

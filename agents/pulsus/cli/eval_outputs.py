@@ -91,25 +91,30 @@ def _free(name: str, path: Path, taken: Mapping[str, Path]) -> None:
 
 def _writable(name: str, path: Path, *, makes_folder: bool = False) -> None:
     """Refuse a file that cannot be made or replaced where it is to go."""
+    try:
+        found = _obstacle(path, makes_folder=makes_folder)
+    except OSError as failure:
+        found = (failure.strerror or str(failure), "name a file elsewhere")
+    if found:
+        why, hint = found
+        raise StorageUnwritable(
+            f"{name} cannot write {path}: {why}; nothing was measured or written",
+            hint=hint,
+            path=str(path),
+        )
+
+
+def _obstacle(path: Path, *, makes_folder: bool) -> tuple[str, str] | None:
+    """What is in the way of writing `path`, and what to do. Raises OSError."""
     if path.exists() and not path.is_file():
-        why = "it is a folder" if path.is_dir() else "it is no regular file"
-        raise _unwritable(name, path, why, "name a file")
+        return ("it is a folder" if path.is_dir() else "it is no regular file"), "name a file"
     folder = path.parent
     while makes_folder and not folder.exists() and folder != folder.parent:
         folder = folder.parent
     if not folder.exists():
-        raise _unwritable(name, path, f"there is no folder {folder}", "make it, or name another")
+        return f"there is no folder {folder}", "make it, or name another"
     if not folder.is_dir():
-        raise _unwritable(name, path, f"{folder} is no folder", "name a file in a folder")
+        return f"{folder} is no folder", "name a file in a folder"
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise _unwritable(
-            name, path, f"{folder} is not writable", "give this user write access, or name another"
-        )
-
-
-def _unwritable(name: str, path: Path, why: str, hint: str) -> StorageUnwritable:
-    return StorageUnwritable(
-        f"{name} cannot write {path}: {why}; nothing was measured or written",
-        hint=hint,
-        path=str(path),
-    )
+        return f"{folder} is not writable", "give this user write access, or name another"
+    return None

@@ -106,7 +106,7 @@ def command(
     `tools` are whole ids; `[]` means that nothing fits, `any: true` that each of them alone does.
     The same code decides here as in `pulsus route`.
     """
-    from pulsus.cli import progress
+    from pulsus.cli import progress, warnings
     from pulsus.cli.eval_fit import fit
     from pulsus.cli.eval_outputs import Outputs
     from pulsus.cli.eval_report import Shown
@@ -127,8 +127,11 @@ def command(
         session.flags["rag_enabled"] = rag
     rows = load_queries(queries, output.warn)[:limit]
     bench = prepare(session, catalogue, history)
-    for line in (*session.app.calibration_warnings, *session.app.hint_warnings):
-        output.warn(line)
+    if catalogue is None:
+        warnings.show(session)
+    else:
+        for line in (*session.app.calibration_warnings, *session.app.hint_warnings):
+            output.warn(line)
     _warn_of_unknown(rows, bench)
     quiet = session.verbosity < 0
     report = bench.measure(rows, progress.counting("asking, request", quiet=quiet))
