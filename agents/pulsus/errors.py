@@ -249,6 +249,27 @@ class NotPromoted(Denied):
     code = "NOT_PROMOTED"
 
 
+class BumpRefused(PulsusError):
+    """The version was to go up by less than what changed for the tool's callers."""
+
+    code = "BUMP_REFUSED"
+    exit_status = 2
+
+
+class VersionNotFound(PulsusError):
+    """The tool has no such version on record, or its bytes are not kept."""
+
+    code = "VERSION_NOT_FOUND"
+    exit_status = 2
+
+
+class ReplacementRefused(PulsusError):
+    """A deprecation names a replacement that cannot stand in for the tool."""
+
+    code = "REPLACEMENT_REFUSED"
+    exit_status = 2
+
+
 class StarterMissing(PulsusError):
     """This installation carries no starter catalogue."""
 

@@ -9,7 +9,7 @@ from pulsus.core.storage import metadata
 from tests.promotions import module, promoted, tree
 
 
-@pytest.mark.parametrize("nth", [1, 2, 3], ids=["first file", "second file", "last file"])
+@pytest.mark.parametrize("nth", [1, 2, 3, 4], ids=["module", "version", "changelog", "records"])
 def test_ctrl_c_between_two_files_waits_for_the_last_one(tmp_path, monkeypatch, nth):
     rename = os.rename
     into_place = []
@@ -26,7 +26,7 @@ def test_ctrl_c_between_two_files_waits_for_the_last_one(tmp_path, monkeypatch, 
     with pytest.raises(KeyboardInterrupt):
         promoted(tmp_path, module("two"))
     folder = tmp_path / "workflows/domains/system/count"
-    assert len(into_place) == 3
+    assert len(into_place) == 4
     assert (folder / "things.py").read_bytes() == module("two")
     assert [r.version for r in metadata.read(folder / "metadata.jsonl")] == ["1.0.0", "1.0.1"]
     assert "1.0.1" in (tmp_path / "workflows/domains/system/CHANGELOG.md").read_text("utf-8")

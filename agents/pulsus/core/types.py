@@ -402,13 +402,21 @@ class ValidatedModule:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """A promoted revision. `created` is False where name and hash were already there."""
+    """A promoted revision. `created` is False where name and hash were already there.
+
+    `bump` is by how much the version went up from `previous`, `changes` why; both say nothing of a
+    tool's first revision. `restores` is the version whose bytes came back.
+    """
 
     revision: str
     version: str
     path: Path
     tool_id: str
     created: bool
+    previous: str | None = None
+    bump: str | None = None
+    changes: tuple[str, ...] = ()
+    restores: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

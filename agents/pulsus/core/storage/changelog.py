@@ -12,17 +12,21 @@ FILE_NAME = "CHANGELOG.md"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One promotion as people read it. `approved_by` may be unknown."""
+    """One decision as people read it.
+
+    `notes` are lines of their own; `approved_by` may be unknown.
+    """
 
     tool: str
     version: str
     day: date
-    change: Literal["Added", "Changed"]
+    change: Literal["Added", "Changed", "Deprecated"]
     description: str
     revision: str
     tool_hash: str
     proof: str | None = None
     approved_by: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 _HEADING = re.compile(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
@@ -52,10 +56,11 @@ def render(entry: Entry) -> str:
         facts.append(f"proof: {entry.proof}")
     if entry.approved_by:
         facts.append(f"approved by {_one_line(entry.approved_by)}")
+    notes = "".join(f"- {_one_line(note)}\n" for note in entry.notes)
     return (
         f"## {entry.tool} {entry.version} - {entry.day.isoformat()}\n\n"
         f"### {entry.change}\n\n"
-        f"- {_one_line(entry.description)} ({', '.join(facts)})\n"
+        f"- {_one_line(entry.description)} ({', '.join(facts)})\n{notes}"
     )
 
 

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from pulsus.errors import MetadataCorrupt, StorageUnwritable
 from pulsus.record import dataclass
 
 FILE_NAME = "metadata.jsonl"
+DEPRECATED = "deprecated"
 MAX_LINE_BYTES = 64 * 1024
 
 _LOG = logging.getLogger(__name__)
@@ -23,10 +24,14 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One promotion. Fields are in the order of the file; `domain` of a shared tool is `shared`.
+    """One decision on a tool. Fields are in the order of the file; `domain` of a shared tool is
+    `shared`.
 
     `name` ends in `.py`, `tool_hash` starts with `sha256:`, `created_at` is ISO 8601 with an
-    offset. Keys this Pulsus does not know are kept in `extra`.
+    offset. `changes` are why the version went up by `bump`; `restores` is the version whose bytes
+    came back, `replaces` the id the tool had elsewhere. `event` None is a promotion; any other
+    changes the tool's status, not its bytes, and keeps its version. `log` is the decision log's
+    head before it. Keys this Pulsus does not know are kept in `extra`.
     """
 
     id: str
@@ -47,6 +52,15 @@ class Record:
     approved_by: str | None = None
     proof: str | None = None
     kind: str | None = None
+    owner: str | None = None
+    bump: str | None = None
+    changes: tuple[str, ...] = ()
+    replaces: str | None = None
+    restores: str | None = None
+    event: str | None = None
+    replacement: str | None = None
+    sunset: str | None = None
+    log: Mapping[str, JsonValue] | None = None
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -55,6 +69,13 @@ class Record:
             raise ValueError(f"created_at {self.created_at!r} has no offset")
         if not self.name.endswith(".py"):
             raise ValueError(f"name {self.name!r} does not end in .py")
+        if self.sunset is not None:
+            date.fromisoformat(self.sunset)
+
+    @property
+    def deprecated(self) -> bool:
+        """Whether another tool is to be used instead."""
+        return self.status == DEPRECATED
 
     @property
     def tool_id(self) -> str:
@@ -68,6 +89,8 @@ class Record:
 
 
 _FIELDS = tuple(f for f in Record.__dataclass_fields__ if f != "extra")
+_WHERE_SAID = frozenset(_FIELDS[_FIELDS.index("owner") :])
+"""Fields that stand in a line only where they say something."""
 _SHAPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
     (
         ("id", "name", "domain", "action", "status", "created_at", "version", "tool_hash"),
@@ -75,11 +98,15 @@ _SHAPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
         "text",
     ),
     (
-        ("run_id", "route_id", "description", "created_by", "approved_by", "proof", "kind"),
+        (
+            *("run_id", "route_id", "description", "created_by", "approved_by", "proof", "kind"),
+            *("owner", "bump", "replaces", "restores", "event", "replacement", "sunset"),
+        ),
         (str, type(None)),
         "text or null",
     ),
-    (("model", "rag"), (dict, type(None)), "an object or null"),
+    (("model", "rag", "log"), (dict, type(None)), "an object or null"),
+    (("changes",), (list, type(None)), "a list or null"),
     (("tokens_estimate",), (int, type(None)), "a whole number or null"),
 )
 
@@ -168,7 +195,11 @@ def latest(records: Iterable[Record], name: str) -> Record | None:
 
 def line(record: Record) -> str:
     """The record as its JSON line, without the newline. Raises ValueError beyond 64 KiB."""
-    known: dict[str, JsonValue] = {name: _json(getattr(record, name)) for name in _FIELDS}
+    known: dict[str, JsonValue] = {
+        name: _json(value)
+        for name in _FIELDS
+        if (value := getattr(record, name)) or name not in _WHERE_SAID
+    }
     text = json.dumps(known | dict(record.extra), ensure_ascii=False, allow_nan=False)
     if len(text.encode("utf-8")) >= MAX_LINE_BYTES:
         raise ValueError(f"record {record.id} is longer than {MAX_LINE_BYTES} bytes")
@@ -190,7 +221,9 @@ def next_revision(records: Iterable[Record], day: datetime) -> str:
     return f"{prefix}{max((int(n) for n in taken if n.isdecimal()), default=0) + 1:03d}"
 
 
-def _json(value: JsonValue | Mapping[str, JsonValue]) -> JsonValue:
+def _json(value: JsonValue | Mapping[str, JsonValue] | tuple[str, ...]) -> JsonValue:
+    if isinstance(value, tuple):
+        return list(value)
     return dict(value) if isinstance(value, Mapping) else value
 
 
@@ -209,4 +242,5 @@ def _record(text: str) -> Record:
     known: dict[str, Any] = {name: obj.get(name) for name in _FIELDS}
     known["description"] = known["description"] or ""
     known["created_by"] = known["created_by"] or ""
+    known["changes"] = tuple(map(str, known["changes"] or ()))
     return Record(**known, extra={k: v for k, v in obj.items() if k not in known})

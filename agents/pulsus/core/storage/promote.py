@@ -1,6 +1,7 @@
 """A validated module becomes a tool of the catalogue (spec §10). Effect: writes files.
 
-Module, CHANGELOG and `metadata.jsonl` change together, under one lock for the whole catalogue.
+Module, kept version, CHANGELOG and `metadata.jsonl` change together, under one lock for the whole
+catalogue, and the decision log says who decided it.
 """
 
 from __future__ import annotations
@@ -9,23 +10,24 @@ import logging
 import math
 import os
 import pwd
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC
 from pathlib import Path
 
-import filelock
-
 from pulsus import __version__
-from pulsus.core.storage import metadata, semver, transaction
+from pulsus.core.storage import versioning
+from pulsus.core.storage.deprecate import status_record
+from pulsus.core.storage.ledger import Ledger
+from pulsus.core.storage.metadata import Record
 from pulsus.core.storage.place import Place, tool_hash
-from pulsus.core.storage.state import open_state
+from pulsus.core.storage.semver import Bump
 from pulsus.core.storage.target import Target, checked_root
+from pulsus.core.storage.writing import Writing, exclusive
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
-from pulsus.errors import Busy, TargetRefused, ValidationFailed, storage_error
+from pulsus.errors import TargetRefused, ValidationFailed
 
 _LOG = logging.getLogger(__name__)
 
@@ -40,6 +42,8 @@ class PromotionContext:
     """What the record says beside the module itself.
 
     `approved_by` is the OS user who approved. `tokens_estimate` None is estimated from the source.
+    `owner` None keeps the earlier revision's, `bump` None takes what the change calls for.
+    `replaces` is where the tool was until now; `restores` the version whose bytes come back.
     """
 
     run_id: str | None
@@ -51,6 +55,10 @@ class PromotionContext:
     model: Mapping[str, JsonValue] | None = None
     rag: Mapping[str, JsonValue] | None = None
     redactor: Redactor = field(default_factory=Redactor)
+    owner: str | None = None
+    bump: Bump | None = None
+    replaces: Target | None = None
+    restores: str | None = None
 
 
 def promote(
@@ -67,35 +75,37 @@ def promote(
 ) -> Promotion:
     """The revision under which the module is now in the catalogue.
 
-    The first revision of a name is 1.0.0, new bytes are one PATCH more, and the bytes of its latest
-    revision again are that revision (`created=False`). `remove` is the candidate to delete
+    The first revision of a name is 1.0.0, and each later one goes up by what changed for its
+    callers (`interface.py`). The bytes of its latest revision again are that revision
+    (`created=False`), unless they get another owner. `remove` is the candidate to delete
     afterwards; it stays where its bytes are not the promoted ones.
 
     Raises TargetRefused (also for a file at the target that no record knows, unless
-    `replace_unrecorded`), ValidationFailed, MetadataCorrupt, StateCorrupt, Busy, DiskFull,
-    StorageUnwritable; then the catalogue is as it was.
+    `replace_unrecorded`), BumpRefused, VersionNotFound, ValidationFailed, MetadataCorrupt,
+    StateCorrupt, HashMoved, AuditTampered, Busy, DiskFull, StorageUnwritable; then the catalogue
+    is as it was.
     """
     _require_validated(validated)
-    root = checked_root(workflows_root)
-    candidate = _checked_candidate(remove, root)
-    state = open_state(state_dir)
-    journal = state.path / "promotion.json"
-    with _lock(state.locks / "promote.lock", lock_seconds):
-        transaction.recover(journal)
-        here = Place.read(root, target)
+    candidate = _checked_candidate(remove, checked_root(workflows_root))
+    with exclusive(
+        workflows_root,
+        state_dir,
+        clock=clock,
+        redactor=context.redactor,
+        lock_seconds=lock_seconds,
+    ) as writing:
+        here = Place.read(writing.root, target)
         if not replace_unrecorded:
             here.require_recorded(validated.source)
-        record = here.current(tool_hash(validated.source))
-        created = record is None
-        if record is None:
-            record = _record(validated, target, context, here.latest, root, clock())
-        changes = here.changes(validated.source, record if created else None)
-        if changes:
-            transaction.apply(root, changes, journal)
+        known = here.current(tool_hash(validated.source))
+        if known and context.owner in (None, known.owner):
+            new: tuple[Record, ...] = ()
+        else:
+            new = _records(validated, here, context, writing)
+        writing.write(_ledger(writing.root, here, validated.source, new), *new)
         if candidate is not None:
             _remove_candidate(candidate, validated.source)
-    path = target.path(workflows_root)
-    return Promotion(record.id, record.version, path, target.tool_id, created=created)
+    return _promotion(new[0] if new else known, here, target.path(workflows_root), bool(new))
 
 
 def os_user() -> str:
@@ -106,38 +116,106 @@ def os_user() -> str:
         return str(os.getuid())
 
 
+def _records(
+    validated: ValidatedModule, here: Place, context: PromotionContext, writing: Writing
+) -> tuple[Record, ...]:
+    """The tool's new record and, where it was moved here, the old place's."""
+    moved = _moved_from(here, context, writing.root)
+    new = _record(validated, here, moved, context, writing)
+    if moved is None or moved.latest is None:
+        return (new,)
+    old = status_record(
+        moved.latest,
+        revision=writing.next_revision(new.created, new),
+        event="deprecate",
+        replacement=new.tool_id,
+        sunset=None,
+        now=new.created,
+        approved_by=context.approved_by,
+        log=new.log,
+    )
+    return (new, old)
+
+
+def _moved_from(here: Place, context: PromotionContext, root: Path) -> Place | None:
+    if context.replaces is None or context.replaces == here.target:
+        return None
+    return Place.read(root, context.replaces)
+
+
+def _ledger(root: Path, here: Place, source: bytes, new: tuple[Record, ...]) -> Ledger:
+    ledger = Ledger(root)
+    ledger.module(here, source)
+    for record in new:
+        target = Target(
+            None if record.domain == "shared" else record.domain,
+            record.action,
+            record.name.removesuffix(".py"),
+        )
+        ledger.record(target, record, first=target == here.target and not here.of_name)
+    if new:
+        before = here.bytes_of(here.latest.tool_hash) if here.latest else None
+        for kept in (before, source):
+            if kept is not None:
+                ledger.keep(here.target, kept)
+    return ledger
+
+
 def _record(
     validated: ValidatedModule,
-    target: Target,
+    here: Place,
+    moved: Place | None,
     context: PromotionContext,
-    previous: metadata.Record | None,
-    root: Path,
-    now: datetime,
-) -> metadata.Record:
-    now = now.astimezone(UTC)
+    writing: Writing,
+) -> Record:
+    now = writing.clock().astimezone(UTC)
     tokens = context.tokens_estimate
-    description = context.description or validated.tool.summary
-    return metadata.Record(
-        id=metadata.next_revision(metadata.read_all(root), now),
+    source, target, latest = validated.source, here.target, here.latest
+    step = versioning.decide(source, here, moved, context.bump, context.owner)
+    versioning.require_restored(here, tool_hash(source), context.restores)
+    return Record(
+        id=writing.next_revision(now),
         run_id=context.run_id,
         route_id=context.route_id,
         name=f"{target.name}.py",
         domain=target.domain or "shared",
         action=target.action,
-        description=_one_line(context.redactor.redact(description)),
-        status=context.status,
+        description=_one_line(
+            context.redactor.redact(context.description or validated.tool.summary)
+        ),
+        status=latest.status if latest and latest.deprecated else context.status,
         created_by=f"pulsus_v{__version__}",
         created_at=now.isoformat(timespec="seconds"),
-        version=semver.next_version(previous.version if previous else None),
-        tool_hash=tool_hash(validated.source),
-        tokens_estimate=math.ceil(len(validated.source) / _BYTES_PER_TOKEN)
-        if tokens is None
-        else tokens,
+        version=step.version,
+        tool_hash=tool_hash(source),
+        tokens_estimate=math.ceil(len(source) / _BYTES_PER_TOKEN) if tokens is None else tokens,
         model=context.model,
         rag=context.rag,
         approved_by=context.approved_by,
         proof=validated.report.proof,
         kind=validated.tool.kind,
+        owner=_one_line(step.owner) if step.owner else None,
+        bump=step.bump,
+        changes=step.changes,
+        replaces=moved.target.tool_id if moved else None,
+        restores=context.restores,
+        replacement=latest.replacement if latest else None,
+        sunset=latest.sunset if latest else None,
+        log=writing.anchor(),
+    )
+
+
+def _promotion(record: Record | None, here: Place, path: Path, created: bool) -> Promotion:
+    assert record is not None  # either known or just made
+    done = Promotion(record.id, record.version, path, record.tool_id, created=created)
+    if not created:
+        return done
+    return replace(
+        done,
+        previous=here.latest.version if here.latest else None,
+        bump=record.bump,
+        changes=record.changes,
+        restores=record.restores,
     )
 
 
@@ -172,24 +250,6 @@ def _remove_candidate(path: Path, source: bytes) -> None:
             path.with_suffix(".json").unlink(missing_ok=True)
     except OSError as failure:  # the promotion is done; a file too many does not undo it
         _LOG.warning("promoted, but cannot remove the candidate %s: %s", path, failure)
-
-
-@contextmanager
-def _lock(path: Path, seconds: float) -> Iterator[None]:
-    lock = filelock.FileLock(path, timeout=seconds)
-    try:
-        lock.acquire()
-    except filelock.Timeout as failure:
-        raise Busy(
-            f"another promotion held {path} for {seconds:g} s",
-            hint="try again; set storage.lock_seconds to wait longer",
-        ) from failure
-    except OSError as failure:
-        raise storage_error(failure, path) from failure
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _one_line(text: str) -> str:

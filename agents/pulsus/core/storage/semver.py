@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Literal, get_args
 
 FIRST = "1.0.0"
+
+Bump = Literal["patch", "minor", "major"]
+BUMPS: tuple[Bump, ...] = get_args(Bump)
+"""From the least to the greatest."""
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})", re.ASCII)
 
@@ -17,12 +22,23 @@ def parse(version: str) -> tuple[int, int, int]:
     return int(match[1]), int(match[2]), int(match[3])
 
 
-def next_version(previous: str | None) -> str:
-    """The version of the next revision: 1.0.0 for the first, else one PATCH more.
+def next_version(previous: str | None, bump: Bump = "patch") -> str:
+    """The version of the next revision: 1.0.0 for the first, else always above `previous`.
 
     Raises ValueError when `previous` is malformed.
     """
     if previous is None:
         return FIRST
     major, minor, patch = parse(previous)
-    return f"{major}.{minor}.{patch + 1}"
+    match bump:
+        case "major":
+            return f"{major + 1}.0.0"
+        case "minor":
+            return f"{major}.{minor + 1}.0"
+        case "patch":
+            return f"{major}.{minor}.{patch + 1}"
+
+
+def greatest(*bumps: Bump) -> Bump:
+    """The greatest of some bumps; a patch where there are none."""
+    return max(bumps, key=BUMPS.index, default="patch")

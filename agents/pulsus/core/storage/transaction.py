@@ -1,9 +1,10 @@
 """Several files replaced together or not at all. Effect: writes files below one folder.
 
 First every new content is staged beside its target, where a full disk or a read-only folder shows
-before anything has changed. Then a journal names what is about to happen, then come the renames.
-Whoever finds a journal later finishes the renames, or takes them back where none had happened.
-The caller holds a lock.
+before anything has changed. Then a journal names what is about to happen, then come the renames,
+then `commit` with the journal's note, then the journal goes. Whoever finds a journal later
+finishes all that, or takes the renames back where none had happened: `commit` is called at least
+once for what stays, so it must be idempotent. The caller holds a lock.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import hashlib
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,12 @@ from typing import Literal
 
 from pulsus.core.storage import atomic
 from pulsus.core.storage.target import open_below, refuse_irregular
-from pulsus.errors import StateCorrupt, storage_error
+from pulsus.core.types import JsonValue
+from pulsus.errors import PulsusError, StateCorrupt, storage_error
+
+Note = Mapping[str, JsonValue]
+Commit = Callable[[Note], None]
+"""Takes the note of what has just happened. Raises PulsusError where it must not stay so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +56,41 @@ class _Planned:
 _Progress = Literal["done", "ready", "lost"]
 
 
-def apply(root: Path, changes: tuple[Change, ...], journal: Path) -> None:
-    """Make every change, in order.
+def apply(
+    root: Path, changes: tuple[Change, ...], journal: Path, note: Note, commit: Commit
+) -> None:
+    """Make every change, in order, and commit them.
 
-    Raises TargetRefused, DiskFull or StorageUnwritable, and then nothing has changed.
+    Raises TargetRefused, DiskFull, StorageUnwritable or what `commit` raises, and then nothing has
+    changed.
     """
     planned = [_Planned(c.folders, c.name, _digest(c.before), _sha(c.after)) for c in changes]
     with ExitStack() as folders, ExitStack() as staged:
-        fds = []
+        fds: list[int] = []
+        swept: set[tuple[str, ...]] = set()
         for change, plan in zip(changes, planned, strict=True):
             fd = folders.enter_context(open_below(root, change.folders, create=True))
             fds.append(fd)
             shown = root.joinpath(*change.folders, change.name)
             refuse_irregular(fd, change.name, shown)
             try:
-                atomic.unlink(fd, plan.temp)
+                if change.folders not in swept:
+                    _sweep(fd)
+                swept.add(change.folders)
                 atomic.stage(fd, plan.temp, change.after)
             except OSError as failure:
                 raise storage_error(failure, shown) from failure
             staged.callback(atomic.unlink, fd, plan.temp)
         with _uninterrupted():
-            _write_journal(journal, root, planned)
+            _write_journal(journal, root, planned, note)
             staged.pop_all()  # from here on the journal owns the staged files
-            _rename_all(root, changes, planned, fds, journal)
+            steps = list(zip(changes, planned, fds, strict=True))
+            _rename_all(root, steps, journal)
+            try:
+                commit(note)
+            except PulsusError:
+                _undo(steps, len(steps), root, journal)
+                raise
             _remove_journal(journal)
 
 
@@ -86,19 +104,24 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def recover(journal: Path) -> None:
+def recover(journal: Path, commit: Commit, root: Path) -> None:
     """Finish or take back what an interrupted `apply` left; does nothing without a journal.
 
-    Raises StateCorrupt where files were changed by hand in between and neither is safe.
+    `root` counts where the journal's own is gone: the project was moved.
+
+    Raises StateCorrupt where files were changed by hand in between and neither is safe, and what
+    `commit` raises.
     """
     found = _read_journal(journal)
     if found is None:
         return
-    root, planned = found
+    there, planned, note = found
+    root = there if there.is_dir() else root
     progress = [_progress(root, p) for p in planned]
     if "lost" not in progress:
         for plan, step in zip(planned, progress, strict=True):
             _finish(root, plan, rename=step == "ready")
+        commit(note)
     elif "done" in progress:
         files = ", ".join(str(root.joinpath(*p.folders, p.name)) for p in planned)
         raise StateCorrupt(
@@ -111,27 +134,35 @@ def recover(journal: Path) -> None:
     _remove_journal(journal)
 
 
-def _rename_all(
-    root: Path,
-    changes: tuple[Change, ...],
-    planned: list[_Planned],
-    fds: list[int],
-    journal: Path,
-) -> None:
-    steps = list(zip(changes, planned, fds, strict=True))
+_Step = tuple[Change, _Planned, int]
+
+
+def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
     for done, (change, plan, fd) in enumerate(steps):
         try:
             os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
             os.fsync(fd)
         except OSError as failure:
-            _take_back_all(steps[: done + 1], root, journal)
-            for _, staged, folder in steps:
-                atomic.unlink(folder, staged.temp)
+            _undo(steps, done + 1, root, journal)
             shown = root.joinpath(*change.folders, change.name)
             raise storage_error(failure, shown) from failure
 
 
-def _take_back_all(steps: list[tuple[Change, _Planned, int]], root: Path, journal: Path) -> None:
+def _undo(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
+    """Take the first `done` renames back, and clear away what was staged."""
+    _take_back_all(steps[:done], root, journal)
+    for _, plan, fd in steps:
+        atomic.unlink(fd, plan.temp)
+
+
+def _sweep(folder: int) -> None:
+    """Remove what a killed promotion had staged here: the lock is held, so it is nobody's work."""
+    for name in os.listdir(folder):
+        if name.startswith(".") and name.endswith(atomic.TEMP_SUFFIX):
+            atomic.unlink(folder, name)
+
+
+def _take_back_all(steps: list[_Step], root: Path, journal: Path) -> None:
     """Where this fails too, the journal stays and the next promotion finishes the work."""
     for change, plan, fd in steps:
         try:
@@ -182,16 +213,16 @@ def _finish(root: Path, plan: _Planned, *, rename: bool) -> None:
         raise storage_error(failure, root.joinpath(*plan.folders, plan.name)) from failure
 
 
-def _write_journal(journal: Path, root: Path, planned: list[_Planned]) -> None:
+def _write_journal(journal: Path, root: Path, planned: list[_Planned], note: Note) -> None:
     files = [
         {"folders": p.folders, "name": p.name, "before": p.before, "after": p.after}
         for p in planned
     ]
-    text = json.dumps({"root": str(root), "files": files})
+    text = json.dumps({"root": str(root), "files": files, "note": dict(note)})
     atomic.write_bytes(journal, text.encode("utf-8"), locked=True)
 
 
-def _read_journal(journal: Path) -> tuple[Path, list[_Planned]] | None:
+def _read_journal(journal: Path) -> tuple[Path, list[_Planned], Note] | None:
     try:
         found = json.loads(journal.read_bytes())
         planned = [
@@ -203,7 +234,7 @@ def _read_journal(journal: Path) -> tuple[Path, list[_Planned]] | None:
             )
             for f in found["files"]
         ]
-        return Path(found["root"]), planned
+        return Path(found["root"]), planned, dict(found.get("note", {}))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as failure:

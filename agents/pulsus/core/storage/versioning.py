@@ -1,0 +1,93 @@
+"""The version a promotion gets, and why (spec §10, SemVer). Effect: reads kept versions."""
+
+from __future__ import annotations
+
+from pulsus.core.storage import interface, semver
+from pulsus.core.storage.metadata import Record
+from pulsus.core.storage.place import Place
+from pulsus.core.storage.semver import Bump
+from pulsus.errors import BumpRefused, ToolNotFound, VersionNotFound
+from pulsus.record import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The new version; `bump` None and no `changes` for a tool's first revision."""
+
+    version: str
+    bump: Bump | None
+    changes: tuple[str, ...]
+    owner: str | None
+
+
+def decide(
+    source: bytes, here: Place, moved: Place | None, asked: Bump | None, owner: str | None
+) -> Step:
+    """The version of `source` at `here`: above every earlier one, by what changed for its callers.
+
+    `moved` is where the tool was until now: callers must name it anew, so that is major. `asked`
+    may only be more than what the change calls for. Raises BumpRefused, ToolNotFound, HashMoved.
+    """
+    latest = _latest(here, moved)
+    if latest is None:
+        _refuse_first(here, asked)
+        return Step(semver.FIRST, None, (), owner)
+    diff = _diff(source, moved or here, latest)
+    needed: Bump = "major" if moved else diff.bump
+    changes = list(diff.texts)
+    if moved:
+        changes.insert(0, f"major: moved from {moved.target.tool_id}")
+    if owner not in (None, latest.owner):
+        changes.append(f"patch: the owner is {owner}, it was {latest.owner or 'nobody'}")
+    if asked and semver.BUMPS.index(asked) < semver.BUMPS.index(needed):
+        raise BumpRefused(
+            f"--bump {asked} is less than what changed: {'; '.join(changes)}",
+            hint=f"leave it out, or give --bump {needed}: a version never promises too much",
+            asked=asked,
+            needed=needed,
+            changes=changes,
+        )
+    if asked and asked != needed:
+        changes.insert(0, f"{asked}: asked for")
+    changes = changes or ["patch: nothing changed for callers"]
+    above = [r.version for r in (here.latest, moved.latest if moved else None) if r]
+    version = semver.next_version(max(above, key=semver.parse), asked or needed)
+    return Step(version, asked or needed, tuple(changes), owner or latest.owner)
+
+
+def require_restored(here: Place, digest: str, version: str | None) -> None:
+    """Raise VersionNotFound unless `version`, if any, is on record with just these bytes."""
+    if version is None:
+        return
+    if not any(r.version == version and r.tool_hash == digest for r in here.of_name):
+        raise VersionNotFound(
+            f"{here.target.tool_id} has no version {version} with these bytes on record",
+            hint="run the rollback again: the catalogue has changed meanwhile",
+        )
+
+
+def _latest(here: Place, moved: Place | None) -> Record | None:
+    if moved is None:
+        return here.latest
+    if moved.latest is None:
+        raise ToolNotFound(
+            f"{moved.target.tool_id} was never promoted, so it cannot be moved",
+            hint="promote it without naming where it was",
+        )
+    return moved.latest
+
+
+def _diff(source: bytes, place: Place, latest: Record) -> interface.Diff:
+    before = place.bytes_of(latest.tool_hash)
+    if before is None:
+        text = f"the bytes of {latest.version} are not kept, so nothing could be compared"
+        return interface.Diff((interface.Change("major", text),))
+    return interface.compare(before, source)
+
+
+def _refuse_first(here: Place, asked: Bump | None) -> None:
+    if asked:
+        raise BumpRefused(
+            f"--bump {asked}: {here.target.tool_id} has no earlier version to go up from",
+            hint=f"leave it out; the first version is {semver.FIRST}",
+        )
