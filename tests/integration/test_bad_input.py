@@ -215,6 +215,21 @@ def test_a_damaged_ranking_index_is_rebuilt_with_one_warning(fresh, damage):
     assert kept.read_bytes() == whole
 
 
+@pytest.mark.parametrize("name", ["memory.bin", "synonyms.json", "parser.json", "settings-*.json"])
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda kept: kept[:-9], lambda _: b"\xff\n{}"])
+def test_any_other_damaged_cache_is_rebuilt_with_one_warning(fresh, name, damage):
+    first = pulsus_here(fresh, HELLO, "--plan")
+    kept = max((fresh / ".pulsus/index").glob(name), key=lambda file: file.stat().st_mtime_ns)
+    whole = kept.read_bytes()
+    kept.write_bytes(damage(whole))
+    second, third = pulsus_here(fresh, HELLO, "--plan"), pulsus_here(fresh, HELLO, "--plan")
+    assert second.err.count("warning: ") == 1
+    assert f"warning: {kept.name} rebuilt" in second.err
+    assert (first.err, third.err) == ("", "")
+    assert first.out == second.out == third.out
+    assert kept.read_bytes() == whole
+
+
 @pytest.fixture(scope="module")
 def promoted(tmp_path_factory):
     """A project with one promoted tool."""

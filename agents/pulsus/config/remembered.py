@@ -2,13 +2,15 @@
 
 Effect: reads and replaces files in the state folder. Importing pydantic takes longer than a warm
 route; its verdict holds for the same files, the same variables and the same flags. Anything else,
-a damaged file included, is validated anew (`config/layers.py`): there is one set of rules.
+a damaged file included (with a warning), is validated anew (`config/layers.py`): there is one set
+of rules.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,10 +25,16 @@ from pulsus.record import dataclass
 
 PREFIX = "PULSUS_"
 # Variables of our own that are no settings: a secret's value and where tests find their data.
-RESERVED = frozenset({"PULSUS_LLM_API_KEY", "PULSUS_CASES", "PULSUS_BENCH", "PULSUS_REPORT"})
+RESERVED = frozenset({"PULSUS_LLM_API_KEY", "PULSUS_CASES", "PULSUS_BENCH", "PULSUS_REPORT"}) | {
+    # The tests' own model, and the script that starts it.
+    f"PULSUS_LLM_{name}"
+    for name in ("BASE_URL", "SCRIPT", "MODEL", "PORT", "CTX", "THREADS", "WAIT", "DIR")
+}
 SOURCES = ("pyproject.toml", "config/pulsus.toml")
 
 T = TypeVar("T", bound=Section)
+
+_LOG = logging.getLogger("pulsus")
 
 _MOST = 8
 """Files kept: one for each combination of flags and variables in use."""
@@ -65,17 +73,26 @@ class Sources:
 
 
 def load(sources: Sources) -> tuple[Settings, dict[str, str]] | None:
-    """The settings and their origins; None where these sources were not validated before."""
+    """The settings and their origins; None where these sources were not validated before.
+
+    Warns of a damaged file: it is made anew.
+    """
     try:
-        body, _, checksum = sources.file.read_text(encoding="utf-8").rpartition("\n")
-        if checksum != _sha256(body):
-            return None
-        kept = json.loads(body)
-        if kept["sources"] != sources.digest:
-            return None
-        return _section(Settings(), kept["settings"]), kept["origins"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        body, _, checksum = sources.file.read_bytes().decode("utf-8").rpartition("\n")
+        if checksum == _sha256(body):
+            kept = json.loads(body)
+            if kept["sources"] != sources.digest:
+                return None
+            return _section(Settings(), kept["settings"]), kept["origins"]
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as failure:
+        _LOG.warning("%s was not used: %s", sources.file.name, failure.strerror)
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass  # a damaged file, told of below
+    _LOG.warning("%s rebuilt: kept settings were damaged", sources.file.name)
+    return None
 
 
 def save(sources: Sources, validated: Settings, origins: Mapping[str, str]) -> None:

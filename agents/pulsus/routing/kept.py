@@ -1,13 +1,14 @@
 """What was worked out before, kept in the state folder. Effect: reads and replaces one file.
 
-A cache: a damaged file or one of another key is as none, and one that cannot be written only costs
-the next run its head start.
+A cache: a file of another key is as none, a damaged one too but with a warning, and one that cannot
+be written only costs the next run its head start.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -16,6 +17,8 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+_LOG = logging.getLogger("pulsus")
 
 
 def key(*parts: str, code: Iterable[ModuleType]) -> str:
@@ -26,14 +29,23 @@ def key(*parts: str, code: Iterable[ModuleType]) -> str:
 
 
 def load(file: Path, key: str, read: Callable[[Any], T]) -> T | None:
-    """What `read` makes of the JSON kept under that key; None where there is none."""
+    """What `read` makes of the JSON kept under that key; None where there is none.
+
+    Warns of a damaged file: it is made anew.
+    """
     try:
         head, _, body = file.read_bytes().partition(b"\n")
-        if head.decode("ascii") != _head(key, body):
+        if head.rpartition(b" ")[2] != _sum(body).encode("ascii"):
+            _LOG.warning("%s rebuilt: its checksum is wrong", file.name)
             return None
-        return read(json.loads(body))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return read(json.loads(body)) if head == _head(key, body).encode("ascii") else None
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as failure:
+        _LOG.warning("%s was not used: %s", file.name, failure.strerror)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
+        _LOG.warning("%s rebuilt: it is damaged: %s", file.name, failure)
+    return None
 
 
 def save(file: Path, key: str, value: Any) -> None:
@@ -50,4 +62,8 @@ def save(file: Path, key: str, value: Any) -> None:
 
 
 def _head(key: str, body: bytes) -> str:
-    return f"{key} {hashlib.sha256(body).hexdigest()}"
+    return f"{key} {_sum(body)}"
+
+
+def _sum(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()

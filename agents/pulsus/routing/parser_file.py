@@ -1,8 +1,8 @@
 """The parser of a catalogue, kept between runs (spec §3, §13). Effect: one file of the state.
 
 Learning reads every tool and stems every word of it; the same tools and synonyms give the same
-parser. A cache: a damaged file is learned anew, and one that cannot be written only costs the next
-run its head start.
+parser. A cache: a damaged file is learned anew with a warning (kept.py), and one that cannot be
+written only costs the next run its head start.
 """
 
 from __future__ import annotations

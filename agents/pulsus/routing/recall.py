@@ -7,7 +7,8 @@ was counted; requests that came since are counted anew at every start, as long a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import pulsus
 from pulsus.core.catalogue import columns
 from pulsus.core.rankers.memory import PastMemory
-from pulsus.core.rankers.memory_file import from_bytes, to_bytes
+from pulsus.core.rankers.memory_file import from_bytes, of_another_format, to_bytes
 from pulsus.core.rankers.recollection import Past, Segment, WordCounts
 from pulsus.core.storage import atomic
 from pulsus.core.storage.accepted import PastRoute
@@ -25,6 +26,8 @@ from pulsus.record import dataclass
 from pulsus.routing.told import of_routes
 
 FILE_NAME = "memory.bin"
+
+_LOG = logging.getLogger("pulsus")
 
 _NEW = 128
 """Requests since the file was written up to which it is used."""
@@ -78,10 +81,7 @@ class Recall:
         """The kept memory and how many of the routes are in it; None where it is of no use."""
         if self.state_dir is None:
             return None
-        try:
-            found = from_bytes((self.state_dir / "index" / FILE_NAME).read_bytes())
-        except OSError:
-            return None
+        found = _read(self.state_dir / "index" / FILE_NAME)
         if found is None:
             return None
         counts, segment, told = found
@@ -124,6 +124,21 @@ def of_queries(rows: Iterable[tuple[str, Sequence[str]]], now: datetime) -> Iter
 
 def _once(tools: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tools))
+
+
+def _read(file: Path) -> tuple[WordCounts, Segment, Mapping[str, Any]] | None:
+    """What the file keeps; None where there is none, or a damaged one, which is warned of."""
+    try:
+        data = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as failure:
+        _LOG.warning("%s was not used: %s", file.name, failure.strerror)
+        return None
+    found = from_bytes(data)
+    if found is None and not of_another_format(data):
+        _LOG.warning("%s rebuilt from past routes: it was damaged", file.name)
+    return found
 
 
 def _sum(routes: Sequence[PastRoute]) -> str:

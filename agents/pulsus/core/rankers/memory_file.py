@@ -77,6 +77,15 @@ def from_bytes(data: bytes) -> tuple[WordCounts, Segment, Mapping[str, Any]] | N
         return None
 
 
+def of_another_format(data: bytes) -> bool:
+    """Whether the bytes say they are of another format or machine: they are not damaged."""
+    try:
+        head = json.loads(data[: data.index(b"\n")])
+        return bool((head["format"], head["order"]) != (FORMAT, sys.byteorder))
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return False
+
+
 def _column(name: str, counts: WordCounts, segment: Segment) -> Sequence[float] | bytes:
     if name == "counted":
         return counts.keys
