@@ -224,13 +224,15 @@ def test_params_that_are_no_list_of_names_are_shown_with_the_shape_that_is_wante
     ("given", "meant"),
     [
         ("disk_usage", "storage/usage/disk_usage"),
+        ("disk_usage.py", "storage/usage/disk_usage"),
+        ("ping", "net/ping/ping or shared/ping/ping"),
         ("storage/use/disk_usage", "storage/usage/disk_usage"),
         ("text/count/cuont", "text/count/count"),
         ("zzz", None),
     ],
 )
 def test_an_id_that_is_none_gets_the_one_that_was_probably_meant(given, meant):
-    known = ("storage/usage/disk_usage", "text/count/count", "net/ping/ping")
+    known = ("storage/usage/disk_usage", "text/count/count", "shared/ping/ping", "net/ping/ping")
     assert nearest(given, known) == meant
 
 

@@ -8,6 +8,7 @@ import pytest
 from pulsus.config.settings import RankerConfig
 from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers.calibration import shipped
+from pulsus.core.rankers.name import worth
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import BrokenTool, Catalogue, ParsedIntent, Shadowed, SubIntent
@@ -210,3 +211,5 @@ def test_there_is_an_answer_for_every_tool_and_it_is_one_line(name):
         answer = searched(request, name)
         assert answer.reason
         assert "\n" not in answer.reason + answer.fix
+        most = worth(1.0, len(CATALOGUE))
+        assert all(c.above <= most + 1e-9 for c in answer.changes if c.feature == "name")

@@ -65,13 +65,14 @@ def load_tools(path: Path, warn: Warn | None = None) -> tuple[ToolSpec, ...]:
 
 
 def nearest(tool_id: str, known: Collection[str]) -> str | None:
-    """The id probably meant by one that is none: the only one of that name, or the most alike."""
-    named = [one for one in known if one.rpartition("/")[2] == tool_id.rpartition("/")[2]]
-    if len(named) == 1:
-        return named[0]
+    """The id probably meant by one that is none: those of its name, or else the most alike."""
+    name = tool_id.rpartition("/")[2].removesuffix(".py")
+    named = sorted(one for one in known if one.rpartition("/")[2] == name)
+    if named:
+        return " or ".join(named[:3])
     from rapidfuzz import process  # only where something is wrong
 
-    near = process.extractOne(tool_id, sorted(named or known), score_cutoff=60)
+    near = process.extractOne(tool_id, sorted(known), score_cutoff=60)
     return near[0] if near else None
 
 
