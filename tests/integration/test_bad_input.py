@@ -114,6 +114,20 @@ def test_a_misspelt_command_is_json_where_json_was_asked_for(fresh):
     assert "did you mean `pulsus validate`?" in error["message"]
 
 
+def test_common_options_mean_the_same_before_the_subcommand(fresh):
+    behind = pulsus_here(fresh, "tools", "list", "--output", "json")
+    assert pulsus_here(fresh, "--output", "json", "tools", "list").out == behind.out
+    assert pulsus_here(fresh.parent, "--project", fresh, "tools", "list").code == 0
+    assert pulsus_here(fresh, "--output", "json", HELLO, "--plan").json["policy"] == "select"
+    error = told_in_json(pulsus_here(fresh, "--output", "json", "route", ""), "REQUEST_INVALID", 2)
+    assert error["details"] == {}
+
+
+@pytest.mark.parametrize("line", [("--expalin", "x"), ("valdate",), ("tools",), ()], ids=str)
+def test_a_wrong_call_is_json_where_json_was_asked_for_first(fresh, line):
+    told_in_json(pulsus_here(fresh, "--output", "json", *line), "USAGE", 2)
+
+
 def test_a_prefix_no_tool_has_is_told(fresh):
     done = pulsus_here(fresh, "tools", "list", "storge")
     assert done.code == 0

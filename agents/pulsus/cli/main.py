@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from pulsus import __version__
-from pulsus.cli import output
+from pulsus.cli import leading, output
 from pulsus.errors import Aborted, PulsusError, UsageError, storage_error
 
 COMMANDS = {
@@ -135,7 +135,7 @@ def _status(args: list[str]) -> int:
     failure: PulsusError
     try:
         _complete()
-        with cli.make_context("pulsus", args) as context:
+        with cli.make_context("pulsus", leading.moved(args)) as context:
             cli.invoke(context)
         return 0
     except SystemExit as done:
