@@ -42,6 +42,15 @@ def test_a_tool_is_its_name_in_words_and_its_summary():
     assert spaced("listOpen_ports-v2.old") == "list Open ports v2 old"
 
 
+def test_a_short_name_is_not_lost_in_a_long_summary(tmp_path):
+    long = replace(DISK, summary="Show how full volumes and mounted drives are, by percentage.")
+    found = files(tmp_path)
+    whole = next(iter(found.encoder.encode([tool_text(long)])))
+    name = next(iter(found.encoder.encode(["disk usage"])))
+    told = tools_meaning((PORT, long), found).similar("disk usage")
+    assert told[1] > whole @ name
+
+
 def test_a_request_a_tool_was_right_for_speaks_for_it(tmp_path):
     past = [Past("zzz qqq", (DISK.id,))]
     plain = tools_meaning(TOOLS, files(tmp_path)).similar("zzz qqq")
@@ -85,7 +94,7 @@ def test_rows_that_are_no_modules_are_compared_by_their_text(tmp_path):
     tools_meaning(bare, files(tmp_path), "eval")
     other = files(tmp_path)
     tools_meaning([bare[0], replace(bare[1], summary="Other.")], other, "eval")
-    assert asked(other) == ["disk usage: Other."]
+    assert asked(other) == ["disk usage: Other.", "Other.", "disk usage"]
 
 
 def test_folders_stand_in_the_order_of_the_parser(tmp_path):

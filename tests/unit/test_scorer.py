@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import RankerConfig
+from pulsus.core.rankers.assess import dense_share
 from pulsus.core.rankers.base import Recalled
 from pulsus.core.rankers.order import Candidate, order_key, tie_break
 from pulsus.core.rankers.query import terms
@@ -288,6 +289,13 @@ def test_a_tool_of_like_meaning_is_found_without_a_shared_word():
     found = replace(INDEX, dense=Meaning()).rank("what runs every night")
     assert found[0].tool.id == "services/schedule/cron_jobs"
     assert found[0].features["doc"] > 0.5
+
+
+def test_the_more_tools_there_are_the_less_meaning_decides_beside_words():
+    shares = [dense_share(size) for size in (0, 1, 200, 1_000, 10_000, 100_000)]
+    assert shares[0] == shares[1] == shares[2]
+    assert shares[2:] == sorted(shares[2:], reverse=True)
+    assert 0.3 < shares[-1] < shares[0] < 1
 
 
 class Past:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pulsus.core.embeddings.parts import encoded
 from pulsus.core.embeddings.vectors import Vectors, from_bytes, stack, text_hash, to_bytes
 from pulsus.core.storage import atomic
 from pulsus.errors import PulsusError
@@ -62,8 +63,8 @@ class VectorFiles:
         return made
 
     def _encoded(self, texts: dict[bytes, str]) -> dict[bytes, Any]:
-        encoded = zip(texts, self.encoder.encode(texts.values()), strict=True)
-        return dict(self._told(encoded, len(texts)))
+        made = zip(texts, encoded(self.encoder, texts.values()), strict=True)
+        return dict(self._told(made, len(texts)))
 
     def _told(self, items: Iterator[tuple[bytes, Any]], count: int) -> Iterator[tuple[bytes, Any]]:
         for done, item in enumerate(items, start=1):

@@ -1,0 +1,36 @@
+"""A text and its parts as one vector, so that no part is lost in the whole. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pulsus.core.embeddings.encoder import Encoder, Vector
+
+_BETWEEN = "\x1f"
+_WEIGHTS = (1.0, 0.25, 0.25)
+"""Of the whole, then of its parts. Over eight sets parts of 0.25 to 0.5 were alike."""
+
+
+def join(whole: str, *parts: str) -> str:
+    """One text to be encoded as the weighted mean of all; at most two parts count."""
+    return _BETWEEN.join(text.replace(_BETWEEN, " ") for text in (whole, *parts))
+
+
+def encoded(encoder: Encoder, texts: Iterable[str]) -> Iterator[Vector]:
+    """A unit vector for each text, in order; one that `join` made has that of all its parts."""
+    for text in texts:
+        whole, *parts = text.split(_BETWEEN)
+        if parts:
+            yield _mean(encoder, (whole, *parts))
+        else:
+            yield from encoder.encode([whole])
+
+
+def _mean(encoder: Encoder, parts: Iterable[str]) -> Vector:
+    import numpy as np
+
+    rows = zip(_WEIGHTS, encoder.encode(parts), strict=False)
+    total = np.sum([weight * row for weight, row in rows], axis=0)
+    return np.asarray(total / max(float(np.linalg.norm(total)), 1e-12), dtype=np.float32)
