@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pulsus.core.telemetry.logging import AppLog
     from pulsus.core.telemetry.metrics import Metrics
     from pulsus.core.validators.pipeline import Pipeline
+    from pulsus.llm.gate import Gate
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
     from pulsus.routing.approval import Person
@@ -74,7 +75,7 @@ class App:
     @cached_property
     def redactor(self) -> Redactor:
         """The one redactor, knowing the secrets of this environment."""
-        return Redactor.from_environment(os.environ)
+        return Redactor.from_environment(os.environ, (self.settings.model.api_key_env,))
 
     @cached_property
     def plugins(self) -> Plugins:
@@ -314,6 +315,22 @@ class App:
             self.settings.compose.max_steps,
             self._unshadowed(index),
             access(self.settings.access),
+        )
+
+    def model(self) -> Gate:
+        """The configured language model, a Proposer, with a budget of its own: for one run.
+
+        Raises LlmNotConfigured, ConfigError, ModelRefused.
+        """
+        from pulsus.llm.connect import connect
+
+        origin = self.origin("model.api_key_env")
+        return connect(
+            self.settings.model,
+            self.contributions.model_providers,
+            os.environ,
+            self.redactor.redact,
+            named_by_project=origin in remembered.SOURCES,
         )
 
     def pipeline(self) -> Pipeline:

@@ -16,7 +16,13 @@ from tests.sandboxes import need_sandbox
 
 GREETER = "workflows/domains/demo/greet/say_hello.py"
 HELLO = "say hello, a friendly greeting for a person"
-FOUR = {"pulsus_features", "pulsus_synonyms", "pulsus_tool_sources", "pulsus_validators"}
+HOOKS = {
+    "pulsus_features",
+    "pulsus_model_providers",
+    "pulsus_synonyms",
+    "pulsus_tool_sources",
+    "pulsus_validators",
+}
 
 
 def register(site, name, value, version="1.0"):
@@ -61,16 +67,16 @@ def bad(tmp_path, monkeypatch):
 def test_the_documented_hooks_are_the_hooks():
     page = (FIXTURES.parents[1] / "docs/plugins.md").read_text("utf-8")
     documented = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
-    assert documented == {n for n in vars(hookspecs) if n.startswith("pulsus_")} == FOUR
+    assert documented == {n for n in vars(hookspecs) if n.startswith("pulsus_")} == HOOKS
 
 
 def test_an_installed_plugin_is_listed_with_its_hooks(project, example):
     done = pulsus(project, "plugins", "list", "--output", "json", env=example)
     own, found = done.json["plugins"]
     assert own["name"] == "pulsus"
-    assert set(own["hooks"]) == FOUR
+    assert set(own["hooks"]) == HOOKS
     assert (found["name"], found["version"], found["state"]) == ("example", "1.0", "ok")
-    assert set(found["hooks"]) == FOUR
+    assert set(found["hooks"]) == HOOKS
 
 
 def ranked(project, env):

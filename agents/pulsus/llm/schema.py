@@ -91,9 +91,13 @@ def _sizes(value: Any, schema: Mapping[str, Any], at: str) -> Iterator[str]:
         if keyword not in schema or not isinstance(value, kinds) or isinstance(value, bool):
             continue
         bound = schema[keyword]
-        size = value if kinds is _NUMBER else len(value)
+        size = _size(value)
         if (size < bound) if least else (size > bound):
             yield f"{at}: {keyword} is {bound}, found {size}"
+
+
+def _size(value: Any) -> float:
+    return value if isinstance(value, _NUMBER) else len(value)
 
 
 def _text(value: Any, at: str) -> Iterator[str]:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pulsus.core.rankers.base import Feature
 from pulsus.core.validators.finding import Validator
 from pulsus.plugins.hookspecs import hookimpl
 from pulsus.routing.synonyms import shipped_synonyms
+
+if TYPE_CHECKING:
+    from pulsus.core.compose.proposer import MakeProvider, Provider, Setup
 
 
 @hookimpl
@@ -37,3 +41,23 @@ def pulsus_tool_sources() -> Iterable[Path]:
 def pulsus_synonyms() -> Mapping[str, tuple[str, ...]]:
     """The general infrastructure vocabulary."""
     return shipped_synonyms()
+
+
+@hookimpl
+def pulsus_model_providers() -> Mapping[str, MakeProvider]:
+    """The two dialects most servers speak, over plain HTTP."""
+    return {"openai": _openai, "anthropic": _anthropic}
+
+
+def _openai(setup: Setup) -> Provider:
+    from pulsus.llm.openai_compat import OpenAi  # imported only where a model is asked
+    from pulsus.llm.server import Server
+
+    return Server(setup, OpenAi())
+
+
+def _anthropic(setup: Setup) -> Provider:
+    from pulsus.llm.anthropic import Anthropic
+    from pulsus.llm.server import Server
+
+    return Server(setup, Anthropic())

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pulsus.core.rankers.base import Feature
 from pulsus.core.validators.finding import Validator
-from pulsus.plugins.guard import GuardedFeature, GuardedValidator
-from pulsus.plugins.load import Plugins
+from pulsus.plugins.guard import GuardedFeature, GuardedMaker, GuardedValidator
+from pulsus.plugins.load import BUILTIN, Plugins
 from pulsus.record import dataclass
 from pulsus.routing.synonyms import merge_synonyms
+
+if TYPE_CHECKING:
+    from pulsus.core.compose.proposer import MakeProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class Contributions:
     validators: tuple[tuple[str, Validator], ...]
     tool_sources: tuple[Path, ...]
     synonyms: Mapping[str, tuple[str, ...]]
+    model_providers: Mapping[str, MakeProvider]
 
 
 def gather(plugins: Plugins) -> Contributions:
@@ -38,15 +42,20 @@ def _gather(plugins: Plugins) -> Contributions:
     from pulsus.core.rankers.scorer import BUILT_IN  # only here: listing tools needs no ranking
 
     taken = set(BUILT_IN)
+    makers: set[str] = set()
 
     def features(plugin: str, answer: Any) -> Iterable[Feature]:
         return [_feature(f, taken, partial(plugins.fail, plugin)) for f in _list(answer)]
+
+    def providers(plugin: str, answer: Any) -> Iterable[tuple[str, MakeProvider]]:
+        return [(name, _maker(plugin, name, make, makers)) for name, make in dict(answer).items()]
 
     return Contributions(
         features=plugins.gather("pulsus_features", features),
         validators=plugins.gather("pulsus_validators", _validators),
         tool_sources=plugins.gather("pulsus_tool_sources", _sources),
         synonyms=merge_synonyms(plugins.gather("pulsus_synonyms", _synonyms)),
+        model_providers=dict(plugins.gather("pulsus_model_providers", providers)),
     )
 
 
@@ -58,6 +67,15 @@ def _feature(feature: Any, taken: set[str], failed: Callable[[Exception], None])
         raise ValueError(f"there is a ranking feature called {name} already")
     taken.add(name)
     return GuardedFeature(feature, failed)
+
+
+def _maker(plugin: str, name: Any, make: Any, taken: set[str]) -> MakeProvider:
+    if not isinstance(name, str) or not name or not callable(make):
+        raise TypeError(f"{name!r}: {make!r} is no model provider: it is a name and what makes it")
+    if name in taken:
+        raise ValueError(f"there is a model provider called {name} already")
+    taken.add(name)
+    return make if plugin == BUILTIN else GuardedMaker(plugin, make)
 
 
 def _validators(_: str, answer: Any) -> Iterable[tuple[str, Validator]]:

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from pulsus.core.rankers.base import Feature
+from pulsus.core.telemetry.printable import one_line
 from pulsus.core.types import ParsedIntent, StepResult, ToolSpec
 from pulsus.core.validators.finding import Validator
+from pulsus.errors import ModelError, PulsusError
+
+if TYPE_CHECKING:
+    from pulsus.core.compose.proposer import (
+        Completion,
+        MakeProvider,
+        Message,
+        OnText,
+        Provider,
+        ServedModel,
+        Setup,
+    )
+
+T = TypeVar("T")
 
 
 class PluginExit(Exception):
@@ -69,3 +84,66 @@ class GuardedValidator:
         if not isinstance(found, StepResult) or not isinstance(found.ok, bool):
             raise TypeError(f"it answered {found!r:.80}, not a StepResult")
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedMaker:
+    """What makes a plugin's model provider, so that its failures are the model's, named."""
+
+    plugin: str
+    make: MakeProvider
+
+    def __call__(self, setup: Setup) -> GuardedProvider:
+        """The provider, guarded. Raises ModelError."""
+        return GuardedProvider(self.plugin, _asked(self.plugin, lambda: self.make(setup)))
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedProvider:
+    """A plugin's way to a model. Whatever it raises but our own errors is a ModelError."""
+
+    plugin: str
+    provider: Provider
+
+    def complete(
+        self, messages: Sequence[Message], *, on_text: OnText | None = None, **options: Any
+    ) -> Completion:
+        """The plugin's answer. Raises ModelError and its kinds."""
+        from pulsus.core.compose.proposer import Completion
+
+        options["on_text"] = on_text and _outside(on_text, sys.stdout)
+        found: Any = _asked(self.plugin, lambda: self.provider.complete(messages, **options))
+        if not isinstance(found, Completion) or not isinstance(found.text, str):
+            raise _broken(self.plugin, f"it answered {found!r:.80}, not a Completion")
+        return found
+
+    def models(self) -> Sequence[ServedModel]:
+        """What the plugin says there is. Raises ModelError and its kinds."""
+        return _asked(self.plugin, self.provider.models)
+
+
+def _outside(on_text: OnText, stdout: TextIO) -> OnText:
+    """What the caller wants told, printing where the caller prints and not where the plugin may."""
+
+    def tell(piece: str) -> None:
+        with contextlib.redirect_stdout(stdout):
+            on_text(piece)
+
+    return tell
+
+
+def _asked(plugin: str, call: Callable[[], T]) -> T:
+    try:
+        with contained():
+            return call()
+    except PulsusError:
+        raise
+    except Exception as error:
+        raise _broken(plugin, f"{type(error).__name__}: {error}") from error
+
+
+def _broken(plugin: str, said: str) -> ModelError:
+    return ModelError(
+        f"the model provider of plugin {plugin} failed: {one_line(said)}",
+        hint="report it to the plugin's author, or choose another model.provider",
+    )

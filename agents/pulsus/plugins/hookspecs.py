@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pluggy
 
 from pulsus.core.rankers.base import Feature
 from pulsus.core.validators.finding import Validator
+
+if TYPE_CHECKING:
+    from pulsus.core.compose.proposer import MakeProvider
 
 hookspec = pluggy.HookspecMarker("pulsus")
 hookimpl = pluggy.HookimplMarker("pulsus")
@@ -36,3 +40,8 @@ def pulsus_tool_sources() -> Iterable[Path]:  # type: ignore[empty-body]
 @hookspec
 def pulsus_synonyms() -> Mapping[str, tuple[str, ...]]:  # type: ignore[empty-body]
     """Words people use → words the catalogue uses, lower case."""
+
+
+@hookspec
+def pulsus_model_providers() -> Mapping[str, MakeProvider]:  # type: ignore[empty-body]
+    """Ways to reach a language model, by the name that `model.provider` selects one by."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from urllib.parse import quote
 
@@ -149,9 +149,10 @@ class Redactor:
         self._known = re.compile("|".join(map(re.escape, usable))) if usable else None
 
     @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> Redactor:
-        """A redactor that also knows the value of every variable named like a secret."""
-        return cls(tuple(v for k, v in environ.items() if _SECRET_VARIABLE.search(k.upper())))
+    def from_environment(cls, environ: Mapping[str, str], also: Collection[str] = ()) -> Redactor:
+        """A redactor that knows the value of every variable in `also` or named like a secret."""
+        secret = _SECRET_VARIABLE.search
+        return cls(tuple(v for k, v in environ.items() if k in also or secret(k.upper())))
 
     def redact(self, text: str) -> str:
         """`text` with every secret replaced by `[redacted]`."""

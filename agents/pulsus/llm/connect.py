@@ -1,0 +1,89 @@
+"""Settings → a model to ask. Nothing is sent yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from pulsus.config.settings import ModelConfig
+from pulsus.core.compose.proposer import MakeProvider, Setup
+from pulsus.errors import ConfigError, LlmNotConfigured, ModelRefused
+from pulsus.llm.address import Address, address
+from pulsus.llm.gate import Gate
+
+_OWN_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY\Z")
+_HEADER_SAFE = re.compile(r"[!-~]+\Z")
+
+
+def connect(
+    settings: ModelConfig,
+    providers: Mapping[str, MakeProvider],
+    environ: Mapping[str, str],
+    redact: Callable[[str], str],
+    *,
+    named_by_project: bool = False,
+) -> Gate:
+    """The configured model.
+
+    `named_by_project`: the name of the key's variable stands in a file of the project, which
+    others may have written. Raises LlmNotConfigured where there is no `base_url`; ConfigError;
+    ModelRefused where a key is needed and there is none.
+    """
+    if not settings.base_url:
+        raise not_configured(settings)
+    make = providers.get(settings.provider)
+    if make is None:
+        raise ConfigError(
+            f"setting model.provider = {settings.provider!r}: there is no such provider",
+            hint=f"it is one of: {', '.join(sorted(providers))} (`pulsus plugins list`)",
+            key="model.provider",
+        )
+    place = address(settings.base_url)
+    key = _key(settings, environ, place, named_by_project)
+    setup = Setup(settings, key, redact)
+    return Gate(make(setup), setup)
+
+
+def not_configured(settings: ModelConfig) -> LlmNotConfigured:
+    """There is no model; what to set."""
+    return LlmNotConfigured(
+        "no language model is configured: model.base_url is empty",
+        hint='set model.base_url (for example "http://127.0.0.1:11434/v1") and model.name in '
+        "config/pulsus.toml, or PULSUS_MODEL__BASE_URL and PULSUS_MODEL__NAME; a key goes to the "
+        f"variable {settings.api_key_env or 'that model.api_key_env names'}; then "
+        "`pulsus doctor --model`",
+    )
+
+
+def _key(
+    settings: ModelConfig, environ: Mapping[str, str], place: Address, named_by_project: bool
+) -> str:
+    name = settings.api_key_env
+    if name and named_by_project and not _OWN_KEY.match(name):
+        raise ConfigError(
+            f"setting model.api_key_env = {name!r}: a file of the project may name only "
+            "variables that end in _API_KEY, so that a checkout cannot send off other secrets",
+            hint="give it by PULSUS_MODEL__API_KEY_ENV, or copy the key to PULSUS_LLM_API_KEY",
+            key="model.api_key_env",
+        )
+    key = environ.get(name, "").strip() if name else ""
+    if not key:
+        return _no_key(name, place)
+    if not _HEADER_SAFE.match(key):
+        raise ConfigError(f"the key in {name} holds characters no key has", hint="set it again")
+    if not (place.encrypted or place.local or settings.allow_plain_http):
+        raise ConfigError(
+            f"setting model.base_url = {place.base!r}: the key in {name} would travel unencrypted",
+            hint="use https://, or set model.allow_plain_http = true if the way is safe",
+            key="model.base_url",
+        )
+    return key
+
+
+def _no_key(name: str, place: Address) -> str:
+    if name and not place.local:
+        raise ModelRefused(
+            f"{place.base} is not local and there is no key for it: {name} is not set",
+            hint=f'set {name}, or model.api_key_env = "" where the server wants no key',
+        )
+    return ""
