@@ -227,6 +227,8 @@ def test_an_unknown_id_is_told_with_the_one_that_was_meant(project):
     done = pulsus_here(project, "eval", "bare.jsonl")
     assert "no such tool: count_words (did you mean text/count/count_words?)" in done.err
     assert "did you mean text/count/count_words for count_words?" in done.out
+    past = pulsus_here(project, "eval", "requests.jsonl", "--history", "bare.jsonl")
+    assert "--history: no such tool: count_words (did you mean text/count" in past.err
 
 
 def test_hints_from_docs_are_measured_as_route_takes_them(project):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Sequence, Sized
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -216,6 +217,8 @@ def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[Past]:
     if history is None:
         return [*recall.of_manifests(tools)]
     rows = [(row.query, row.tools) for row in golden.load_queries(history, output.warn)]
+    told = {tool for _, right in rows for tool in right}
+    _warn_of_missing("--history: no such tool", told, frozenset(tool.id for tool in tools))
     return [*recall.of_manifests(tools), *recall.of_queries(rows, utc_now())]
 
 
@@ -266,20 +269,25 @@ def _finish(
 
 def _warn_of_unknown(rows: Sequence[GoldenRow], bench: Bench) -> None:
     """Say which right answers can never be given: a mistyped, removed or denied id."""
-    from pulsus.routing.golden import nearest
-
     asked = {tool for row in rows for tool in row.tools}
-    missing = sorted(asked - bench.known)
-    if missing:
-        near = {tool: nearest(tool, bench.known) for tool in missing[:NAMED]}
-        told = [
-            f"{tool} (did you mean {meant}?)" if meant else tool for tool, meant in near.items()
-        ]
-        output.warn(f"no such tool: {', '.join(told)}{_more(missing)}")
+    _warn_of_missing("no such tool", asked, bench.known)
     refused = {tool: why for tool, why in bench.refused().items() if tool in asked}
     if refused:
         told = [f"{tool} ({why})" for tool, why in list(refused.items())[:NAMED]]
         output.warn(f"asked for, but taken out before ranking: {', '.join(told)}{_more(refused)}")
+
+
+def _warn_of_missing(what: str, asked: AbstractSet[str], known: AbstractSet[str]) -> None:
+    """Name the ids that are none, each with the one that was probably meant."""
+    from pulsus.routing.golden import nearest
+
+    missing = sorted(asked - known)
+    if missing:
+        near = {tool: nearest(tool, known) for tool in missing[:NAMED]}
+        told = [
+            f"{tool} (did you mean {meant}?)" if meant else tool for tool, meant in near.items()
+        ]
+        output.warn(f"{what}: {', '.join(told)}{_more(missing)}")
 
 
 def _more(found: Sized) -> str:

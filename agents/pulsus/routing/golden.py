@@ -70,9 +70,9 @@ def nearest(tool_id: str, known: Collection[str]) -> str | None:
     named = sorted(one for one in known if one.rpartition("/")[2] == name)
     if named:
         return " or ".join(named[:3])
-    from rapidfuzz import process  # only where something is wrong
+    from rapidfuzz import fuzz, process  # only where something is wrong
 
-    near = process.extractOne(tool_id, sorted(known), score_cutoff=60)
+    near = process.extractOne(tool_id, sorted(known), scorer=fuzz.ratio, score_cutoff=60)
     return near[0] if near else None
 
 
