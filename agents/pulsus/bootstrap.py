@@ -414,6 +414,20 @@ class App:
             dry_run=dry_run,
         )
 
+    def log_removed(self, report: GcReport) -> None:
+        """Record in the decision log what `gc` removed."""
+        from pulsus.routing.upkeep import log_removed
+
+        clock, redactor = ids.utc_now, self.redactor
+        log_removed(self.state_dir, report, self.project, clock=clock, redactor=redactor)
+
+    def seal_log(self, *, dry_run: bool) -> Path | None:
+        """The segment of the decision log that was sealed; None where none is old enough."""
+        from pulsus.routing.upkeep import seal
+
+        days = self.settings.audit.seal_days
+        return seal(self.state_dir, days=days, clock=ids.utc_now, dry_run=dry_run)
+
     @property
     def _caching(self) -> bool:
         return self.settings.cache_enabled

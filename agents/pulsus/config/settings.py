@@ -168,6 +168,13 @@ class StorageConfig(Section):
 
 
 @dataclass(frozen=True)
+class AuditConfig(Section):
+    """The decision log (spec §10, §16)."""
+
+    seal_days: Days = 30
+
+
+@dataclass(frozen=True)
 class RunConfig(Section):
     """Running a promoted tool on this machine."""
 
@@ -203,6 +210,7 @@ class Settings(Section):
     log: LogConfig = LogConfig()
     model: ModelConfig = ModelConfig()
     storage: StorageConfig = StorageConfig()
+    audit: AuditConfig = AuditConfig()
     run: RunConfig = RunConfig()
     plugins: PluginsConfig = PluginsConfig()
 

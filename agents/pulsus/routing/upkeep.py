@@ -1,0 +1,52 @@
+"""What `pulsus gc` does: old files go, old segments of the decision log are sealed (spec §16).
+
+Effect: deletes and writes files.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from pulsus.core.storage import chain, chain_check, chain_seal
+from pulsus.core.storage.promote import os_user
+from pulsus.core.storage.retention import GcReport
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.redact import Redactor
+
+LISTED = 200
+"""Paths the decision log names; beyond it their number has to do."""
+
+
+def log_removed(
+    state_dir: Path, report: GcReport, project: Path, *, clock: ids.Clock, redactor: Redactor
+) -> None:
+    """Record which candidates and logs were removed. Raises as `chain.append`."""
+    shown = [
+        str(p.relative_to(project) if p.is_relative_to(project) else p) for p in report.removed
+    ]
+    data: dict[str, object] = {
+        "by": os_user(),
+        "removed": len(shown),
+        "bytes": report.bytes,
+        "paths": shown[:LISTED],
+    }
+    if shown:
+        chain.append(state_dir, "gc", data, clock=clock, redactor=redactor)
+
+
+def seal(state_dir: Path, *, days: int, clock: ids.Clock, dry_run: bool) -> Path | None:
+    """The segment of the decision log that was closed, or would be; None where none is due.
+
+    It is due when its first record is older than `days`. Raises AuditTampered for a damaged log:
+    a seal must not vouch for it.
+    """
+    before = clock() - timedelta(days=days)
+    due = chain_seal.seal(state_dir, before=before, clock=clock, dry_run=True)
+    if due is None or dry_run:
+        return due
+    damages = chain_check.check(state_dir / "audit").damages
+    if damages:
+        where = f"{damages[0].path.name}:{damages[0].line or ''}".rstrip(":")
+        raise chain.tampered(due, f"is not sealed: {where} {damages[0].reason}")
+    return chain_seal.seal(state_dir, before=before, clock=clock)
