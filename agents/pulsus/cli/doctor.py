@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,7 @@ from pulsus.errors import NotReady, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
+    from pulsus.cli.doctor_model import Examined
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +34,38 @@ class Check:
 
 
 @click.command()
+@click.option("--model", is_flag=True, help="Ask the configured model for what Pulsus needs of it.")
 @common()
-def command(session: Session) -> None:
+def command(session: Session, model: bool) -> None:
     """Show what works on this machine, why, and what to do where it does not.
 
-    Exit 0 when tools can be validated and promoted here, else 3.
+    Exit 0 when tools can be validated and promoted here (and the model is fit to write them, where
+    it is asked for), else 3.
     """
     checks = list(examine(session.app))
+    examined = _examined(session) if model else None
     working = all(check.ok for check in checks if check.required)
     if session.json:
-        body = {"ok": working, "checks": [asdict(check) for check in checks]}
-        output.document(body if working else body | output.error_body(_not_ready(checks)))
+        body: dict[str, Any] = {"checks": [asdict(check) for check in checks]}
+        body |= {"model": examined.body()} if examined else {}
+        failed = None if working else _not_ready(checks)
+        if failed is None and examined and not examined.ready:
+            failed = examined.why_not()
+        output.document(
+            {"ok": True, **body} if failed is None else output.error_body(failed) | body
+        )
     else:
         rows = [(_mark(c), c.name, c.found, "" if c.ok else c.hint) for c in checks]
+        rows += examined.rows() if examined else []
         output.table(("", "what", "found", "what to do"), rows)
-    raise SystemExit(0 if working else 3)
+    raise SystemExit(0 if working and (examined is None or examined.ready) else 3)
+
+
+def _examined(session: Session) -> Examined:
+    from pulsus.cli import doctor_model
+
+    quiet = session.verbosity < 0
+    return doctor_model.examine(session.app, lambda said: None if quiet else output.note(said))
 
 
 def _not_ready(checks: Sequence[Check]) -> NotReady:
@@ -66,9 +84,7 @@ def examine(app: App) -> Iterator[Check]:
     yield _writable("logs", app.log_dir)
     yield _state(app)
     yield _plugins(app)
-    model = app.settings.model.base_url
-    found = f"{model} (not used: this version does not write tools yet)" if model else "none"
-    yield Check("model", False, found, "not needed by what works today", required=False)
+    yield _model(app)
     hint = "pip install 'pulsus-workbench[plot]'"
     yield _package("matplotlib", hint, required=False)
 
@@ -115,6 +131,17 @@ def _writable(name: str, folder: Path) -> Check:
     nearest = next(p for p in (folder, *folder.parents) if p.exists())
     ok = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
     return Check(name, ok, str(folder), f"give this user write access to {nearest}")
+
+
+def _model(app: App) -> Check:
+    """Whether one is configured; nothing is sent."""
+    try:
+        model = app.model()
+    except PulsusError as failure:
+        return Check("model", False, failure.message, failure.hint, required=False)
+    address = app.redactor.redact(app.settings.model.base_url)
+    found = f"{model.model} at {address or model.provider} (`pulsus doctor --model` tries it)"
+    return Check("model", True, found, required=False)
 
 
 def _plugins(app: App) -> Check:

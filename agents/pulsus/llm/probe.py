@@ -1,0 +1,204 @@
+"""Whether a model can do what Pulsus needs of it, tried on it. Effects: asks the model.
+
+Each thing is asked once, at temperature 0, with little to read and write: it takes minutes where a
+model is slow.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from pulsus.core.compose.proposer import Message, Proposer
+from pulsus.core.telemetry.printable import one_line
+from pulsus.errors import ModelAnswerInvalid, ModelError, PulsusError
+from pulsus.record import dataclass
+
+NEEDED_CONTEXT = 4096
+"""Tokens: a tool's contract, three examples and a request take about 2,000; a module 1,000."""
+_FILLER_LINES = 250
+"""About 3,000 tokens: what a server that silently cuts at 2,048 would lose the beginning of."""
+_WORD = "heliotrope"
+_CODE = re.compile(r"```[ \t]*(?:python|py)?[ \t]*\r?\n(.*?)```", re.S | re.I)
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "tool": {"type": "string", "enum": ["disk_usage", "ping_host", "list_files"]},
+        "count": {"type": "integer"},
+    },
+    "required": ["tool", "count"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was tried. Without a `required` one the model is of no use here."""
+
+    name: str
+    ok: bool
+    found: str
+    hint: str = ""
+    required: bool = True
+    tokens_per_second: float | None = None
+    context: int | None = None
+
+
+Probe = Callable[[Proposer], Finding]
+
+
+def probes(clock: Callable[[], float]) -> tuple[tuple[str, Probe], ...]:
+    """What to try, in order, each with the question it answers; `clock` gives seconds."""
+    return (
+        ("which models are there", _listed),
+        ("does it answer", _answers),
+        ("does it stream, and how fast", lambda model: _streams(model, clock)),
+        ("does it follow a JSON schema", _json),
+        ("does it write Python", _python),
+        ("is its context long enough", _context),
+    )
+
+
+def examine(
+    model: Proposer, clock: Callable[[], float], tell: Callable[[str], None]
+) -> Iterator[Finding]:
+    """Every finding; the first without an answer at all is the last. `tell` says what comes."""
+    for question, probe in probes(clock):
+        tell(question)
+        finding = probe(model)
+        yield finding
+        if finding.name == "answers" and not finding.ok:
+            return
+
+
+def failure(name: str, error: PulsusError) -> Finding:
+    """A finding that is an error."""
+    return Finding(name, False, f"{error.code}: {error.message}", error.hint)
+
+
+def _listed(model: Proposer) -> Finding:
+    try:
+        found = model.models()
+    except ModelError as error:
+        return Finding("listed", False, f"{error.code}: {error.message}", error.hint, False)
+    names = ", ".join(m.name for m in found[:10])
+    if any(m.name == model.model for m in found):
+        return Finding("listed", True, model.model, required=False)
+    # A server with one model answers to any name.
+    said = f"{model.model} is not among: {names}" if found else "the server lists none"
+    return Finding("listed", False, said, "set model.name to a name it lists", required=False)
+
+
+def _answers(model: Proposer) -> Finding:
+    try:
+        answer = model.complete(
+            _user("Reply with the one word: ready"), temperature=0.0, max_tokens=32
+        )
+    except ModelError as error:
+        return failure("answers", error)
+    return Finding("answers", True, f"{one_line(answer.text, 40)!r} from {answer.model}")
+
+
+def _streams(model: Proposer, clock: Callable[[], float]) -> Finding:
+    pieces: list[str] = []
+    times: list[float] = []
+
+    def note(piece: str) -> None:
+        pieces.append(piece)
+        times.append(clock())
+
+    ask = _user("Count from 1 to 30 in digits, separated by spaces.")
+    try:
+        answer = model.complete(ask, temperature=0.0, max_tokens=64, on_text=note)
+    except ModelError as error:
+        return failure("streams", error)
+    if len(pieces) < 2 or "".join(pieces) != answer.text:
+        hint = "answers are taken whole, so nothing shows while it writes"
+        return Finding("streams", False, "the answer came in one piece", hint, required=False)
+    took = times[-1] - times[0]
+    speed = (answer.usage.completion_tokens - 1) / took if took > 0 else None
+    said = f"{len(pieces)} pieces" + (f", {speed:.1f} tokens a second" if speed else "")
+    return Finding("streams", True, said, tokens_per_second=speed)
+
+
+def _json(model: Proposer) -> Finding:
+    ask = _user(
+        "Which tool shows how full 2 disks are: disk_usage, ping_host or list_files? Answer as "
+        'JSON with "tool" and "count", the number of disks.'
+    )
+    try:
+        answer = model.complete(ask, schema=_SCHEMA, temperature=0.0, max_tokens=128)
+    except ModelError as error:
+        return failure("json", error)
+    value = json.loads(answer.text)
+    how = "asked for in words" if "schema" in answer.dropped else "held by the server"
+    right = "" if value == {"tool": "disk_usage", "count": 2} else ", though not the right one"
+    return Finding("json", True, f"fits the schema ({how}){right}")
+
+
+def _python(model: Proposer) -> Finding:
+    ask = _user(
+        "Write one Python function `run(names: list[str]) -> dict[str, int]` that returns how "
+        "often each name occurs. Answer with the code only, in one code block."
+    )
+    try:
+        answer = model.complete(ask, temperature=0.0, max_tokens=400)
+        _check_python(answer.text)
+    except ModelError as error:
+        return failure("python", error)
+    return Finding("python", True, "run() with an argument, parsed")
+
+
+def _check_python(text: str) -> None:
+    blocks = _CODE.findall(text)
+    try:
+        tree = ast.parse(blocks[0] if blocks else text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _no_python(f"the code does not parse: {error}", text) from None
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if not any(f.name == "run" and f.args.args for f in functions):
+        raise _no_python("the code has no run() with an argument", text)
+
+
+def _no_python(said: str, text: str) -> ModelAnswerInvalid:
+    return ModelAnswerInvalid(
+        f"{one_line(said)}: {one_line(text, 80)!r}", hint="choose a model that was trained on code"
+    )
+
+
+def _context(model: Proposer) -> Finding:
+    hint = (
+        f"start the server with a context of {NEEDED_CONTEXT} tokens or more "
+        "(llama.cpp: -c 8192, Ollama: OLLAMA_CONTEXT_LENGTH=8192, vLLM: --max-model-len 8192)"
+    )
+    stated = _stated(model)
+    if stated:
+        enough = stated >= NEEDED_CONTEXT
+        return Finding("context", enough, f"{stated} tokens, as stated", hint, context=stated)
+    filler = "\n".join(f"Line {n}: nothing of note here." for n in range(_FILLER_LINES))
+    ask = _user(f"The word is {_WORD}.\n{filler}\nWhich word was named first? Reply with it only.")
+    try:
+        answer = model.complete(ask, temperature=0.0, max_tokens=16)
+    except ModelError as error:
+        return failure("context", error)
+    usage = answer.usage
+    if _WORD in answer.text.lower() or (not usage.estimated and usage.prompt_tokens > 2500):
+        return Finding("context", True, f"{usage.prompt_tokens} tokens were read")
+    said = f"the beginning of about {usage.prompt_tokens} tokens was lost"
+    return Finding("context", False, said, hint)
+
+
+def _stated(model: Proposer) -> int:
+    """What the server says of the model's context; 0 where it does not."""
+    try:
+        found: Sequence[tuple[str, int]] = [(m.name, m.context) for m in model.models()]
+    except ModelError:
+        return 0
+    by_name = dict(found)
+    return by_name.get(model.model, found[0][1] if len(found) == 1 else 0)
+
+
+def _user(text: str) -> list[Message]:
+    return [Message("user", text)]
