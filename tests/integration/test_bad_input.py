@@ -529,6 +529,32 @@ def test_a_read_only_checkout_can_be_read(fresh):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("line", [(HELLO, "--plan"), (HELLO, "--explain"), ("explain", HELLO)])
+def test_a_read_only_checkout_can_be_asked_what_it_would_do(fresh, line):
+    writable = pulsus_here(fresh, *line)
+    done = read_only(fresh, (PULSUS, *line))
+    assert (done.returncode, done.stdout) == (0, writable.out), done.stderr
+    logs = [text for text in done.stderr.splitlines() if "this run is not logged" in text]
+    assert len(logs) == (line[0] != "explain")
+    assert all(f"cannot write {fresh}/logs/" in text for text in logs)
+    assert done.stderr.count("\n") == len(logs)
+
+
+def test_a_read_only_checkout_without_caches_can_be_asked_too(tmp_path):
+    fresh = make(tmp_path / "project", warm=False)
+    done = read_only(fresh, (PULSUS, HELLO, "--plan"))
+    assert (done.returncode, "demo/greet/say_hello" in done.stdout) == (0, True)
+    assert all(text.startswith("warning: ") for text in done.stderr.splitlines()), done.stderr
+    assert done.stderr.count("\n") == 2
+
+
+def test_what_would_act_in_a_read_only_checkout_says_what_needs_no_logs(fresh):
+    done = read_only(fresh, (PULSUS, HELLO, "--dry-run"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error[STORAGE_UNWRITABLE]: cannot write " in done.stderr
+    assert "--plan and `pulsus explain` only look" in done.stderr
+
+
 @pytest.mark.parametrize("command", [(HELLO,), ("validate", GREETER), PROMOTE], ids=lambda c: c[0])
 def test_a_read_only_logs_folder_is_one_error(fresh, command):
     (fresh / "logs").mkdir()

@@ -1,11 +1,12 @@
 """One request, from words to a promoted file (spec §1): the stages in order, no logic of its own.
 
-After each stage one event goes to the trace. `--plan`, `--explain` alone and `--dry-run` end here
-and nowhere else.
+After each stage one event goes to the trace; where none can be kept, only looking goes on.
+`--plan`, `--explain` alone and `--dry-run` end here and nowhere else.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.types import Clarification, ParsedIntent, RouteDecision, RouteOutcome
-from pulsus.errors import LlmNotConfigured, NothingFits, PulsusError
+from pulsus.errors import LlmNotConfigured, NothingFits, PulsusError, StorageUnwritable
 from pulsus.record import dataclass
 from pulsus.routing import clarify, planned
 from pulsus.routing.prompt_parser import Reading
@@ -23,6 +24,8 @@ from pulsus.routing.search import Search
 if TYPE_CHECKING:
     from pulsus.routing.approval import Person
     from pulsus.routing.project import Project
+
+_LOG = logging.getLogger("pulsus")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,7 @@ class Router:
         text = checked(request, settings.parser.max_request_chars)
         catalogue = project.catalogue
         route_id = ids.route_id(text, catalogue.digest)
-        trace = open_trace(
-            project.log_dir,
-            project.new_run_id(),
-            clock=ids.utc_now,
-            redactor=project.redactor,
-            route_id=route_id,
-        )
+        trace = self._trace(route_id, looks=options.plan or self._only_explains(options))
         began = time.monotonic()
         try:
             outcome = self._stages(text, route_id, trace, options)
@@ -70,8 +67,31 @@ class Router:
         self._count(trace, began, ended, status, policy=policy)
         return outcome
 
+    def _trace(self, route_id: str, *, looks: bool) -> Trace:
+        """Where this run is told of. What only `looks` does without where logs are read-only.
+
+        Raises StorageUnwritable, DiskFull.
+        """
+        project = self.project
+        run_id, redactor = project.new_run_id(), project.redactor
+        try:
+            return open_trace(
+                project.log_dir, run_id, clock=ids.utc_now, redactor=redactor, route_id=route_id
+            )
+        except StorageUnwritable as failure:
+            if looks:
+                _LOG.warning("this run is not logged: %s", failure.message)
+                return Trace(project.log_dir, run_id, ids.utc_now, redactor, route_id, kept=False)
+            raise StorageUnwritable(
+                failure.message,
+                hint=f"{failure.hint} (log_dir); --plan and `pulsus explain` only look",
+                **failure.details,
+            ) from None
+
     def _count(self, trace: Trace, began: float, ended: str, status: int, **labels: str) -> None:
         """Note the end of a run in the app's log and the metrics (spec §11)."""
+        if not trace.kept:
+            return
         run = {"decision": ended, "exit_code": status, **labels}
         where = {"run_id": trace.run_id, "route_id": trace.route_id}
         self.project.app_log().event("route", **where, **run)

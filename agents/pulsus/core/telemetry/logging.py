@@ -38,19 +38,22 @@ REQUIRED = (
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The events of one run, in `logs/runs/<run_id>/steps.log`."""
+    """The events of one run, in `logs/runs/<run_id>/steps.log`; nowhere where not `kept`."""
 
     path: Path
     run_id: str
     clock: Clock
     redactor: Redactor
     route_id: str | None = None
+    kept: bool = True
 
     def event(self, phase: str, **fields: object) -> None:
         """Append one event. Unknown fields are kept; values that are not JSON become their `str`.
 
         Raises DiskFull or StorageUnwritable.
         """
+        if not self.kept:
+            return
         fixed = {
             "ts": _stamp(self.clock()),
             "run_id": self.run_id,
