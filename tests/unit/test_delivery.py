@@ -40,6 +40,7 @@ class Promoter:
 
     def __init__(self, known=(), failure=None):
         self.known, self.failure, self.made = set(known), failure, []
+        self.log = []
 
     def promote(self, validated, target, *, remove=None, edited_from=None):
         if self.failure:
@@ -51,6 +52,9 @@ class Promoter:
         if sha256 not in self.known:
             return None
         return Promotion("rev-0", "1.0.0", Path("/w/x.py"), target.tool_id, created=False)
+
+    def decided(self, kind, data):
+        self.log.append((kind, data))
 
 
 class Person:
@@ -94,6 +98,38 @@ def test_what_is_approved_is_what_was_proven():
     )
     assert delivery.promotion
     assert promoter.made == [(GOOD, TARGET, None, None)]
+
+
+def test_an_approval_is_logged_with_its_bytes_its_place_and_whether_anybody_was_asked():
+    sha256 = hashlib.sha256(GOOD).hexdigest()
+    for person, target in ((Person(Relocate(ELSEWHERE)), ELSEWHERE), (None, TARGET)):
+        promoter = Promoter()
+        deliverer(person, promoter).deliver(chosen(), dry_run=False, unattended=None)
+        about = {"tool": target.tool_id, "sha256": sha256}
+        asked = {"asked": person is not None, "proof": "shape"}
+        assert promoter.log == [("approve", about | asked)]
+
+
+def test_a_discard_is_logged_with_its_reason_and_what_nobody_decided_is_not():
+    promoter = Promoter()
+    delivering = deliverer(Person(Discard("too slow")), promoter)
+    delivering.deliver(chosen(), dry_run=False, unattended=NEEDED)
+    ((kind, data),) = promoter.log
+    assert (kind, data["tool"], data["reason"]) == ("discard", TARGET.tool_id, "too slow")
+    deliverer(None, promoter).deliver(chosen(), dry_run=False, unattended=NEEDED)
+    deliverer(None, promoter).deliver(chosen(BAD), dry_run=False, unattended=None)
+    assert len(promoter.log) == 1
+
+
+def test_nothing_is_promoted_where_its_approval_cannot_be_logged():
+    class Unlogged(Promoter):
+        def decided(self, kind, data):
+            raise DiskFull("no space", hint="make room")
+
+    promoter = Unlogged()
+    with pytest.raises(DiskFull):
+        deliverer(Person(Approve()), promoter).deliver(chosen(), dry_run=False, unattended=None)
+    assert promoter.made == []
 
 
 def test_what_is_refused_is_neither_asked_about_nor_promoted():

@@ -16,6 +16,7 @@ from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import (
     BrokenTool,
+    JsonValue,
     Promotion,
     ToolSpec,
     ValidatedModule,
@@ -58,6 +59,10 @@ class Promoter(Protocol):
 
     def current(self, target: Target, sha256: str) -> Promotion | None:
         """The revision, if exactly these bytes are what is promoted there."""
+        ...
+
+    def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
+        """Record a decision about a module in the decision log."""
         ...
 
 
@@ -121,6 +126,7 @@ class Deliverer:
                     return Delivery(report, self._promote(module, validated, target))
                 case Discard(reason):
                     self._keep(module, "rejected", (reason,))
+                    self._decided("discard", module.target, report, reason=reason)
                     return Delivery(report, discarded=True)
                 case Edit(source):
                     module = self._edited(module, source)
@@ -137,7 +143,15 @@ class Deliverer:
     def _promote(self, module: Module, validated: ValidatedModule, target: Target) -> Promotion:
         remove = module.candidate.module if module.candidate else None
         edited = module.edited_from if target == module.target else None
+        asked = self.person is not None
+        self._decided("approve", target, validated.report, asked=asked, proof=validated.report.proof)
         return self.promoter.promote(validated, target, remove=remove, edited_from=edited)
+
+    def _decided(
+        self, kind: str, target: Target, report: ValidationReport, **more: JsonValue
+    ) -> None:
+        about: dict[str, JsonValue] = {"tool": target.tool_id, "sha256": report.sha256}
+        self.promoter.decided(kind, about | more)
 
     def _edited(self, module: Module, source: bytes) -> Module:
         tool = self.read(source, module.path)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pulsus.core.storage import metadata
+from pulsus.core.storage import chain, metadata
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
-from pulsus.core.types import Promotion, ValidatedModule
+from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,16 @@ class CataloguePromoter:
             target.tool_id,
             created=False,
         )
+
+    def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
+        """Record a decision about a module in the decision log. Raises as `chain.append`."""
+        who: dict[str, JsonValue] = {
+            "by": os_user(),
+            "run_id": self.run_id,
+            "route_id": self.route_id,
+        }
+        clock, redactor = self.clock, self.redactor
+        chain.append(self.state_dir, kind, who | dict(data), clock=clock, redactor=redactor)
 
 
 def _holds(path: Path, source: bytes) -> bool:
