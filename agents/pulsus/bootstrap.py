@@ -16,8 +16,8 @@ from pulsus.config import remembered
 from pulsus.config.settings import Settings, plain
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
-from pulsus.core.types import BrokenTool, Catalogue, ToolHistory, ToolSpec
-from pulsus.errors import ToolAmbiguous, ToolNotFound
+from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolHistory, ToolSpec
+from pulsus.errors import Denied, ToolAmbiguous, ToolNotFound
 
 if TYPE_CHECKING:
     from pulsus.core.embeddings.meaning import Meaning
@@ -413,6 +413,20 @@ class App:
             clock=ids.utc_now,
             dry_run=dry_run,
         )
+
+    def log_refusal(self, refusal: Denied) -> None:
+        """Record in the decision log what was refused, and to whom."""
+        from pulsus.core.storage import chain
+        from pulsus.core.storage.promote import os_user
+
+        data: dict[str, JsonValue] = {
+            "by": os_user(),
+            "code": refusal.code,
+            "message": refusal.message,
+            "tool": str(refusal.details.get("tool") or "") or None,
+        }
+        clock, redactor = ids.utc_now, self.redactor
+        chain.append(self.state_dir, "refuse", data, clock=clock, redactor=redactor)
 
     def log_removed(self, report: GcReport) -> None:
         """Record in the decision log what `gc` removed."""

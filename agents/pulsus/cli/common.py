@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulsus.cli.output import is_terminal
-from pulsus.errors import UsageError
+from pulsus.cli.output import is_terminal, warn
+from pulsus.errors import Denied, PulsusError, UsageError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
@@ -76,7 +76,11 @@ def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             if quiet > verbose:
                 logging.getLogger("pulsus").setLevel(logging.ERROR)
             session = Session(_resolved(project), output, verbose - quiet, flags)
-            return command(session, *args, **options)
+            try:
+                return command(session, *args, **options)
+            except Denied as refusal:
+                _log_refusal(session, refusal)
+                raise
 
         for option in reversed(_options(("text", "json", *formats))):
             run = option(run)
@@ -92,6 +96,14 @@ kind_option = click.option(
     type=click.Choice(("resolve", "read", "write")),
     help="Only tools of this kind; may be given again. [default: every kind]",
 )
+
+
+def _log_refusal(session: Session, refusal: Denied) -> None:
+    """Keep in the decision log that policy refused something; it is refused in any case."""
+    try:
+        session.app.log_refusal(refusal)
+    except PulsusError as failure:
+        warn(f"the refusal is not in the decision log: {failure.message}")
 
 
 def _resolved(project: Path) -> Path:

@@ -144,7 +144,8 @@ class Deliverer:
         remove = module.candidate.module if module.candidate else None
         edited = module.edited_from if target == module.target else None
         asked = self.person is not None
-        self._decided("approve", target, validated.report, asked=asked, proof=validated.report.proof)
+        proof = validated.report.proof
+        self._decided("approve", target, validated.report, asked=asked, proof=proof)
         return self.promoter.promote(validated, target, remove=remove, edited_from=edited)
 
     def _decided(

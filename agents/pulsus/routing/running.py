@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.core.compose.planner import params_of
+from pulsus.core.storage import chain
+from pulsus.core.storage.promote import os_user
 from pulsus.core.storage.target import Target
+from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
 from pulsus.errors import ApprovalNeeded, Denied, InputNeeded, NotPromoted, ToolNotFound
@@ -72,13 +75,16 @@ def run_promoted(
     """What the tool returns, run from exactly these bytes; they and its steps' must be promoted.
 
     Raises Denied for a tool or step that the filters leave out, NotPromoted for bytes that are not
-    on record, ToolFailed, UsageError.
+    on record, ToolFailed, UsageError; for what may write also as `chain.append`, and then it did
+    not run.
     """
     steps = steps_of(project, source)
     require_allowed(project, tool, [step for step, _ in steps.values()])
     require_promoted(project, tool, source)
     for step, code in steps.values():
         require_promoted(project, step, code)
+    if any(each.kind == "write" for each in (tool, *(step for step, _ in steps.values()))):
+        _log(project, tool, inputs)
     return run_tool(
         tool,
         source,
@@ -119,6 +125,17 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> None:
             f"{shared}--action {tool.action}",
             tool=tool.id,
         )
+
+
+def _log(project: Project, tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> None:
+    """Record who runs a tool that may write, before it does: unlogged, it does not run."""
+    data: dict[str, JsonValue] = {
+        "by": os_user(),
+        "tool": tool.id,
+        "sha256": tool.sha256,
+        "inputs": dict(inputs),
+    }
+    chain.append(project.state_dir, "run", data, clock=utc_now, redactor=project.redactor)
 
 
 def _needs(arg: ArgSpec) -> bool:

@@ -13,6 +13,7 @@ from pulsus.core.storage.promote import os_user
 from pulsus.core.storage.retention import GcReport
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import JsonValue
 
 LISTED = 200
 """Paths the decision log names; beyond it their number has to do."""
@@ -25,11 +26,11 @@ def log_removed(
     shown = [
         str(p.relative_to(project) if p.is_relative_to(project) else p) for p in report.removed
     ]
-    data: dict[str, object] = {
+    data: dict[str, JsonValue] = {
         "by": os_user(),
         "removed": len(shown),
         "bytes": report.bytes,
-        "paths": shown[:LISTED],
+        "paths": [*shown[:LISTED]],
     }
     if shown:
         chain.append(state_dir, "gc", data, clock=clock, redactor=redactor)
