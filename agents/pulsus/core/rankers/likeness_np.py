@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
@@ -57,9 +58,8 @@ def _asked(said: Sequence[str]) -> tuple[Column, Floats]:
     """For every slot the place of what it is worth to the request; 0 where that is nothing."""
     if not said:
         return np.zeros(SLOTS, np.uint8), np.zeros(1)
-    found = [_worth(word) for word in said]
-    slots = np.concatenate([slots for slots, _ in found])
-    own = np.concatenate([own for _, own in found])
+    slots = np.frombuffer(b"".join(map(_slots, said)), np.uint16)
+    own = _SQUARES[np.frombuffer(table(), np.uint8)[slots]]
     count = len(slots)
     places: Column = np.zeros(SLOTS, np.uint16 if count < SLOTS else np.uint32)
     places[slots[::-1]] = np.arange(count, 0, -1)  # of a slot's places the first
@@ -67,9 +67,8 @@ def _asked(said: Sequence[str]) -> tuple[Column, Floats]:
 
 
 @lru_cache(maxsize=512)
-def _worth(word: str) -> tuple[Column, Floats]:
-    slots = np.array(slots_of(word), np.uint16)
-    return slots, _SQUARES[np.frombuffer(table(), np.uint8)[slots]]
+def _slots(word: str) -> bytes:
+    return array("H", slots_of(word)).tobytes()
 
 
 def _held(view: _View, tools: Sequence[int], slots: Column, worth: Floats) -> list[float]:

@@ -45,27 +45,27 @@ def best(
     extra: Collection[int],
 ) -> tuple[dict[int, float], dict[int, list[Hit]]]:
     """The best tools that are admitted, then `extra`, with their scores; and their hits."""
-    norms = _norms(documents)
+    tools = _count(documents)
     if not any(lookups):
         return dict.fromkeys(extra, 0.0), {n: [] for n in extra}
     stood: list[tuple[int, Lookup]] = []
     columns: list[_Column] = []
     for term, meanings in enumerate(lookups):
         own = [
-            (meaning, _scored(meaning, at, norms, documents))
+            (meaning, _scored(meaning, at, documents))
             for meaning in meanings
             for at in range(len(meaning.postings))
         ]
         stood += [(term, meaning) for meaning, _ in own]
         found = [column for _, column in own]
-        columns += found if len(meanings) < 2 else _best_of(found, len(norms))
+        columns += found if len(meanings) < 2 else _best_of(found, tools)
     numbers = np.concatenate([column.tools for column in columns])
-    total = _sums(numbers, np.concatenate([column.values for column in columns]), len(norms))
+    total = _sums(numbers, np.concatenate([column.values for column in columns]), tools)
     if documents.gone:
         total[list(documents.gone)] = 0.0
     scores = _first(total, documents, size, admit)
     scores |= {n: float(total[n]) for n in extra if n not in scores}
-    wanted = np.zeros(len(norms), np.bool_)
+    wanted = np.zeros(tools, np.bool_)
     wanted[list(scores)] = True
     at = wanted[numbers].nonzero()[0]
     hits: dict[int, list[Hit]] = {n: [] for n in scores}
@@ -125,15 +125,15 @@ def _sums(numbers: Numbers, values: Floats, tools: int) -> Floats:
     return cast(Floats, np.bincount(numbers, values, tools))
 
 
-def _scored(meaning: Lookup, at: int, norms: Floats, documents: Documents) -> _Column:
+def _scored(meaning: Lookup, at: int, documents: Documents) -> _Column:
     """What one of a meaning's postings adds to which tools."""
-    if len(norms) > _SMALL:
-        return _column(meaning.gain, meaning.postings[at], norms)
+    if _count(documents) > _SMALL:
+        return _column(meaning.gain, meaning.postings[at], documents)
     kept: dict[tuple[str, float, int], _Column] = documents.arrays.setdefault("scored", {})
     key = (meaning.key, meaning.gain, at)
     found = kept.get(key)
     if found is None:
-        found = _column(meaning.gain, meaning.postings[at], norms)
+        found = _column(meaning.gain, meaning.postings[at], documents)
         count = documents.arrays.get("kept", 0) + len(found.tools)
         if count > _KEPT:
             kept.clear()
@@ -143,13 +143,20 @@ def _scored(meaning: Lookup, at: int, norms: Floats, documents: Documents) -> _C
     return found
 
 
-def _column(gain: float, part: Postings, norms: Floats) -> _Column:
+def _column(gain: float, part: Postings, documents: Documents) -> _Column:
+    least, slope = norm(documents)
     numbers = _array(part.tools).astype(np.int64)
+    counts = np.frombuffer(part.counts, np.uint8).astype(np.float64)
+    lengths = _array(part.lengths)[numbers].astype(np.float64)
+    values = gain * (counts * (K1 + 1)) / (counts + (least + slope * lengths))
     if part.first:
         numbers += part.first
-    counts = np.frombuffer(part.counts, np.uint8).astype(np.float64)
-    values = gain * (counts * (K1 + 1)) / (counts + norms[numbers])
     return _Column(numbers, values, np.frombuffer(part.places, np.uint8))
+
+
+def _count(documents: Documents) -> int:
+    """One more than the highest number of a tool."""
+    return len(documents.base) + (0 if documents.delta is None else len(documents.delta))
 
 
 def _array(column: memoryview[int]) -> NDArray[np.unsignedinteger[Any]]:
@@ -169,23 +176,10 @@ def _best_of(meanings: Sequence[_Column], tools: int) -> list[_Column]:
     return found
 
 
-def _norms(documents: Documents) -> Floats:
-    """What each tool's length adds below the line, kept with the documents."""
-    kept: Floats | None = documents.arrays.get("norms")
-    if kept is None:
-        least, slope = norm(documents)
-        lengths = _array(documents.base["lengths"])
-        if documents.delta is not None:
-            new = _array(documents.delta["lengths"])
-            lengths = np.concatenate((lengths, new))
-        kept = documents.arrays["norms"] = least + slope * lengths.astype(np.float64)
-    return kept
-
-
 def _positions(documents: Documents) -> Numbers:
     """Every tool's place in id order, kept with the documents."""
     kept: Numbers | None = documents.arrays.get("positions")
     if kept is None:
-        every = range(len(_norms(documents)))
+        every = range(_count(documents))
         kept = documents.arrays["positions"] = np.array([documents.position(n) for n in every])
     return kept

@@ -76,7 +76,7 @@ def words(text: str) -> list[str]:
     return list(_words(text))
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=16)
 def _words(text: str) -> tuple[str, ...]:
     """The same: a request is cut for its values, its commands and its n-grams alike."""
     out: list[str] = []
