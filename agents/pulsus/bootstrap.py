@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pulsus.core.rankers.recollection import Past
     from pulsus.core.rankers.scorer import RankIndex
     from pulsus.core.storage.accepted import PastRoute
+    from pulsus.core.storage.metadata import Record
     from pulsus.core.storage.retention import GcReport
     from pulsus.core.telemetry.logging import AppLog
     from pulsus.core.telemetry.metrics import Metrics
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
     from pulsus.routing.approval import Person
+    from pulsus.routing.deprecations import Deprecations
     from pulsus.routing.promoter import CataloguePromoter
     from pulsus.routing.prompt_parser import PromptParser
     from pulsus.routing.rag import Docs
@@ -245,7 +247,7 @@ class App:
 
         ids = columns(self.catalogue.tools).ids
         hidden = frozenset(ids[shared] for shared, _ in shadowed(ids))
-        return replace(index, hidden=hidden) if hidden else None
+        return replace(index, hidden=index.hidden | hidden) if hidden else None
 
     @cached_property
     def routes(self) -> tuple[PastRoute, ...]:
@@ -266,7 +268,7 @@ class App:
         """How every tool fared. Raises MetadataCorrupt, StateCorrupt."""
         from pulsus.core.storage import accepted
 
-        return accepted.history(self.workflows_root, self.routes)
+        return accepted.history(self.records, self.routes)
 
     def parser(self) -> PromptParser:
         """The parser that knows this catalogue's words."""
@@ -307,15 +309,40 @@ class App:
         index = self.rank_index
         if not past:
             index = replace(self._unremembering, memory=self._memory((), keep=False))
-        return Searcher(
+        gone = self.deprecations
+        searcher = Searcher(
             self.catalogue,
-            index,
+            gone.without(index),
             self.history if past else {},
             ids.utc_now(),
             self.settings.compose.max_steps,
-            self._unshadowed(index),
+            self._unshadowed(gone.without(index)),
             access(self.settings.access),
         )
+        if not gone.records:
+            return searcher
+        rest = gone.without(index, sunset_only=True)
+        late = replace(searcher, index=rest, unshadowed=self._unshadowed(rest))
+        return replace(searcher, deprecations=gone, last_resort=late)
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """Every promotion record. Raises MetadataCorrupt."""
+        from pulsus.core.storage import metadata
+
+        return metadata.read_all(self.workflows_root)
+
+    @cached_property
+    def latest(self) -> Mapping[str, Record]:
+        """The last record of every tool that was ever promoted, by id. Raises MetadataCorrupt."""
+        return {record.tool_id: record for record in self.records}
+
+    @cached_property
+    def deprecations(self) -> Deprecations:
+        """The deprecated tools. Raises MetadataCorrupt."""
+        from pulsus.routing.deprecations import Deprecations
+
+        return Deprecations.of(self.records, ids.utc_now().date())
 
     def model(self) -> Gate:
         """The configured language model, a Proposer, with a budget of its own: for one run.
@@ -450,8 +477,17 @@ class App:
 def build(project: Path, flags: dict[str, Any], progress: Progress | None = None) -> App:
     """The application for the folder `project`; `progress` is told of long work.
 
-    Raises ConfigError.
+    A promotion that was interrupted here is put right first. Raises ConfigError.
     """
+    app = _wired(project, flags, progress)
+    if (app.state_dir / "promotion.json").exists():
+        from pulsus.core.storage import writing  # only after a crash
+
+        writing.recover(app.workflows_root, app.state_dir, clock=ids.utc_now, redactor=app.redactor)
+    return app
+
+
+def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> App:
     sources = remembered.Sources.of(project, flags)
     known = remembered.load(sources) if flags.get("cache_enabled", True) else None
     if known:

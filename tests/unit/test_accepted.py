@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from pulsus.core.storage import accepted
+from pulsus.core.storage import accepted, metadata
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import ToolHistory
@@ -29,7 +29,7 @@ def test_routes_are_read_back_in_order(tmp_path):
 
 def test_nothing_stored_is_no_history(tmp_path):
     assert accepted.load(tmp_path / "nowhere") == ()
-    assert accepted.history(tmp_path / "nowhere", ()) == {}
+    assert accepted.history(metadata.read_all(tmp_path / "nowhere"), ()) == {}
 
 
 def test_a_secret_in_a_request_is_not_kept(tmp_path):
@@ -86,7 +86,7 @@ def test_history_counts_promotions_and_outcomes_and_knows_the_last_success(tmp_p
         replace(ROUTE, outcome="failed"),
         replace(ROUTE, outcome="rejected", tools=("a/b/c", "a/b/c")),
     ]
-    assert accepted.history(tmp_path / "workflows", past) == {
+    assert accepted.history(metadata.read_all(tmp_path / "workflows"), past) == {
         "a/b/c": ToolHistory("a/b/c", 0, 0, 1, None),
         "s/u/disk": ToolHistory("s/u/disk", 1, 2, 1, datetime(2026, 3, 4, 22, 0, tzinfo=UTC)),
     }
@@ -94,7 +94,7 @@ def test_history_counts_promotions_and_outcomes_and_knows_the_last_success(tmp_p
 
 def test_history_of_a_promoted_tool_that_was_never_routed_to(tmp_path):
     promoted(tmp_path, target=Target(None, "u", "disk"))
-    assert accepted.history(tmp_path / "workflows", ()) == {
+    assert accepted.history(metadata.read_all(tmp_path / "workflows"), ()) == {
         "shared/u/disk": ToolHistory("shared/u/disk", 1, 0, 0, NOON)
     }
 
@@ -104,4 +104,4 @@ def test_history_is_not_guessed_from_corrupt_records(tmp_path):
     folder.mkdir(parents=True)
     (folder / "metadata.jsonl").write_text("oops\n", encoding="utf-8")
     with pytest.raises(MetadataCorrupt):
-        accepted.history(tmp_path, ())
+        accepted.history(metadata.read_all(tmp_path), ())

@@ -98,6 +98,10 @@ def _explained(
     refusal = searcher.access.refusal(wanted) if searcher.access else None
     if refusal:
         return outcome, why_not.of_filtered(wanted, refusal)
+    if all(ranked.tool.id != wanted.id for ranked in found.choice.chosen):
+        note = app.deprecations.note(wanted.id)
+        if note:
+            return outcome, why_not.of_deprecated(wanted, note)
     # Searched again with the tool in sight: the decision shown is the one without it.
     seen = searcher.search(intent, include=(wanted.id,), hinted=reading.hinted)
     answer = why_not.why_not(
@@ -131,7 +135,10 @@ def _outcome(session: Session, intent: ParsedIntent, found: Search) -> RouteOutc
         subintents=found.subintents,
         shadowed=app.catalogue.shadowed,
         weights=dict(app.settings.ranker.weights),
-        notes=tuple(f"no tool was found for the part {part!r}" for part in found.unplaced),
+        notes=(
+            *(f"no tool was found for the part {part!r}" for part in found.unplaced),
+            *found.notes,
+        ),
     )
 
 

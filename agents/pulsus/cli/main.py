@@ -30,6 +30,8 @@ COMMANDS = {
     "feedback": ("pulsus.cli.feedback", "Tell which tool was right for a past request."),
     "validate": ("pulsus.cli.validate", "Prove modules: lint, types, import, sandboxed dry run."),
     "promote": ("pulsus.cli.promote", "Validate a module and add it to the catalogue."),
+    "rollback": ("pulsus.cli.rollback", "Put an older version of a tool back."),
+    "deprecate": ("pulsus.cli.deprecate", "Let another tool be used instead of one."),
     "eval": ("pulsus.cli.evaluate", "Measure routing on requests whose right tools are known."),
     "init": ("pulsus.cli.init", "Set up a catalogue with the starter tools."),
     "doctor": ("pulsus.cli.doctor", "Show what works on this machine and what to install."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ from pulsus.cli.common import Session, common
 from pulsus.errors import ApprovalNeeded
 
 if TYPE_CHECKING:
+    from pulsus.core.storage.semver import Bump
     from pulsus.core.storage.target import Target
     from pulsus.core.types import Promotion
-    from pulsus.routing.delivery import Delivery
+    from pulsus.routing.delivery import Delivery, Module
+    from pulsus.routing.promoter import CataloguePromoter
 
 
 @click.command()
@@ -22,38 +25,61 @@ if TYPE_CHECKING:
 @click.option("--domain", metavar="D", help="Domain folder; without it, a shared tool.")
 @click.option("--action", required=True, metavar="A", help="Action folder.")
 @click.option("--name", metavar="N", help="Name in the catalogue.  [default: the file's]")
+@click.option(
+    "--bump",
+    type=click.Choice(("major", "minor", "patch")),
+    help="Let the version go up by more than the change calls for; never by less.",
+)
+@click.option("--owner", metavar="TEAM", help="Who looks after it.  [default: as before]")
 @click.option("--yes", is_flag=True, help="You approve it; recorded with your user name.")
 @common()
 def command(
-    session: Session, path: Path, domain: str | None, action: str, name: str | None, yes: bool
+    session: Session,
+    path: Path,
+    domain: str | None,
+    action: str,
+    name: str | None,
+    bump: Bump | None,
+    owner: str | None,
+    yes: bool,
 ) -> None:
     """Validate the module PATH and add it to the catalogue.
 
     Writes the module, a line in metadata.jsonl and an entry in the domain's CHANGELOG.md, together
-    or not at all. The same bytes under the same name again change nothing.
+    or not at all. The same bytes under the same name again change nothing. The version goes up by
+    what changed for callers; a promoted tool's own file promoted to another place is moved there.
 
     \b
     Example:
       pulsus promote check_dns.py --domain network --action dns --yes
     """
     from pulsus.core.storage.target import Target
-
-    target = Target(domain, action, name or path.stem)
-    _tell(session, target, _deliver(session, path.resolve(), target, approved=yes))
-
-
-def _deliver(session: Session, path: Path, target: Target, *, approved: bool) -> Delivery:
-    from pulsus.cli import approve
-    from pulsus.routing.delivery import Deliverer
     from pulsus.routing.modules import file_module
 
+    target = Target(domain, action, name or path.stem)
+    module = file_module(session.app, path.resolve(), target)
+    promoter = replace(
+        session.app.promoter(
+            session.app.new_run_id(), module.candidate.route_id if module.candidate else None
+        ),
+        bump=bump,
+        owner=owner,
+        replaces=_promoted_from(session, module),
+    )
+    tell(session, target, deliver(session, module, promoter, approved=yes))
+
+
+def deliver(
+    session: Session, module: Module, promoter: CataloguePromoter, *, approved: bool
+) -> Delivery:
+    """How proving, asking and promoting ended."""
+    from pulsus.cli import approve
+    from pulsus.routing.delivery import Deliverer
+
     app = session.app
-    module = file_module(app, path, target)
     deliverer = Deliverer(
         prover=app.pipeline(),
-        promoter=app.promoter(
-            app.new_run_id(), module.candidate.route_id if module.candidate else None
-        ),
+        promoter=promoter,
         read=app.define,
         person=approve.Terminal() if session.interactive and not approved else None,
         redactor=app.redactor,
@@ -64,7 +90,8 @@ def _deliver(session: Session, path: Path, target: Target, *, approved: bool) ->
     return deliverer.deliver(module, dry_run=False, unattended=None if approved else needed)
 
 
-def _tell(session: Session, target: Target, delivery: Delivery) -> None:
+def tell(session: Session, target: Target, delivery: Delivery) -> None:
+    """Print how it ended; leaves with a failure's exit status."""
     from pulsus.cli import jsonout, render
 
     if session.json:
@@ -81,7 +108,24 @@ def _tell(session: Session, target: Target, delivery: Delivery) -> None:
         click.echo("\n".join(render.report(delivery.report, session.project)))
         raise delivery.failure
     made = delivery.promotion
-    click.echo(_line(made, session.project) if made else "discarded; nothing was promoted")
+    if made is None:
+        click.echo("discarded; nothing was promoted")
+        return
+    click.echo(_line(made, session.project))
+    for change in made.changes:
+        click.echo(f"{render.TAG}   {change}")
+
+
+def _promoted_from(session: Session, module: Module) -> Target | None:
+    """Where the tool is promoted already, if the file lies in another place of the catalogue."""
+    from pulsus.core.storage.target import Target
+    from pulsus.core.types import BrokenTool
+
+    tool = module.tool
+    if isinstance(tool, BrokenTool) or all(r.tool_id != tool.id for r in session.app.records):
+        return None
+    place = Target(tool.domain, tool.action, tool.name)
+    return None if place == module.target else place
 
 
 def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
@@ -94,6 +138,10 @@ def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
         "version": made.version,
         "path": relative(made.path, project),
         "created": made.created,
+        "previous": made.previous,
+        "bump": made.bump,
+        "changes": list(made.changes),
+        "restores": made.restores,
     }
 
 
@@ -101,5 +149,7 @@ def _line(made: Promotion, project: Path) -> str:
     from pulsus.cli.render import TAG, relative
 
     done = "promote →" if made.created else "already promoted, unchanged:"
+    if made.created and made.restores:
+        done = f"rollback to {made.restores} →"
     where = relative(made.path, project)
     return f"{TAG} {done} {where} version={made.version} revision={made.revision}"

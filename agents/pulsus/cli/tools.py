@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,16 +24,16 @@ def command() -> None:
 @common()
 def list_(session: Session, prefix: str) -> None:
     """List tools whose id starts with PREFIX."""
-    from pulsus.cli import jsonout, warnings
+    from pulsus.cli import warnings
 
     found = [t for t in session.app.catalogue.tools if t.id.startswith(prefix)]
     warnings.show(session)
     if prefix and not found:
         output.warn(f"no tool's id starts with {prefix!r}")
     if session.json:
-        output.document({"tools": [jsonout.tool(t, session.project) for t in found]})
+        output.document({"tools": [_body(session, tool) for tool in found]})
         return
-    output.table(("tool", "kind", "summary"), [(t.id, t.kind, t.summary) for t in found])
+    output.table(("tool", "kind", "summary"), [(t.id, t.kind, _summary(session, t)) for t in found])
 
 
 @command.command()
@@ -41,18 +41,39 @@ def list_(session: Session, prefix: str) -> None:
 @common()
 def show(session: Session, tool_id: str) -> None:
     """Show the contract of one tool: arguments, outputs, effects, examples."""
-    from pulsus.cli import jsonout
-
     tool = session.app.tool(tool_id)
     if session.json:
-        output.document(jsonout.tool(tool, session.project))
+        output.document(_body(session, tool))
         return
+    note = session.app.deprecations.note(tool.id)
+    if note:
+        output.warn(note)
     click.echo(f"{tool.id}  ({tool.kind}{'' if tool.kind_declared else ', undeclared'})")
     click.echo(f"  {_signature(tool)}\n")
     click.echo(strip_controls(tool.doc.strip()))
 
 
 command.add_command(tools_check.check)
+
+
+def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:
+    """The tool, and what its last promotion record says of it."""
+    from pulsus.cli import jsonout
+
+    record = session.app.latest.get(tool.id)
+    deprecated = record is not None and record.deprecated
+    return jsonout.tool(tool, session.project) | {
+        "version": record.version if record else None,
+        "owner": record.owner if record else None,
+        "deprecated": {"replacement": record.replacement, "sunset": record.sunset}
+        if record and deprecated
+        else None,
+    }
+
+
+def _summary(session: Session, tool: ToolSpec) -> str:
+    record = session.app.deprecations.records.get(tool.id)
+    return f"[deprecated: use {record.replacement}] {tool.summary}" if record else tool.summary
 
 
 def _signature(tool: ToolSpec) -> str:

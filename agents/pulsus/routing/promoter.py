@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pulsus.core.storage import chain, metadata
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
+from pulsus.core.storage.semver import Bump
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
@@ -26,6 +27,10 @@ class CataloguePromoter:
     redactor: Redactor
     run_id: str | None = None
     route_id: str | None = None
+    owner: str | None = None
+    bump: Bump | None = None
+    replaces: Target | None = None
+    restores: str | None = None
 
     def promote(
         self,
@@ -52,6 +57,10 @@ class CataloguePromoter:
                 approved_by=os_user(),
                 description=validated.tool.summary,
                 redactor=self.redactor,
+                owner=self.owner,
+                bump=self.bump,
+                replaces=self.replaces,
+                restores=self.restores,
             ),
             clock=self.clock,
             lock_seconds=self.lock_seconds,
@@ -60,10 +69,15 @@ class CataloguePromoter:
         )
 
     def current(self, target: Target, sha256: str) -> Promotion | None:
-        """The latest revision at `target`, if record and file are of exactly these bytes."""
+        """The latest revision at `target`, if record and file are of exactly these bytes.
+
+        None as well where the tool is to get another owner.
+        """
         path = self.workflows_root.joinpath(*target.folders, "metadata.jsonl")
         record = metadata.latest(metadata.read(path), f"{target.name}.py")
         if record is None or record.tool_hash != f"sha256:{sha256}":
+            return None
+        if self.owner not in (None, record.owner):
             return None
         if _sha256(target.path(self.workflows_root)) != sha256:
             return None

@@ -17,6 +17,7 @@ from pulsus.core.rankers.text import clean
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
 from pulsus.record import dataclass
 from pulsus.routing.access import Access
+from pulsus.routing.deprecations import Deprecations
 from pulsus.routing.tool_discovery import select_pool
 
 
@@ -34,6 +35,7 @@ class Search:
     widened: bool
     unplaced: tuple[str, ...] = ()
     filtered: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class Searcher:
 
     `unshadowed` ranks without the shared tools that a domain tool shadows: they do not compete
     where one tool is selected (spec §9), and may still be steps. None where nothing is shadowed.
-    `access` says which tools may be candidates at all; None = every one.
+    `access` says which tools may be candidates at all; None = every one. `last_resort` searches the
+    deprecated tools too, where nothing else fits; None where there are none.
     """
 
     catalogue: Catalogue
@@ -52,6 +55,8 @@ class Searcher:
     max_steps: int
     unshadowed: RankIndex | None = None
     access: Access | None = None
+    deprecations: Deprecations | None = None
+    last_resort: Searcher | None = None
 
     def search(
         self,
@@ -64,6 +69,19 @@ class Searcher:
 
         Of equally good tools for a step of a plan, one of `hinted` is taken (spec §14).
         """
+        found = self._search(intent, include, hinted)
+        if found.choice.policy == "generate" and self.last_resort:
+            late = self.last_resort.search(intent, include=include, hinted=hinted)
+            if late.choice.policy != "generate":
+                found = late
+        if self.deprecations is None:
+            return found
+        chosen = [ranked.tool for ranked in found.choice.chosen]
+        return replace(found, notes=self.deprecations.notes(chosen))
+
+    def _search(
+        self, intent: ParsedIntent, include: Collection[str], hinted: Collection[str]
+    ) -> Search:
         config = self.index.config
 
         def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
@@ -113,7 +131,9 @@ class Searcher:
         in the pool of another domain."""
         if self.unshadowed is None:
             return self.index
-        stands_in = any(tool in (tools or ()) for tool in self.unshadowed.hidden)
+        stands_in = any(
+            tool in (tools or ()) for tool in self.unshadowed.hidden - self.index.hidden
+        )
         return self.index if stands_in else self.unshadowed
 
     def _rank(

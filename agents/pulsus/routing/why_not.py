@@ -78,6 +78,12 @@ def of_filtered(tool: ToolSpec, refusal: str) -> WhyNot:
     return WhyNot(tool.id, "FILTERED", f"filtered out: {refusal}", fix)
 
 
+def of_deprecated(tool: ToolSpec, note: str) -> WhyNot:
+    """Why a tool that another replaces was not chosen."""
+    fix = f"reinstate it: `pulsus deprecate {tool.id} --undo`"
+    return WhyNot(tool.id, "DEPRECATED", note, fix)
+
+
 def why_not(
     tool: ToolSpec,
     found: Search,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
 
-from pulsus.core.storage import metadata
+from pulsus.core.storage.metadata import Record
 from pulsus.core.telemetry import jsonl
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import ToolHistory
@@ -98,16 +98,18 @@ def settled(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
     return tuple(r for r in routes if not r.told or last[r.run_id] is r)
 
 
-def history(workflows_root: Path, past: Iterable[PastRoute]) -> dict[str, ToolHistory]:
+def history(records: Iterable[Record], past: Iterable[PastRoute]) -> dict[str, ToolHistory]:
     """How every tool that was ever promoted or routed to fared, by tool id.
 
-    Raises MetadataCorrupt.
+    A record that only changes a tool's status is no promotion.
     """
     promotions: Counter[str] = Counter()
     accepted: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     last: dict[str, datetime] = {}
-    for rev in metadata.read_all(workflows_root):
+    for rev in records:
+        if rev.event:
+            continue
         promotions[rev.tool_id] += 1
         last[rev.tool_id] = _later(last.get(rev.tool_id), rev.created)
     for route in settled(past):

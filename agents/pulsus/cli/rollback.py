@@ -1,0 +1,55 @@
+"""`pulsus rollback` (routing spec §10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli.common import Session, common
+
+if TYPE_CHECKING:
+    from pulsus.core.storage.rollback import Kept
+    from pulsus.routing.delivery import Module
+
+
+@click.command()
+@click.argument("tool", metavar="ID[@VERSION]")
+@click.option("--yes", is_flag=True, help="You approve it; recorded with your user name.")
+@common()
+def command(session: Session, tool: str, yes: bool) -> None:
+    """Put an older version of a tool back; without VERSION the one before the latest.
+
+    Its kept bytes are validated again and promoted under a new, higher version: what has been is
+    never rewritten.
+
+    \b
+    Example:
+      pulsus rollback network/dns/check_dns@1.0.0 --yes
+    """
+    from pulsus.cli import promote
+    from pulsus.core.storage import rollback
+
+    ref, _, version = tool.partition("@")
+    app = session.app
+    target = rollback.recorded(app.workflows_root, ref)
+    kept = rollback.kept(app.workflows_root, target, version or None)
+    promoter = replace(app.promoter(app.new_run_id()), restores=kept.version)
+    delivery = promote.deliver(session, _module(session, kept), promoter, approved=yes)
+    promote.tell(session, target, delivery)
+
+
+def _module(session: Session, kept: Kept) -> Module:
+    """The kept bytes as what would lie in the tool's place."""
+    from pulsus.routing.delivery import Module
+    from pulsus.routing.modules import steps_of
+
+    path = kept.target.path(session.app.workflows_root)
+    return Module(
+        path=path,
+        source=kept.source,
+        tool=session.app.define(kept.source, path),
+        target=kept.target,
+        steps=steps_of(session.app, kept.source),
+    )
