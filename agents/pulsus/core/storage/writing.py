@@ -101,6 +101,12 @@ def exclusive(
         yield writing
 
 
+def decision_key(record: metadata.Record) -> str:
+    """What the decision log has the record under: its revision and its line's digest."""
+    line = metadata.line(record).encode("utf-8")
+    return f"{record.id}:{hashlib.sha256(line).hexdigest()[:16]}"
+
+
 def recover(workflows_root: Path, state_dir: Path, *, clock: Clock, redactor: Redactor) -> None:
     """Put right what an interrupted decision left, where nobody is at work.
 
@@ -121,7 +127,6 @@ def recover(workflows_root: Path, state_dir: Path, *, clock: Clock, redactor: Re
 def _decision(record: metadata.Record) -> dict[str, JsonValue]:
     """The entry for the decision log. The key is the record's own: a revision may come again
     where the catalogue was put back by version control."""
-    line = metadata.line(record)
     data: dict[str, JsonValue] = {
         "revision": record.id,
         "tool": record.tool_id,
@@ -141,8 +146,7 @@ def _decision(record: metadata.Record) -> dict[str, JsonValue]:
     }
     data |= {name: value for name, value in more.items() if value is not None}
     kind = record.event or ("rollback" if record.restores else "promote")
-    key = f"{record.id}:{hashlib.sha256(line.encode('utf-8')).hexdigest()[:16]}"
-    return {"key": key, "kind": kind, "data": data}
+    return {"key": decision_key(record), "kind": kind, "data": data}
 
 
 def _journal(state_dir: Path) -> Path:
