@@ -135,6 +135,9 @@ def _writable(name: str, folder: Path) -> Check:
 
 def _model(app: App) -> Check:
     """Whether one is configured; nothing is sent."""
+    if not app.settings.model.base_url:
+        hint = "needed only to write new tools; set model.base_url"
+        return Check("model", False, "none", hint, required=False)
     try:
         model = app.model()
     except PulsusError as failure:

@@ -97,7 +97,7 @@ def of_wire(failure: WireFailed, place: Place) -> Failed:
             hint = "raise model.max_answer_kb if that is expected of this model"
             return Failed(ModelAnswerInvalid(f"{place.base}: {said}", hint=hint))
         case "unreadable":
-            return Failed(url_wrong(place, said))
+            return Failed(unreadable(place, said))
 
 
 def of_status(

@@ -153,7 +153,7 @@ class Server:
         if not isinstance(error, ModelUrlWrong):
             return error
         said = str(error.details["said"])
-        if names:
+        if names and said.startswith("HTTP 404"):
             hint = f"it lists models but has no {self._dialect.endpoint}: correct model.provider"
             return problems.url_wrong(place, said, hint)
         if self._names(f"{base}/v1"):
