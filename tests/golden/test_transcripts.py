@@ -32,12 +32,18 @@ def directive(head, name):
 
 
 def play(command, folder):
-    """What a command prints and how it ends; `cat` shows a file."""
+    """What a command prints and how it ends; `cat` shows a file, `edit FILE OLD NEW` changes it."""
     words = shlex.split(command)
     env = {}
     while "=" in words[0]:
         name, _, value = words.pop(0).partition("=")
         env[name] = value
+    if words[0] == "edit":
+        path, old, new = folder / words[1], *words[2:]
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        return ""
     if words[0] == "cat":
         return (folder / words[1]).read_text(encoding="utf-8")
     assert words[0] == "pulsus"

@@ -34,6 +34,7 @@ RAN = [
     ("eval", 0, ["eval", "requests.jsonl", "--floor", "hit_at_1=1"]),
     ("eval", 3, ["eval", "requests.jsonl", "--limit", "1", "--floor", "compose_exact=1"]),
     ("gc", 0, ["gc", "--dry-run"]),
+    ("audit", 0, ["audit"]),
     ("doctor", 3, ["doctor", "--state-dir", "requests.jsonl/state"]),
 ]
 PROVEN = [
@@ -47,10 +48,13 @@ PROVEN = [
     ("promote", 0, ["promote", "count_lines.py", "--domain", "text", "--action", "count", "--yes"]),
     ("promote", 3, ["promote", "count_vowels.py", "--action", "count", "--yes"]),
     ("run", 0, ["run", "count_words", "--input", "text=a b"]),
+    ("audit", 0, ["audit", "--quick"]),
+    ("audit", 1, ["audit", "--expect-head", "0" * 64]),
 ]
 FAILED = [
     ("USAGE", 2, ["route"]),
     ("USAGE", 2, ["rout"]),
+    ("USAGE", 2, ["audit", "--expect-head", "abc"]),
     ("USAGE", 2, ["tools", "show"]),
     ("USAGE", 2, ["validate", "missing.py"]),
     ("USAGE", 2, ["eval", "requests.jsonl", "--floor", "speed=1"]),

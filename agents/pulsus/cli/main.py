@@ -37,6 +37,7 @@ COMMANDS = {
     "doctor": ("pulsus.cli.doctor", "Show what works on this machine and what to install."),
     "config": ("pulsus.cli.config", "Show every setting and where it came from."),
     "plugins": ("pulsus.cli.plugins", "List plugins and what they add."),
+    "audit": ("pulsus.cli.audit", "Show whether tools and decision log are as recorded."),
     "gc": ("pulsus.cli.gc", "Remove old candidates and logs."),
 }
 

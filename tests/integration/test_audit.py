@@ -1,0 +1,256 @@
+"""`pulsus audit`: promoted files, compositions, kept versions, decisions (spec §10, §17)."""
+
+import hashlib
+import json
+import os
+import shutil
+
+import pytest
+
+from pulsus.core.compose import plan
+from pulsus.core.storage import chain_record
+from pulsus.core.storage.target import Target
+from pulsus.core.types import Plan, PlanStep
+from tests.decisions import append
+from tests.project import pulsus_here
+from tests.promotions import module, promoted
+
+TOOL = "workflows/domains/system/count/things.py"
+RECORDS = "workflows/domains/system/count/metadata.jsonl"
+LOG = ".pulsus/audit/decisions-000001.jsonl"
+
+
+def audited(project, *options):
+    return pulsus_here(project, "audit", "--output", "json", *options)
+
+
+def found(project, *options, level="error"):
+    return [f["code"] for f in audited(project, *options).json["findings"] if f["level"] == level]
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Two tools, one of them in its second version."""
+    promoted(tmp_path, module("one"))
+    promoted(tmp_path, module("two"))
+    promoted(tmp_path, module("shared"), target=Target(None, "say", "hello"))
+    return tmp_path
+
+
+def test_what_was_promoted_and_not_touched_is_clean(project):
+    done = audited(project)
+    assert done.code == 0, done.out
+    assert done.json["ok"] is True
+    assert done.json["findings"] == []
+    assert done.json["catalogue"] == {"promoted": 2, "compositions": 0, "versions": 3}
+    assert done.json["log"]["records"] == 4
+    assert done.json["log"]["elsewhere"] == 0
+
+
+def test_a_changed_file_is_found_and_named(project):
+    (project / TOOL).write_bytes(module("evil"))
+    done = audited(project)
+    assert done.code == 1
+    assert done.json["error"]["code"] == "AUDIT_TAMPERED"
+    (finding,) = done.json["findings"]
+    assert (finding["code"], finding["path"], finding["tool"]) == (
+        "CHANGED",
+        TOOL,
+        "system/count/things",
+    )
+
+
+def test_a_file_changed_within_its_time_and_size_is_found_although_the_index_knows_it(project):
+    path = project / TOOL
+    audited(project)
+    before = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"two", b"six"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert found(project) == ["CHANGED"]
+
+
+def test_an_older_version_put_in_place_by_hand_is_named(project):
+    (project / TOOL).write_bytes(module("one"))
+    (finding,) = audited(project).json["findings"]
+    assert "holds the older 1.0.0" in finding["reason"]
+
+
+def test_a_missing_file_a_link_and_an_unrecorded_tool_are_told_apart(project):
+    (project / TOOL).unlink()
+    assert found(project) == ["MISSING"]
+    (project / TOOL).symlink_to(project / "workflows/shared_tools/say/hello.py")
+    assert found(project) == ["UNREADABLE"]
+    (project / TOOL).unlink()
+    (project / TOOL).write_bytes(module("two"))
+    (project / "workflows/shared_tools/say/other.py").write_bytes(module("other"))
+    assert found(project) == []
+    assert found(project, level="info") == ["UNRECORDED"]
+    assert audited(project).code == 0
+
+
+def test_a_damaged_kept_version_is_found_and_a_lost_one_is_a_warning(project):
+    (old, *_) = sorted((project / TOOL).parent.glob(".versions/things-*.py"))
+    content = old.read_bytes()
+    old.write_bytes(content + b"#")
+    assert found(project) == ["VERSION_CHANGED"]
+    one = next(p for p in old.parent.iterdir() if b"one" in p.read_bytes())
+    old.write_bytes(content)
+    one.unlink()
+    done = audited(project)
+    assert (done.code, found(project, level="warning")) == (0, ["VERSION_MISSING"])
+
+
+def test_records_that_cannot_be_read_are_found_with_their_line(project):
+    path = project / RECORDS
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([lines[0], "nonsense", lines[1]]) + "\n", encoding="utf-8")
+    (finding, *_) = [f for f in audited(project).json["findings"] if f["level"] == "error"]
+    assert (finding["code"], finding["path"], finding["line"]) == ("RECORDS_UNREADABLE", RECORDS, 2)
+
+
+def test_a_record_of_another_folder_is_found(project):
+    path = project / RECORDS
+    row = json.loads(path.read_text("utf-8").splitlines()[0])
+    more = json.dumps(row | {"domain": "..", "name": "x.py"}) + "\n"
+    path.write_text(path.read_text("utf-8") + more, encoding="utf-8")
+    assert "RECORD_MISPLACED" in found(project)
+
+
+def test_file_and_record_changed_together_are_found_by_the_log(project):
+    """Whoever changes a tool also changes the hash on record: only the log still knows."""
+    evil = module("evil")
+    (project / TOOL).write_bytes(evil)
+    path = project / RECORDS
+    *older, last = path.read_text("utf-8").splitlines()
+    row = json.loads(last) | {"tool_hash": f"sha256:{hashlib.sha256(evil).hexdigest()}"}
+    path.write_text("\n".join([*older, json.dumps(row)]) + "\n", encoding="utf-8")
+    assert found(project) == ["RECORD_CHANGED"]
+
+
+def test_a_record_that_is_gone_is_a_warning_for_a_branch_may_have_been_switched(project):
+    path = project / RECORDS
+    path.write_text(path.read_text("utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    (project / TOOL).write_bytes(module("one"))
+    done = audited(project)
+    assert done.code == 0
+    assert "RECORD_GONE" in found(project, level="warning")
+
+
+def cut(project, keep):
+    """The log cut to its first records, its head rewritten to match."""
+    folder = project / ".pulsus/audit"
+    lines = (project / LOG).read_bytes().splitlines(keepends=True)[:keep]
+    (project / LOG).write_bytes(b"".join(lines))
+    first, last = chain_record.valid(lines[0][:-1]), chain_record.valid(lines[-1][:-1])
+    assert first
+    assert last
+    head = chain_record.Head(first.hash, last.seq, last.hash)
+    (folder / "head.json").write_bytes(chain_record.head_bytes(head))
+
+
+def test_a_log_cut_together_with_its_head_shows_against_the_catalogue(project):
+    cut(project, 2)
+    assert set(found(project)) == {"LOG_CUT", "RECORD_CHANGED"}
+
+
+def test_a_cut_of_what_no_promotion_came_after_shows_against_an_expected_head(project):
+    append(project / ".pulsus", "run", {"tool": "x"})
+    head = audited(project).json["log"]["head"]
+    assert audited(project, "--expect-head", head["hash"]).json["log"]["expected_seq"] == 5
+    cut(project, 4)
+    assert found(project) == [], "nothing in the catalogue knows of it"
+    assert found(project, "--expect-head", head["hash"]) == ["HEAD_UNKNOWN"]
+
+
+def test_an_earlier_head_is_still_expected_after_more_was_logged(project):
+    head = audited(project).json["log"]["head"]["hash"]
+    append(project / ".pulsus", "run", {"tool": "x"})
+    assert audited(project, "--expect-head", head).code == 0
+
+
+@pytest.mark.parametrize("options", [["--expect-head", "abc"], ["--expect-head", "G" * 64]])
+def test_what_is_no_hash_is_a_usage_error(project, options):
+    assert audited(project, *options).code == 2
+
+
+def test_quick_does_not_go_with_an_expected_head(project):
+    done = audited(project, "--quick", "--expect-head", "a" * 64)
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+
+
+def test_a_fresh_checkout_without_the_log_is_clean_and_says_so(project):
+    shutil.rmtree(project / ".pulsus")
+    done = audited(project)
+    assert (done.code, found(project, level="warning")) == (0, ["LOG_ELSEWHERE"])
+    promoted(project, module("three"))
+    assert (audited(project).code, found(project, level="info")) == (0, ["LOG_ELSEWHERE"])
+
+
+def test_a_flipped_byte_of_the_log_is_named_with_file_and_line(project):
+    path = project / LOG
+    path.write_bytes(path.read_bytes().replace(b'"version":"1.0.1"', b'"version":"1.0.2"'))
+    (finding,) = [f for f in audited(project).json["findings"] if f["code"] == "ALTERED"]
+    assert (finding["path"], finding["line"]) == (LOG, 3)
+
+
+def composed(sha256):
+    """A module that calls `things`, pinned to these bytes."""
+    step = PlanStep("s1", "system/count/things", {}, {"result": "result"}, sha256)
+    data = plan.to_dict(Plan("Count.", (step,)))
+    return (
+        f'"""Count twice."""\n\nimport pulsus.steps\n\nPLAN = {data!r}\n\n\n'
+        'def run():\n    return pulsus.steps.call("system/count/things")\n'
+    ).encode()
+
+
+def promote_composed(project, pinned):
+    sha256 = hashlib.sha256(pinned).hexdigest()
+    promoted(project, composed(sha256), target=Target("system", "count", "twice"))
+
+
+def test_a_composition_is_held_against_the_bytes_of_its_steps(project):
+    promote_composed(project, module("two"))
+    done = audited(project)
+    assert (done.code, done.json["catalogue"]["compositions"]) == (0, 1)
+    (project / TOOL).write_bytes(module("evil"))
+    assert found(project) == ["CHANGED", "STEP_CHANGED"]
+    (project / TOOL).unlink()
+    assert found(project) == ["MISSING", "STEP_MISSING"]
+
+
+def test_a_composition_of_an_older_step_is_out_of_date_not_tampered_with(project):
+    promote_composed(project, module("one"))
+    assert audited(project).code == 0
+    assert found(project, level="warning") == ["STEP_OLDER"]
+
+
+def test_a_composition_pinned_to_bytes_that_never_were_is_found(project):
+    promote_composed(project, module("never"))
+    assert found(project) == ["STEP_CHANGED"]
+
+
+def test_gc_seals_and_the_audit_stays_clean(project):
+    config = project / "config/pulsus.toml"
+    config.parent.mkdir()
+    config.write_text("[audit]\nseal_days = 0\n", encoding="utf-8")
+    dry = pulsus_here(project, "gc", "--dry-run", "--output", "json")
+    assert dry.json["sealed"] == LOG
+    done = pulsus_here(project, "gc", "--output", "json")
+    assert (done.code, done.json["sealed"]) == (0, LOG)
+    for options in ((), ("--quick",)):
+        after = audited(project, *options)
+        assert (after.code, after.json["findings"]) == (0, [])
+        assert (after.json["log"]["segments"], after.json["log"]["sealed"]) == (2, 1)
+    assert "sealed" not in pulsus_here(project, "gc").out
+
+
+def test_gc_does_not_seal_a_log_that_was_changed_and_says_where(project):
+    config = project / "config/pulsus.toml"
+    config.parent.mkdir()
+    config.write_text("[audit]\nseal_days = 0\n", encoding="utf-8")
+    path = project / LOG
+    path.write_bytes(path.read_bytes().replace(b'"version":"1.0.1"', b'"version":"1.0.2"'))
+    done = pulsus_here(project, "gc", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (1, "AUDIT_TAMPERED")
+    assert "decisions-000001.jsonl:3" in done.json["error"]["message"]
+    assert not (project / ".pulsus/audit/decisions-000002.jsonl").exists()
