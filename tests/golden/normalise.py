@@ -13,6 +13,7 @@ _RULES = (
     (r" +\d+ ms", " N ms"),
     (r'("(?:\w+_)?(?:ms|seconds|bytes)(?:_p\d+)?"): [\d.]+', r"\1: N"),
     (r"(query_ms_p50 / p99 +)[\d.]+ / [\d.]+", r"\1N / N"),
+    (r'"seq": \d+', '"seq": N'),
     (r"\(\d+ bytes\)", "(N bytes)"),
     (r"peak \d+ MiB", "peak N MiB"),
     (r"(pulsus[ _]v?)\d+\.\d+\.\d+\w*", r"\1VERSION"),

@@ -47,6 +47,29 @@ PROVEN = [
     ("promote", 4, ["promote", "count_lines.py", "--domain", "text", "--action", "count"]),
     ("promote", 0, ["promote", "count_lines.py", "--domain", "text", "--action", "count", "--yes"]),
     ("promote", 3, ["promote", "count_vowels.py", "--action", "count", "--yes"]),
+    (
+        "promote",
+        0,
+        ["promote", "two/count_lines.py", "--domain", "text", "--action", "count", "--yes"],
+    ),
+    ("rollback", 0, ["rollback", "count_lines", "--yes"]),
+    ("tools-show", 0, ["tools", "show", "count_lines"]),
+    (
+        "promote",
+        0,
+        [
+            "promote",
+            "workflows/domains/text/count/count_words.py",
+            *("--domain", "text", "--action", "count", "--yes", "--owner", "ops"),
+        ],
+    ),
+    (
+        "deprecate",
+        0,
+        ["deprecate", "count_words", "--replacement", "count_lines", "--sunset", "2999-12-31"],
+    ),
+    ("tools-list", 0, ["tools", "list"]),
+    ("deprecate", 0, ["deprecate", "count_words", "--undo"]),
     ("run", 0, ["run", "count_words", "--input", "text=a b"]),
     ("audit", 0, ["audit", "--quick"]),
     ("audit", 1, ["audit", "--expect-head", "0" * 64]),
@@ -61,6 +84,8 @@ FAILED = [
     ("USAGE", 2, ["run", "say_hello", "--input", "nobody=x"]),
     ("REQUEST_INVALID", 2, ["route", " "]),
     ("TOOL_NOT_FOUND", 2, ["run", "no_such_tool"]),
+    ("TOOL_NOT_FOUND", 2, ["rollback", "no_such_tool"]),
+    ("USAGE", 2, ["deprecate", "say_hello"]),
     ("TOOL_NOT_FOUND", 2, ["tools", "show", "no_such_tool"]),
     ("RUN_NOT_FOUND", 2, ["feedback", "run-20260301-120000-1a2b3c", "--none"]),
     ("TOOL_NOT_FOUND", 2, ["explain", COUNT, "--why-not", "no_such_tool"]),
@@ -97,7 +122,7 @@ def test_what_a_command_prints_as_json_fits_its_schema(schema, code, args, proje
 @pytest.mark.sandbox
 def test_what_proving_commands_print_as_json_fits_their_schemas(tmp_path):
     need_sandbox()
-    project = make(tmp_path / "project", "candidate", "wrong_types")
+    project = make(tmp_path / "project", "candidate", "versions", "wrong_types")
     for schema, code, args in PROVEN:
         done = pulsus_here(project, *args, "--output", "json")
         assert done.code == code, done.out + done.err

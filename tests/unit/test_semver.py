@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.storage.semver import next_version, parse
+from pulsus.core.storage.semver import greatest, next_version, parse
 
 
 @pytest.mark.parametrize(
@@ -11,6 +11,11 @@ from pulsus.core.storage.semver import next_version, parse
 )
 def test_the_first_is_1_0_0_and_each_next_one_patch_more(previous, following):
     assert next_version(previous) == following
+
+
+def test_a_minor_starts_patches_anew_and_a_major_both():
+    assert next_version("1.2.3", "minor") == "1.3.0"
+    assert next_version("1.2.3", "major") == "2.0.0"
 
 
 @pytest.mark.parametrize(
@@ -24,3 +29,8 @@ def test_a_malformed_version_is_an_error_not_a_guess(bad):
 
 def test_versions_compare_as_numbers():
     assert parse("1.10.0") > parse("1.9.9")
+
+
+def test_the_greatest_bump_counts_and_none_is_a_patch():
+    assert greatest("patch", "major", "minor") == "major"
+    assert greatest() == "patch"

@@ -72,8 +72,6 @@ def _entry(record: metadata.Record, *, first: bool) -> changelog.Entry:
     notes = list(record.changes)
     if record.restores:
         notes.insert(0, f"Brings back {record.restores}")
-    if record.replaces:
-        notes.insert(0, f"Moved here from {record.replaces}")
     if record.deprecated and record.event:
         until = f", not selected after {record.sunset}" if record.sunset else ""
         notes.insert(0, f"Use {record.replacement} instead{until}")

@@ -1,0 +1,100 @@
+"""Versions go up by what changed, whatever way a change is made (spec §10, ADR 20)."""
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+from hypothesis import given, settings
+
+from pulsus.core.storage import hint_sets
+from pulsus.core.storage.interface import between, compare
+from pulsus.core.storage.semver import BUMPS, next_version, parse
+from pulsus.core.types import ArgSpec, Effects, OutputSpec
+from tests.promotions import module, tool
+
+ORDER = ("positional_only", "positional_or_keyword", "var_positional", "keyword_only")
+HINTS = st.sampled_from([None, "int", "str", "int | None", "list[int]", "list", "Any", "'int'"])
+VERSIONS = st.tuples(*[st.integers(0, 10**6)] * 3).map(lambda v: ".".join(map(str, v)))
+
+
+@st.composite
+def arguments(draw):
+    names = draw(st.lists(st.sampled_from("abcd"), unique=True, max_size=4))
+    kinds = sorted(draw(st.sampled_from(ORDER)) for _ in names)
+    kinds.sort(key=ORDER.index)
+    made, defaults, stars = [], False, False
+    for name, kind in zip(names, kinds, strict=True):
+        if kind == "var_positional" and stars:
+            continue
+        stars = stars or kind == "var_positional"
+        default = draw(st.sampled_from([None, "1", "2"])) if kind != "var_positional" else None
+        if kind.startswith("positional") and defaults and default is None:
+            default = "1"  # no argument without a default behind one with it
+        defaults = defaults or (default is not None and kind.startswith("positional"))
+        required = default is None and kind != "var_positional"
+        made.append(ArgSpec(name, draw(HINTS), required, default, kind=kind))
+    if draw(st.booleans()):
+        made.append(ArgSpec("rest", draw(HINTS), False, None, kind="var_keyword"))
+    return tuple(made)
+
+
+@st.composite
+def tools(draw):
+    names = st.lists(st.sampled_from(("x", "y", "/etc", "/var")), unique=True, max_size=3)
+    effects = st.none() | st.builds(Effects, names.map(tuple), names.map(tuple))
+    outputs = draw(st.lists(st.sampled_from("pqr"), unique=True, max_size=3))
+    return replace(
+        tool(module()),
+        args=draw(arguments()),
+        returns=tuple(OutputSpec(name, draw(HINTS)) for name in outputs),
+        kind=draw(st.sampled_from(("resolve", "read", "write"))),
+        effects=draw(effects),
+        secrets=tuple(draw(st.lists(st.sampled_from(("K", "L")), unique=True))),
+    )
+
+
+def level(old, new):
+    return BUMPS.index(between(old, new).bump)
+
+
+@settings(max_examples=400, deadline=None)
+@given(tools(), tools(), tools())
+def test_two_changes_together_never_call_for_more_than_the_greater_of_them(first, second, third):
+    assert level(first, third) <= max(level(first, second), level(second, third))
+
+
+@settings(deadline=None)
+@given(tools())
+def test_no_change_is_a_patch(one):
+    assert between(one, one).changes == ()
+
+
+@settings(deadline=None)
+@given(tools(), tools())
+def test_a_change_that_breaks_nobody_breaks_no_call_that_names_its_arguments(old, new):
+    if between(old, new).bump == "major":
+        return
+    after = {a.name for a in new.args if not a.kind.startswith("var_")}
+    assert {a.name for a in old.args if not a.kind.startswith("var_")} <= after
+    needed = {a.name for a in new.args if a.required}
+    assert needed <= {a.name for a in old.args if a.required}
+    assert {o.name for o in old.returns} <= {o.name for o in new.returns}
+
+
+@given(VERSIONS, st.lists(st.sampled_from(BUMPS), min_size=1))
+def test_a_version_never_goes_down(version, bumps):
+    for bump in bumps:
+        following = next_version(version, bump)
+        assert parse(following) > parse(version)
+        version = following
+
+
+@given(HINTS, HINTS, HINTS)
+def test_admitting_more_is_transitive(one, two, three):
+    if hint_sets.admits(one, two) and hint_sets.admits(two, three):
+        assert hint_sets.admits(one, three)
+    assert hint_sets.admits(one, one)
+
+
+@given(st.binary(max_size=200), st.binary(max_size=200))
+def test_no_bytes_make_a_comparison_raise(one, other):
+    assert compare(one, other).bump in BUMPS

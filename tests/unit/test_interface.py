@@ -1,0 +1,116 @@
+"""What a change means for a tool's callers (spec §10, ADR 20)."""
+
+import pytest
+
+from pulsus.core.storage.interface import compare
+
+CONTRACT = """Count things.
+
+Args:
+    text (str): The text.
+
+Returns:
+    count (int): How many.
+
+Side effects:
+    none
+
+Kind: read
+
+Effects:
+    paths: /etc
+    hosts: none
+    commands: none
+
+Secrets: none
+"""
+
+
+def module(args="text: str", body="return {'count': 1}", doc=CONTRACT):
+    return f'"""{doc}"""\n\n\ndef run({args}):\n    {body}\n'.encode()
+
+
+def doc(old, new):
+    assert old in CONTRACT
+    return CONTRACT.replace(old, new)
+
+
+BASE = module("text: str, limit: int = 10")
+
+
+@pytest.mark.parametrize(
+    ("args", "bump", "says"),
+    [
+        ("text: str", "major", "argument 'limit' was removed"),
+        ("content: str, limit: int = 10", "major", "argument 'text' was removed"),
+        ("text: str, more: int, limit: int = 10", "major", "required argument 'more' was added"),
+        ("text: str, limit: int", "major", "'limit' has no default any more"),
+        ("text: str, *, limit: int = 10", "major", "'limit' is given by name only"),
+        ("text: str, limit: int = 10, /", "major", "'text' is given by position only"),
+        ("text: bytes, limit: int = 10", "major", "'text' takes bytes, it took str"),
+        ("text: str, limit: bool = 10", "major", "'limit' takes bool"),
+        ("text: str, limit: int = 10, more: int = 1", "minor", "optional argument 'more'"),
+        ("text: str, more: int = 1, limit: int = 10", "minor", "optional argument 'more'"),
+        ("text: str, limit: int = 10, *, more: int = 1", "minor", "optional argument 'more'"),
+        ("text: str, limit: int = 10, **more: int", "minor", "**kwargs was added"),
+        ("text: str = '', limit: int = 10", "minor", "'text' has a default now"),
+        ("text: str, limit: int = 20", "minor", "default of 'limit' is 20, it was 10"),
+        ("text: str | None, limit: int = 10", "minor", "takes str | None too"),
+        ("text, limit: int = 10", "minor", "takes anything too"),
+        ("text: str, limit: 'int' = 10", "patch", ""),
+        ("limit: int = 10, *, text: str", "major", "'text' is given by name only"),
+    ],
+)
+def test_a_changed_signature_calls_for(args, bump, says):
+    diff = compare(BASE, module(args))
+    assert diff.bump == bump
+    assert says in "; ".join(diff.texts)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "bump"),
+    [
+        ("    count (int): How many.", "    total (int): How many.", "major"),
+        ("    count (int): How many.", "    count (str): How many.", "major"),
+        ("    count (int): How many.", "    count: How many.", "major"),
+        ("    count (int): How many.", "    count (int): How many.\n    n (int): N.", "minor"),
+        ("Kind: read", "Kind: write", "major"),
+        ("Kind: read", "Kind: resolve", "minor"),
+        ("Secrets: none", "Secrets: API_KEY", "major"),
+        ("paths: /etc", "paths: /etc, /var", "minor"),
+        ("hosts: none", "hosts: example.org", "minor"),
+        ("paths: /etc", "paths: none", "patch"),
+        ("Count things.", "Count all things.", "patch"),
+        ("The text.", "Some text.", "patch"),
+    ],
+)
+def test_a_changed_contract_calls_for(old, new, bump):
+    assert compare(module(), module(doc=doc(old, new))).bump == bump
+
+
+def test_a_changed_body_is_a_patch_without_a_reason():
+    diff = compare(module(), module(body="return {'count': 2}"))
+    assert (diff.bump, diff.texts) == ("patch", ())
+
+
+def test_a_module_that_cannot_be_read_promises_nothing():
+    diff = compare(b"def run(:\n", module())
+    assert diff.bump == "major"
+    assert "cannot be read" in diff.texts[0]
+
+
+def test_a_renamed_entry_is_still_the_same_tool():
+    assert compare(module(), module().replace(b"def run(", b"def main(")).bump == "patch"
+
+
+def test_the_gravest_reason_comes_first():
+    diff = compare(BASE, module("content: str, limit: int = 20"))
+    assert [text.split(":")[0] for text in diff.texts] == ["major", "major", "minor"]
+
+
+def test_reading_a_change_runs_nothing(tmp_path):
+    mark = tmp_path / "ran"
+    hostile = f"open({str(mark)!r}, 'w')"
+    diff = compare(module(), module(f"text: str = {hostile}", body=hostile))
+    assert diff.bump == "minor"
+    assert not mark.exists()

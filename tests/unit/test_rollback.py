@@ -1,0 +1,212 @@
+"""Versions are kept, and older ones come back under a new number (spec §10)."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from pulsus.core.storage import metadata, rollback
+from pulsus.core.storage.target import Target
+from pulsus.errors import (
+    BumpRefused,
+    HashMoved,
+    TargetRefused,
+    ToolAmbiguous,
+    ToolNotFound,
+    VersionNotFound,
+)
+from tests.promotions import CONTEXT, module, promoted, tree
+
+THINGS = Target("system", "count", "things")
+FOLDER = "workflows/domains/system/count"
+FIRST = module()
+SECOND = FIRST.replace(b"run()", b"run(limit=10)")
+THIRD = FIRST.replace(b"run()", b"run(most=10)")
+
+
+def records(project):
+    return metadata.read(project / FOLDER / "metadata.jsonl")
+
+
+def kept(project, version=None, target=THINGS):
+    return rollback.kept(project / "workflows", target, version)
+
+
+def rolled_back(project, version=None):
+    found = kept(project, version)
+    return promoted(project, found.source, context=replace(CONTEXT, restores=found.version))
+
+
+def test_every_promoted_version_is_kept_beside_the_tool_and_is_no_tool(tmp_path):
+    for source in (FIRST, SECOND, THIRD):
+        promoted(tmp_path, source)
+    files = sorted((tmp_path / FOLDER / ".versions").iterdir())
+    assert sorted(f.read_bytes() for f in files) == sorted([FIRST, SECOND, THIRD])
+    assert [kept(tmp_path, v).source for v in ("1.0.0", "1.1.0", "2.0.0")] == [
+        FIRST,
+        SECOND,
+        THIRD,
+    ]
+
+
+def test_a_version_promoted_before_versions_were_kept_is_kept_by_the_next_promotion(tmp_path):
+    promoted(tmp_path, FIRST)
+    shutil.rmtree(tmp_path / FOLDER / ".versions")
+    promoted(tmp_path, SECOND)
+    assert kept(tmp_path, "1.0.0").source == FIRST
+
+
+def test_older_bytes_come_back_as_a_new_version_that_says_which(tmp_path):
+    promoted(tmp_path, FIRST)
+    promoted(tmp_path, SECOND)
+    done = rolled_back(tmp_path, "1.0.0")
+    assert (done.version, done.bump, done.restores) == ("2.0.0", "major", "1.0.0")
+    assert (tmp_path / FOLDER / "things.py").read_bytes() == FIRST
+    assert records(tmp_path)[-1].restores == "1.0.0"
+    assert "Brings back 1.0.0" in (tmp_path / FOLDER / "../CHANGELOG.md").read_text("utf-8")
+
+
+def test_without_a_version_the_one_before_comes_back_and_again_takes_that_back(tmp_path):
+    promoted(tmp_path, FIRST)
+    promoted(tmp_path, SECOND)
+    assert rolled_back(tmp_path).restores == "1.0.0"
+    again = rolled_back(tmp_path)
+    assert (again.restores, again.version) == ("1.1.0", "2.1.0")
+
+
+def test_going_back_to_what_is_there_changes_nothing(tmp_path):
+    promoted(tmp_path, FIRST)
+    before = tree(tmp_path / "workflows")
+    assert not rolled_back(tmp_path, "1.0.0").created
+    assert tree(tmp_path / "workflows") == before
+
+
+def test_a_file_changed_by_hand_is_not_lost_by_going_back(tmp_path):
+    promoted(tmp_path, FIRST)
+    promoted(tmp_path, SECOND)
+    (tmp_path / FOLDER / "things.py").write_bytes(b"# mine\n")
+    with pytest.raises(TargetRefused, match="never promoted in this form"):
+        rolled_back(tmp_path, "1.0.0")
+
+
+def test_a_deleted_tool_comes_back(tmp_path):
+    promoted(tmp_path, FIRST)
+    promoted(tmp_path, SECOND)
+    (tmp_path / FOLDER / "things.py").unlink()
+    assert rolled_back(tmp_path, "1.0.0").restores == "1.0.0"
+    assert (tmp_path / FOLDER / "things.py").read_bytes() == FIRST
+
+
+@pytest.mark.parametrize("version", [None, "9.9.9", "nonsense"])
+def test_an_unknown_version_names_those_that_are_kept(tmp_path, version):
+    promoted(tmp_path, FIRST)
+    with pytest.raises(VersionNotFound, match=r"kept: 1\.0\.0"):
+        kept(tmp_path, version)
+
+
+def test_a_version_whose_bytes_are_gone_is_said_to_be(tmp_path):
+    promoted(tmp_path, FIRST)
+    promoted(tmp_path, SECOND)
+    shutil.rmtree(tmp_path / FOLDER / ".versions")
+    with pytest.raises(VersionNotFound, match=r"bytes of .* 1\.0\.0 are not kept; kept: 1\.1\.0"):
+        kept(tmp_path, "1.0.0")
+
+
+def test_kept_bytes_that_were_changed_are_not_put_back(tmp_path):
+    promoted(tmp_path, FIRST)
+    promoted(tmp_path, SECOND)
+    for file in (tmp_path / FOLDER / ".versions").iterdir():
+        file.write_bytes(file.read_bytes() + b"# evil\n")
+    with pytest.raises(HashMoved, match="named after"):
+        kept(tmp_path, "1.0.0")
+
+
+def test_a_tool_is_found_by_its_records_even_where_its_file_is_gone(tmp_path):
+    promoted(tmp_path)
+    promoted(tmp_path, target=Target(None, "count", "others"))
+    (tmp_path / FOLDER / "things.py").unlink()
+    find = rollback.recorded
+    root = tmp_path / "workflows"
+    assert find(root, "things") == find(root, "system/count/things") == THINGS
+    assert find(root, "others.py").domain is None
+    with pytest.raises(ToolNotFound):
+        find(root, "nothing")
+    promoted(tmp_path, target=Target("network", "count", "things"))
+    with pytest.raises(ToolAmbiguous, match="network/count/things, system/count/things"):
+        find(root, "things")
+
+
+def test_a_restored_version_must_be_on_record_with_just_these_bytes(tmp_path):
+    promoted(tmp_path, FIRST)
+    promoted(tmp_path, SECOND)
+    with pytest.raises(VersionNotFound, match=r"no version 1\.0\.0 with these bytes"):
+        promoted(tmp_path, THIRD, context=replace(CONTEXT, restores="1.0.0"))
+
+
+def test_the_version_goes_up_by_what_changed_and_more_only_where_asked(tmp_path):
+    def bumped(source, bump=None):
+        return promoted(tmp_path, source, context=replace(CONTEXT, bump=bump))
+
+    with pytest.raises(BumpRefused, match="no earlier version"):
+        bumped(FIRST, "minor")
+    bumped(FIRST)
+    with pytest.raises(BumpRefused, match="optional argument 'limit' was added") as caught:
+        bumped(SECOND, "patch")
+    assert caught.value.details["needed"] == "minor"
+    done = bumped(SECOND, "major")
+    assert (done.version, done.previous, done.bump) == ("2.0.0", "1.0.0", "major")
+    assert done.changes == ("major: asked for", "minor: optional argument 'limit' was added")
+
+
+def test_a_tool_whose_earlier_bytes_are_nowhere_gets_a_major_version(tmp_path):
+    promoted(tmp_path, FIRST)
+    shutil.rmtree(tmp_path / FOLDER / ".versions")
+    (tmp_path / FOLDER / "things.py").write_bytes(SECOND)  # edited in place
+    done = promoted(tmp_path, SECOND)
+    assert done.version == "2.0.0"
+    assert "nothing could be compared" in done.changes[0]
+
+
+def test_an_owner_stays_until_another_is_named(tmp_path):
+    promoted(tmp_path, FIRST, context=replace(CONTEXT, owner="platform"))
+    promoted(tmp_path, SECOND)
+    assert [r.owner for r in records(tmp_path)] == ["platform", "platform"]
+    done = promoted(tmp_path, SECOND, context=replace(CONTEXT, owner="network"))
+    assert (done.version, done.changes) == (
+        "1.1.1",
+        ("patch: the owner is network, it was platform",),
+    )
+    assert not promoted(tmp_path, SECOND, context=replace(CONTEXT, owner="network")).created
+
+
+def test_a_moved_tool_is_major_and_its_old_place_points_to_the_new(tmp_path):
+    promoted(tmp_path, FIRST)
+    new = Target("system", "measure", "things")
+    done = promoted(tmp_path, FIRST, target=new, context=replace(CONTEXT, replaces=THINGS))
+    assert (done.version, done.bump) == ("2.0.0", "major")
+    assert done.changes == ("major: moved from system/count/things",)
+    moved = metadata.read(tmp_path / "workflows/domains/system/measure/metadata.jsonl")[-1]
+    old = records(tmp_path)[-1]
+    assert (moved.replaces, moved.status) == ("system/count/things", "stable")
+    assert (old.status, old.replacement, old.version) == ("deprecated", new.tool_id, "1.0.0")
+    assert old.id == "rev-20260301-003"
+    assert (tmp_path / FOLDER / "things.py").read_bytes() == FIRST
+
+
+def test_a_renamed_tool_keeps_both_records_in_one_file(tmp_path):
+    promoted(tmp_path, FIRST)
+    new = Target("system", "count", "items")
+    promoted(tmp_path, FIRST, target=new, context=replace(CONTEXT, replaces=THINGS))
+    assert [(r.name, r.version, r.event) for r in records(tmp_path)] == [
+        ("things.py", "1.0.0", None),
+        ("items.py", "2.0.0", None),
+        ("things.py", "1.0.0", "deprecate"),
+    ]
+    log = (tmp_path / FOLDER / "../CHANGELOG.md").read_text("utf-8")
+    assert log.count("\n## ") == 3
+
+
+def test_only_what_was_promoted_can_be_moved(tmp_path):
+    with pytest.raises(ToolNotFound, match="never promoted"):
+        promoted(tmp_path, context=replace(CONTEXT, replaces=Target("a", "b", "c")))
+    assert tree(tmp_path / "workflows") == {}
