@@ -1,0 +1,220 @@
+"""Files change together or not at all, whatever write a crash hits (spec §10).
+
+A crash is played in this process: at the n-th call that changes the disk an exception goes up that
+nothing catches, and whatever was done until then stays as it is.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.storage import transaction
+from pulsus.core.storage.transaction import Change
+from pulsus.errors import DiskFull, StateCorrupt
+from tests.promotions import tree
+
+CHANGING = ("open", "rename", "fsync", "unlink", "mkdir", "rmdir", "write", "ftruncate")
+NOTE = {"decision": "rev-1"}
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+class Disk:
+    """Lets `allowed` changing calls through, then kills; None = all."""
+
+    def __init__(self, monkeypatch, allowed=None):
+        self.calls = 0
+        self.allowed = allowed
+        for name in CHANGING:
+            monkeypatch.setattr(os, name, self._counting(getattr(os, name)))
+
+    def _counting(self, real):
+        def call(*args, **options):
+            self.calls += 1
+            if self.allowed is not None and self.calls > self.allowed:
+                raise Killed
+            return real(*args, **options)
+
+        return call
+
+
+class Committed:
+    """The decision log: a set, since its keys make it one."""
+
+    def __init__(self):
+        self.notes = []
+
+    def __call__(self, note):
+        os.write(os.open(os.devnull, os.O_WRONLY), b"")  # a place to be killed at
+        self.notes.append(note["decision"])
+
+    @property
+    def decisions(self):
+        return set(self.notes)
+
+
+BEFORE = {"a/x.py": b"old x", "a/log": b"old log", "b/log": b"old b"}
+AFTER = {"a/x.py": b"new x", "a/.v/y.py": b"new y", "a/log": b"new log", "b/log": b"new b"}
+
+
+def changes():
+    for name, data in AFTER.items():
+        *folders, file = name.split("/")
+        yield Change(tuple(folders), file, BEFORE.get(name), data)
+
+
+def prepared(folder):
+    root = folder / "root"
+    for name, data in BEFORE.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+    return root, folder / "journal"
+
+
+def files(root):
+    return {name: data for name, data in tree(root).items() if data is not None}
+
+
+def apply(root, journal, commit):
+    transaction.apply(root, tuple(changes()), journal, NOTE, commit)
+
+
+def calls_of(work, monkeypatch):
+    with monkeypatch.context() as patch:
+        disk = Disk(patch)
+        work()
+        return disk.calls
+
+
+def killed_after(allowed, work, monkeypatch):
+    with monkeypatch.context() as patch:
+        Disk(patch, allowed)
+        try:
+            work()
+        except Killed:
+            return True
+    return False
+
+
+def test_a_crash_at_any_write_is_completed_or_taken_back_by_the_next(tmp_path, monkeypatch):
+    root, journal = prepared(tmp_path / "whole")
+    total = calls_of(lambda: apply(root, journal, Committed()), monkeypatch)
+    assert total > 30
+    assert files(root) == AFTER
+    ended = set()
+    for allowed in range(total):
+        root, journal = prepared(tmp_path / str(allowed))
+        commit = Committed()
+        assert killed_after(
+            allowed, lambda r=root, j=journal, c=commit: apply(r, j, c), monkeypatch
+        )
+        transaction.recover(journal, commit, root)
+        assert not journal.exists()
+        if files(root) == AFTER:
+            ended.add("completed")
+            assert commit.decisions == {"rev-1"}, f"killed after {allowed} calls"
+        else:
+            ended.add("taken back")
+            staged = {n for n in files(root) if n.endswith(".pulsus-tmp")}
+            assert {n: d for n, d in files(root).items() if n not in staged} == BEFORE
+            assert commit.notes == [], f"killed after {allowed} calls"
+        apply_again = Committed()
+        if files(root) != AFTER:
+            apply(root, journal, apply_again)
+        assert files(root) == AFTER
+    assert ended == {"completed", "taken back"}
+
+
+@pytest.mark.slow
+def test_a_crash_while_recovering_from_a_crash_is_recovered_from(tmp_path, monkeypatch):
+    root, journal = prepared(tmp_path / "whole")
+    total = calls_of(lambda: apply(root, journal, Committed()), monkeypatch)
+    for allowed in range(0, total, 3):
+        for again in range(0, 60, 2):
+            root, journal = prepared(tmp_path / f"{allowed}-{again}")
+            commit = Committed()
+            killed_after(allowed, lambda r=root, j=journal, c=commit: apply(r, j, c), monkeypatch)
+
+            def recover(root: Path = root, journal: Path = journal, commit=commit):
+                transaction.recover(journal, commit, root)
+
+            killed = killed_after(again, recover, monkeypatch)
+            recover()
+            plain = {n: d for n, d in files(root).items() if not n.endswith(".pulsus-tmp")}
+            assert plain in (AFTER, BEFORE), f"killed after {allowed}, then {again}"
+            assert commit.decisions == ({"rev-1"} if plain == AFTER else set())
+            if not killed:
+                break
+
+
+def test_a_decision_that_cannot_be_logged_takes_everything_back(tmp_path):
+    root, journal = prepared(tmp_path)
+    before = tree(root)
+
+    def full(note):
+        raise DiskFull("no space left")
+
+    with pytest.raises(DiskFull):
+        apply(root, journal, full)
+    assert tree(root) == before
+    assert not journal.exists()
+
+
+def test_the_journal_of_a_moved_project_is_finished_where_the_project_is_now(tmp_path):
+    root, journal = prepared(tmp_path / "old")
+
+    def dying(note):
+        raise Killed
+
+    with pytest.raises(Killed):
+        apply(root, journal, dying)
+    (tmp_path / "old").rename(tmp_path / "new")
+    commit = Committed()
+    transaction.recover(tmp_path / "new/journal", commit, tmp_path / "new/root")
+    assert files(tmp_path / "new/root") == AFTER
+    assert commit.notes == ["rev-1"]
+
+
+def test_a_journal_without_a_note_is_finished_too(tmp_path):
+    root, journal = prepared(tmp_path)
+
+    def dying(note):
+        raise Killed
+
+    with pytest.raises(Killed):
+        apply(root, journal, dying)
+    found = json.loads(journal.read_bytes())
+    del found["note"]
+    journal.write_text(json.dumps(found), "utf-8")
+    seen: list[object] = []
+    transaction.recover(journal, seen.append, root)
+    assert seen == [{}]
+
+
+def test_a_journal_cut_short_is_named_and_not_guessed(tmp_path):
+    root, journal = prepared(tmp_path)
+
+    def dying(note):
+        raise Killed
+
+    with pytest.raises(Killed):
+        apply(root, journal, dying)
+    whole = journal.read_bytes()
+    for size in range(0, len(whole) - 1, 50):
+        journal.write_bytes(whole[:size])
+        with pytest.raises(StateCorrupt, match="journal"):
+            transaction.recover(journal, Committed(), root)
+    assert files(root) == AFTER
+
+
+def test_what_a_killed_promotion_staged_is_cleared_away_by_the_next(tmp_path):
+    root, journal = prepared(tmp_path)
+    (root / "a/.v").mkdir()
+    (root / "a/.v/.other.py.pulsus-tmp").write_bytes(b"left over")
+    (root / "a/.hidden").write_bytes(b"somebody's")
+    apply(root, journal, Committed())
+    assert files(root) == {**AFTER, "a/.hidden": b"somebody's"}
