@@ -28,12 +28,13 @@ def playing(*answers, models=("tiny",), base="/v1"):
 
     It lists `models` below `base`, and knows no other path than those of both dialects there.
     """
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(answers, models, base))
+    handler = _handler(answers, models, base)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     server.block_on_close = False
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
-    played = server.RequestHandlerClass.played
+    played = handler.played
     played.url = f"http://127.0.0.1:{server.server_port}{base}"
     try:
         yield played

@@ -52,7 +52,7 @@ BASE = ModelConfig(
 
 
 def server(url, dialect=None, key="", **changes):
-    waits = []
+    waits: list[float] = []
     settings = replace(BASE, base_url=url, **changes)
     made = Server(Setup(settings, key, redact), dialect or OpenAi(), sleep=waits.append)
     return made, waits
@@ -92,7 +92,7 @@ def test_an_answer_has_text_usage_model_and_finish(dialect, answer, text):
     ],
 )
 def test_streamed_pieces_are_the_answer(dialect, answer):
-    pieces = []
+    pieces: list[str] = []
     with playing(answer) as played:
         made, _ = server(played.url, dialect)
         found = made.complete(ASK, on_text=pieces.append)
@@ -345,7 +345,7 @@ def test_a_stream_that_drips_ends_at_the_total_limit():
             event(handler, chunk("a"))
             time.sleep(0.05)
 
-    pieces = []
+    pieces: list[str] = []
     with playing(answer) as played:
         made, _ = server(played.url, total_seconds=0.5)
         began = time.monotonic()
@@ -356,7 +356,7 @@ def test_a_stream_that_drips_ends_at_the_total_limit():
 
 
 def test_a_stream_that_breaks_off_is_not_begun_again_once_text_was_shown():
-    pieces = []
+    pieces: list[str] = []
     with playing(breaks_off("one", " two"), says("anew")) as played:
         made, _ = server(played.url)
         with pytest.raises(ModelUnreachable, match="middle of the answer"):
@@ -366,7 +366,7 @@ def test_a_stream_that_breaks_off_is_not_begun_again_once_text_was_shown():
 
 
 def test_a_stream_that_breaks_off_before_any_text_is_begun_again():
-    pieces = []
+    pieces: list[str] = []
     with playing(breaks_off(), says("it is")) as played:
         made, _ = server(played.url)
         assert made.complete(ASK, on_text=pieces.append).text == "it is"
@@ -399,7 +399,7 @@ def test_a_server_that_does_not_stream_is_heard_all_the_same():
         choice = {"message": {"content": "whole"}, "finish_reason": "length"}
         reply(handler, 200, {"choices": [choice]})
 
-    pieces = []
+    pieces: list[str] = []
     with playing(answer) as played:
         made, _ = server(played.url)
         found = made.complete(ASK, on_text=pieces.append)

@@ -1,0 +1,101 @@
+"""`pulsus doctor --model` against a server on loopback."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from referencing import Registry, Resource
+
+from tests.model_server import playing, reply, says, status
+from tests.project import make, pulsus
+
+SCHEMAS = Path(__file__).parents[2] / "docs/schemas"
+TEXTS = {
+    "ready": "ready",
+    "Count": "1 2 3",
+    "Which tool": '{"tool": "disk_usage", "count": 2}',
+    "Python": "```python\ndef run(names: list[str]) -> dict[str, int]:\n    return {}\n```",
+}
+
+
+def able(handler):
+    asked = handler.played.asked[-1]["body"]["messages"][-1]["content"]
+    says(next(text for word, text in TEXTS.items() if word in asked))(handler)
+
+
+@pytest.fixture
+def project(tmp_path):
+    return make(tmp_path)
+
+
+def asked(project, url, *args):
+    env = {"PULSUS_MODEL__BASE_URL": url, "PULSUS_MODEL__NAME": "tiny"}
+    return pulsus(project, "doctor", "--model", "--output", "json", *args, env=env)
+
+
+def valid(document):
+    names = ("doctor.json", "error.json")
+    found = [(n, json.loads((SCHEMAS / n).read_text("utf-8"))) for n in names]
+    registry = Registry().with_resources((n, Resource.from_contents(d)) for n, d in found)
+    jsonschema.Draft202012Validator(found[0][1], registry=registry).validate(document)
+    return document
+
+
+def test_an_able_model_is_ready(project):
+    with playing(able, models=[{"id": "tiny", "max_model_len": 8192}]) as played:
+        done = asked(project, played.url)
+    model = valid(done.json)["model"]
+    assert model["ready"]
+    assert [c["name"] for c in model["checks"] if not c["ok"]] == []
+    assert (model["name"], model["base_url"]) == ("tiny", played.url)
+    assert model["context_tokens"] == 8192
+    assert model["usage"]["completion_tokens"] > 0
+    assert "does it write Python?" in done.err
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "fix"),
+    [
+        pytest.param(status(401, "bad key"), "MODEL_REFUSED", "PULSUS_LLM_API_KEY", id="key"),
+        pytest.param(
+            status(404, "model 'tiny' not found"), "MODEL_NOT_FOUND", "model.name", id="model"
+        ),
+        pytest.param(says("no idea"), "MODEL_ANSWER_INVALID", "JSON", id="no JSON"),
+        pytest.param(
+            lambda handler: reply(handler, 200, b"<html>"), "MODEL_URL_WRONG", "/v1", id="web page"
+        ),
+    ],
+)
+def test_a_model_that_is_not_ready_says_why_and_what_to_do(project, answer, code, fix):
+    with playing(answer) as played:
+        done = asked(project, played.url)
+    assert done.code == 3
+    document = valid(done.json)
+    assert not document["ok"]
+    assert not document["model"]["ready"]
+    bad = next(c for c in document["model"]["checks"] if c["required"] and not c["ok"])
+    assert code in bad["found"]
+    assert fix in bad["hint"]
+
+
+def test_without_a_model_doctor_model_says_what_to_set(project):
+    done = asked(project, "")
+    assert done.code == 3
+    (check,) = valid(done.json)["model"]["checks"]
+    assert "LLM_NOT_CONFIGURED" in check["found"]
+    assert "model.base_url" in check["hint"]
+
+
+def test_doctor_alone_asks_no_model(project):
+    with playing(able) as played:
+        env = {"PULSUS_MODEL__BASE_URL": played.url}
+        done = pulsus(project, "doctor", env=env)
+    assert played.asked == []
+    assert played.url in done.out
+
+
+def test_a_password_in_the_address_is_not_shown(project):
+    done = asked(project, "http://me:pw-1234567@127.0.0.1:1/v1")
+    assert done.code == 3
+    assert "pw-1234567" not in done.out + done.err
