@@ -161,6 +161,22 @@ class ModelConfig(Section):
 
 
 @dataclass(frozen=True)
+class GeneratorConfig(Section):
+    """What a model may write, and how it is asked (spec §7)."""
+
+    allowed_imports: tuple[str, ...] = (
+        *("typing", "dataclasses", "pathlib", "json", "csv", "math", "statistics", "re"),
+        *("datetime", "collections", "itertools", "functools", "random"),
+    )
+    extra_imports: tuple[str, ...] = ()
+    allow_writes: bool = False
+    rounds: Annotated[int, Limits(ge=0, le=10)] = 2
+    seed: Annotated[int, Limits(ge=0)] = 1
+    neighbours: Annotated[int, Limits(ge=0, le=10)] = 2
+    neighbour_chars: Annotated[int, Limits(ge=0, le=50_000)] = 3000
+
+
+@dataclass(frozen=True)
 class StorageConfig(Section):
     """Locks around promotion (spec §10)."""
 
@@ -209,6 +225,7 @@ class Settings(Section):
     tmp: TmpConfig = TmpConfig()
     log: LogConfig = LogConfig()
     model: ModelConfig = ModelConfig()
+    generator: GeneratorConfig = GeneratorConfig()
     storage: StorageConfig = StorageConfig()
     audit: AuditConfig = AuditConfig()
     run: RunConfig = RunConfig()
