@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pulsus.cli.render import relative
+from pulsus.cli.render import commands, relative
 from pulsus.cli.table import unheard
 from pulsus.core.compose.plan import to_dict
 from pulsus.core.rankers import why
@@ -64,6 +64,17 @@ def outcome(
         "passages": [
             {"source": p.source, "heading": p.heading, "score": round(p.score, 4)}
             for p in found.passages
+        ],
+        "kept": [
+            {
+                "module": relative(left.module, project),
+                "status": left.status,
+                "reasons": list(left.reasons),
+                "created_at": left.created_at.isoformat(timespec="seconds"),
+                "edited": left.edited,
+                "commands": commands(left, found, project),
+            }
+            for left in found.left
         ],
     }
     if found.clarification:

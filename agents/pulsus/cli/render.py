@@ -6,6 +6,7 @@ What is printed is what the decision was made from; nothing is computed here.
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import ParamSpec
@@ -15,6 +16,7 @@ from pulsus.core.compose.plan import render_yaml
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.types import (
+    Left,
     Ranked,
     RouteOutcome,
     StepResult,
@@ -63,6 +65,8 @@ def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
     else:
         yield _closing(outcome)
     yield from (f"{TAG} note: {note}" for note in outcome.notes)
+    for left in outcome.left:
+        yield from _left(left, outcome, project)
 
 
 @_printable
@@ -124,6 +128,33 @@ def _told(text: str, width: int | None) -> Iterator[str]:
 def relative(path: Path, project: Path) -> str:
     """`path` as shown: relative to the project where it lies inside."""
     return str(path.relative_to(project)) if path.is_relative_to(project) else str(path)
+
+
+def commands(left: Left, outcome: RouteOutcome, project: Path) -> dict[str, str]:
+    """What to do with a candidate that was left: go on with it, approve it, or make it anew."""
+    path = shlex.quote(relative(left.module, project))
+    intent = outcome.intent
+    request = shlex.quote(intent.intent)
+    where = f"--domain {intent.domain or 'DOMAIN'} --action {intent.action or 'ACTION'}"
+    generate = outcome.decision.policy == "generate"
+    return {
+        "validate": f"pulsus validate {path}",
+        "promote": f"pulsus promote {path} {where}",
+        "regenerate": f"pulsus generate {request}"
+        if generate
+        else f"rm {path} && pulsus route {request}",
+    }
+
+
+def _left(left: Left, outcome: RouteOutcome, project: Path) -> Iterator[str]:
+    edited = ", edited since" if left.edited else ""
+    why = f": {'; '.join(left.reasons)}" if left.reasons else ""
+    yield (
+        f"{TAG} kept: {relative(left.module, project)}, {left.status} on "
+        f"{left.created_at:%Y-%m-%d}{edited}{why}"
+    )
+    for what, command in commands(left, outcome, project).items():
+        yield f"{TAG}   {what}: {command}"
 
 
 def _decision(outcome: RouteOutcome) -> Iterator[str]:

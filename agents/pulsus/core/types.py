@@ -420,12 +420,27 @@ class Promotion:
 
 
 @dataclass(frozen=True, slots=True)
+class Left:
+    """A candidate that an earlier run of the same request left in `_tmp/` (spec §16).
+
+    `status` is pending, rejected or failed; `reasons` say why it was not promoted; `edited` is
+    whether somebody changed it since it was made.
+    """
+
+    module: Path
+    status: str
+    reasons: tuple[str, ...]
+    created_at: datetime
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RouteOutcome:
     """Everything a route produced; summary, JSON, explain and exit code are read from it.
 
     `failure` is why it ended early although there is an outcome to show (nothing fits, approval
     needed); its exit status is `exit_code`. `weights` are the configured ones. `passages` are what
-    hints were taken from.
+    hints were taken from. `left` are candidates that an earlier run of the request left.
     """
 
     run_id: str
@@ -447,6 +462,7 @@ class RouteOutcome:
     notes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     passages: tuple[Passage, ...] = ()
+    left: tuple[Left, ...] = ()
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -160,8 +160,12 @@ class Deliverer:
         return replace(module, source=source, tool=tool, edited_from=original)
 
     def _keep(self, module: Module, status: candidates.Status, reasons: tuple[str, ...]) -> None:
-        """Note on a candidate why it was not promoted, so that the next run offers it again."""
-        if module.candidate:
+        """Note on a candidate why it was not promoted, so that the next run offers it again.
+
+        What a person rejected stays so until a person decides again.
+        """
+        rejected = module.candidate and module.candidate.status == "rejected"
+        if module.candidate and (self.person or not rejected):
             kept = replace(module.candidate, status=status, reasons=reasons)
             candidates.write(kept, self.redactor)
 

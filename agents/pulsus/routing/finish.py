@@ -11,7 +11,7 @@ from pulsus.core.rankers.literals import take_values
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import RouteOutcome
 from pulsus.errors import ApprovalNeeded
-from pulsus.routing import modules, planned, unattended
+from pulsus.routing import left, modules, planned, unattended
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Deliverer, Delivery, Module
 from pulsus.routing.project import Project
@@ -53,6 +53,7 @@ class Finisher:
         )
         least = settings.parser.confidence_threshold
         refusal = unattended.refusal(outcome, allowed=settings.non_interactive, least=least)
+        refusal = refusal or left.refusal(module)
         if options.run and (self.person or refusal is None):
             outcome = self._steps(outcome, module, deliverer, trace)
             if outcome.failure:

@@ -17,6 +17,7 @@ from pulsus.errors import PulsusError, UsageError, storage_error
 from pulsus.routing import files
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Delivery, Module, digest
+from pulsus.routing.left import edited
 from pulsus.routing.project import Project
 
 MAX_READ_BYTES = 64 * 1024 * 1024
@@ -105,19 +106,21 @@ def _composed(
     assert decision.plan is not None
     path = project.tmp_dir / render.module_name(decision.route_id)
     left = candidates.read(path) if path.is_file() else None
-    if left and person and left.status != "pending" and _reuse(person, left):
-        source = read_bytes(path)
-    else:
-        source = render.render_module(decision.plan, decision.selected).encode("utf-8")
-        _write(path, source)
+    made = render.render_module(decision.plan, decision.selected).encode("utf-8")
+    source = _kept(left, person)
+    if source is None:
+        source = made
+        _write(path, made)
+    rejected = left and not person and left.status == "rejected" and left.sha256 == digest(made)
     candidate = candidates.Candidate(
         module=path,
         request=outcome.intent.intent,
         route_id=decision.route_id,
         run_id=run_id,
-        status="pending",
-        reasons=(),
+        status="rejected" if rejected else "pending",
+        reasons=left.reasons if left and rejected else (),
         created_at=ids.utc_now(),
+        sha256=digest(made),
     )
     try:
         candidates.write(candidate, project.redactor)
@@ -133,6 +136,20 @@ def _composed(
         steps=steps_of(project, source),
         candidate=candidate,
     )
+
+
+def _kept(left: candidates.Candidate | None, person: Person | None) -> bytes | None:
+    """The module an earlier run left, where the work goes on with it; None: make it anew.
+
+    What somebody edited is never overwritten unasked.
+    """
+    if left is None:
+        return None
+    changed = edited(left)
+    if person is None:
+        return read_bytes(left.module) if changed else None
+    offered = changed or left.status != "pending"
+    return read_bytes(left.module) if offered and _reuse(person, left) else None
 
 
 def _reuse(person: Person, left: candidates.Candidate) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
-from pulsus.core.types import Clarification, ParsedIntent, RouteDecision, RouteOutcome
+from pulsus.core.types import Clarification, Left, ParsedIntent, RouteDecision, RouteOutcome
 from pulsus.errors import LlmNotConfigured, NothingFits, PulsusError, StorageUnwritable
 from pulsus.record import dataclass
 from pulsus.routing import clarify, planned
@@ -112,7 +112,8 @@ class Router:
         intent, asked, found = self._search(reading, question, trace)
         _trace_search(trace, found)
         outcome = self._decided(route_id, intent, asked, found, trace)
-        outcome = replace(outcome, passages=reading.passages)
+        left = self._left(text, route_id)
+        outcome = replace(outcome, passages=reading.passages, left=left)
         if outcome.failure:
             return outcome
         if options.plan:
@@ -121,7 +122,22 @@ class Router:
             return outcome
         from pulsus.routing.finish import Finisher  # checkers and child processes: not to look
 
-        return Finisher(self.project, self.person, trace, options).finish(outcome, text)
+        outcome = Finisher(self.project, self.person, trace, options).finish(outcome, text)
+        return self._still(outcome) if left else outcome
+
+    def _left(self, text: str, route_id: str) -> tuple[Left, ...]:
+        """What an earlier run of the request left."""
+        tmp_dir = self.project.tmp_dir
+        if not any(tmp_dir.glob("*.json")):
+            return ()
+        from pulsus.routing import left  # only where something was left
+
+        return left.found(tmp_dir, text, route_id, self.project.redactor)
+
+    def _still(self, outcome: RouteOutcome) -> RouteOutcome:
+        from pulsus.routing import left
+
+        return left.still(outcome, asked=self.person is not None)
 
     def _only_explains(self, options: RouteOptions) -> bool:
         """Whether the caller only looks: `--explain` without a flag that goes on (ADR 9)."""

@@ -24,7 +24,10 @@ _MAX_NOTE_BYTES = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A module in `_tmp/`. `reasons` say why it failed or was rejected; `created_at` is aware."""
+    """A module in `_tmp/`. `reasons` say why it failed or was rejected; `created_at` is aware.
+
+    `sha256` is that of the module as it was made; None where it was not noted.
+    """
 
     module: Path
     request: str
@@ -33,6 +36,7 @@ class Candidate:
     status: Status
     reasons: tuple[str, ...]
     created_at: datetime
+    sha256: str | None = None
 
     @property
     def note(self) -> Path:
@@ -52,6 +56,7 @@ def write(candidate: Candidate, redactor: Redactor) -> None:
         "status": candidate.status,
         "reasons": [redactor.redact(reason) for reason in candidate.reasons],
         "created_at": candidate.created_at.astimezone(UTC).isoformat(timespec="seconds"),
+        "sha256": candidate.sha256,
     }
     atomic.write_text(candidate.note, json.dumps(note, indent=2) + "\n")
 
@@ -105,4 +110,5 @@ def _parse(module: Path, data: bytes) -> Candidate:
         status=row["status"],
         reasons=tuple(map(str, row["reasons"])),
         created_at=created,
+        sha256=row.get("sha256"),
     )

@@ -1,0 +1,68 @@
+"""What an earlier run of the same request left in `_tmp/`, to be offered again (spec §16).
+
+Effect: reads candidates and their notes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from pulsus.core.storage import candidates
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import Left, RouteOutcome
+from pulsus.errors import ApprovalNeeded
+from pulsus.routing.delivery import Module
+
+
+def found(tmp_dir: Path, request: str, route_id: str, redactor: Redactor) -> tuple[Left, ...]:
+    """The candidates of this request, newest first: of this route, or of the same words."""
+    words = _words(redactor.redact(request))
+    return tuple(
+        Left(c.module, c.status, c.reasons, c.created_at, edited(c))
+        for c in candidates.listed(tmp_dir)
+        if c.route_id == route_id or _words(c.request) == words
+    )
+
+
+def still(outcome: RouteOutcome, *, asked: bool) -> RouteOutcome:
+    """The outcome without what was promoted meanwhile, or was just decided on (`asked`)."""
+    left = (found for found in outcome.left if found.module.is_file())
+    done = outcome.module if asked else None
+    return replace(outcome, left=tuple(found for found in left if found.module != done))
+
+
+def edited(candidate: candidates.Candidate) -> bool:
+    """Whether the module is not as it was made; False where that is not known."""
+    if candidate.sha256 is None:
+        return False
+    try:
+        now = hashlib.sha256(candidate.module.read_bytes()).hexdigest()
+    except OSError:
+        return False
+    return now != candidate.sha256
+
+
+def refusal(module: Module) -> ApprovalNeeded | None:
+    """Why nobody but a person may approve this candidate; None where that is not so."""
+    candidate = module.candidate
+    if candidate is None:
+        return None
+    name = candidate.module.name
+    if candidate.status == "rejected":
+        return ApprovalNeeded(
+            f"{name} was rejected before ({'; '.join(candidate.reasons)}), and nobody can be asked "
+            "again here",
+            hint="route it on a terminal, or approve it yourself with `pulsus promote`",
+        )
+    if candidate.sha256 != hashlib.sha256(module.source).hexdigest():
+        return ApprovalNeeded(
+            f"{name} was edited since it was made, and nobody can be asked here",
+            hint="approve it yourself with `pulsus promote`, or remove it to have it made anew",
+        )
+    return None
+
+
+def _words(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,91 @@
+"""What a run left in `_tmp/` is offered again by the next one, and never overwritten (spec §16)."""
+
+import json
+import shlex
+
+import pytest
+
+from tests.project import COMPOSE, make, pulsus_here, records
+from tests.sandboxes import need_sandbox
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project where the composition waits for approval."""
+    need_sandbox()
+    folder = make(tmp_path / "project")
+    first = pulsus_here(folder, "route", COMPOSE, "--output", "json")
+    assert (first.code, first.json["kept"]) == (4, [])
+    return folder
+
+
+def candidate(project):
+    (path,) = (project / "workflows/_tmp").glob("*.py")
+    return path
+
+
+def note(project, **changes):
+    path = candidate(project).with_suffix(".json")
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), encoding="utf-8")
+
+
+def kept(project, *options):
+    (found,) = pulsus_here(project, "route", COMPOSE, *options, "--output", "json").json["kept"]
+    return found
+
+
+def test_the_same_request_names_what_was_left_and_what_to_do_with_it(project):
+    found = kept(project, "--explain")
+    assert (found["status"], found["edited"]) == ("pending", False)
+    assert found["module"] == str(candidate(project).relative_to(project))
+    shown = pulsus_here(project, "route", COMPOSE.upper(), "--explain").out
+    assert f"kept: {found['module']}, pending on" in shown
+    assert f"validate: pulsus validate {found['module']}" in shown
+    assert "promote: pulsus promote" in shown
+    assert "regenerate: rm" in shown
+
+
+def test_the_commands_that_are_offered_work(project):
+    commands = kept(project)["commands"]
+    validate, promote = (shlex.split(commands[name])[1:] for name in ("validate", "promote"))
+    assert pulsus_here(project, *validate).code == 0
+    done = pulsus_here(project, *promote, "--yes")
+    assert done.code == 0, done.err
+    assert pulsus_here(project, "route", COMPOSE, "--output", "json").json["kept"] == []
+
+
+def test_another_request_is_offered_nothing(project):
+    other = pulsus_here(
+        project, "route", "count the words of the text", "--plan", "--output", "json"
+    )
+    assert other.json["kept"] == []
+
+
+def test_what_was_edited_is_not_overwritten_and_not_promoted_unasked(project):
+    path = candidate(project)
+    edited = path.read_bytes() + b"\n# by hand\n"
+    path.write_bytes(edited)
+    for options in ((), ("--non-interactive",), ("--dry-run",)):
+        done = pulsus_here(project, "route", COMPOSE, *options, "--output", "json")
+        assert path.read_bytes() == edited
+        assert done.json["kept"][0]["edited"] is True
+    done = pulsus_here(project, "route", COMPOSE, "--non-interactive")
+    assert (done.code, records(project)) == (4, [])
+    assert "was edited since it was made" in done.err
+
+
+def test_what_a_person_rejected_is_not_promoted_by_the_next_unattended_run(project):
+    note(project, status="rejected", reasons=["too slow"])
+    for _ in range(2):
+        done = pulsus_here(project, "route", COMPOSE, "--non-interactive")
+        assert (done.code, records(project)) == (4, [])
+        assert "was rejected before (too slow)" in done.err
+    assert kept(project)["status"] == "rejected"
+
+
+def test_what_was_not_rejected_is_promoted_by_the_rules_and_no_longer_kept(project):
+    done = pulsus_here(project, "route", COMPOSE, "--non-interactive", "--output", "json")
+    assert (done.code, done.json["kept"]) == (0, [])
+    assert len(records(project)) == 1
