@@ -349,6 +349,19 @@ class RouteDecision:
 
 
 @dataclass(frozen=True, slots=True)
+class Observed:
+    """What a dry run tried outside its temporary folder, whether or not it was let (spec §8).
+
+    `paths` were to be created, changed or deleted (`~/…` = in the home folder), `hosts` reached
+    (`host:port`, a name looked up, `unix:…`), `commands` started (their first word). Sorted.
+    """
+
+    paths: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StepResult:
     """What one validation step found. `output` is the checker's own text, control-stripped."""
 
@@ -367,6 +380,7 @@ class ValidationReport:
 
     `verdict` is `unverified` where a step could not run for want of a sandbox or checker: that
     is never a pass. `steps` are in pipeline order. `warnings` do not change the verdict.
+    `observed` is None where the module was not run.
     """
 
     ok: bool
@@ -379,6 +393,7 @@ class ValidationReport:
     summary: str
     proof: Proof | None = None
     warnings: tuple[str, ...] = ()
+    observed: Observed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,12 +450,69 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """One answer of a model and what became of it (spec §7). Number 0 is the first answer.
+
+    `sha256` is that of the module as it was checked, None where the answer held none. `step` is
+    where it was refused, None where it was accepted. `changed` says how it was asked differently.
+    """
+
+    number: int
+    temperature: float
+    seed: int
+    prompt_hash: str
+    tokens: int
+    sha256: str | None
+    step: str | None
+    reasons: tuple[str, ...] = ()
+    changed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """How a module was made. `repairs` counts the rounds that were to repair an earlier answer.
+
+    A `template` is a skeleton: no model, no rounds. `stopped` says why no further round was made,
+    `behaviours` counts the caller's examples that say what the result must be.
+    """
+
+    generator: Literal["model", "template"]
+    accepted: bool
+    provider: str | None = None
+    model: str | None = None
+    rounds: tuple[Round, ...] = ()
+    repairs: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+    behaviours: int = 0
+    stopped: str = ""
+    test: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A candidate that an earlier run of the same request left in `_tmp/` (spec §16).
+
+    `status` is pending, rejected or failed; `reasons` say why it was not promoted; `edited` is
+    whether somebody changed it since it was made.
+    """
+
+    module: Path
+    status: str
+    reasons: tuple[str, ...]
+    created_at: datetime
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RouteOutcome:
     """Everything a route produced; summary, JSON, explain and exit code are read from it.
 
     `failure` is why it ended early although there is an outcome to show (nothing fits, approval
     needed); its exit status is `exit_code`. `weights` are the configured ones. `passages` are what
     hints were taken from. `left` are candidates that an earlier run of the request left.
+    `generation` is how a module was written for the request.
     """
 
     run_id: str
@@ -463,6 +535,7 @@ class RouteOutcome:
     weights: Mapping[str, float] = field(default_factory=dict)
     passages: tuple[Passage, ...] = ()
     left: tuple[Left, ...] = ()
+    generation: Generation | None = None
 
 
 def _relative(path: Path, root: Path) -> str:
