@@ -7,7 +7,6 @@ so that a tool meets the same calling rules in both places.
 
 from __future__ import annotations
 
-import base64
 import inspect
 import json
 import linecache
@@ -21,6 +20,8 @@ import types
 import typing
 from collections.abc import Callable
 from pathlib import Path
+
+from pulsus.core.sandbox.observe import install
 
 Send = Callable[[str, dict[str, object]], None]
 
@@ -137,21 +138,16 @@ def write_files(files: list[dict[str, typing.Any]]) -> None:
         if not path.is_relative_to("/tmp"):
             raise ValueError(f"example file {item['path']!r} does not lie under /tmp")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(base64.b64decode(item["content"]))
+        path.write_bytes(item["content"])
         if item["age_s"] is not None:
             when = time.time() - item["age_s"]
             os.utime(path, (when, when))
 
 
-def bind_steps(steps: dict[str, dict[str, str]]) -> None:
+def bind_steps(steps: dict[str, dict[str, typing.Any]]) -> None:
     """Give composed modules a `pulsus.steps` whose `call` runs exactly the given sources."""
-    source = Path("/pulsus/steps.py").read_bytes()
-    package = types.ModuleType("pulsus")
-    package.__path__ = []
-    module = types.ModuleType("pulsus.steps")
-    sys.modules["pulsus"], sys.modules["pulsus.steps"] = package, module
-    exec(compile(source, "/pulsus/steps.py", "exec", dont_inherit=True), module.__dict__)
-    package.__dict__["steps"] = module
+    module = sys.modules["pulsus.steps"]
+    sys.modules["pulsus"].__dict__["steps"] = module
     loaded: dict[str, types.ModuleType] = {}
     dumps, loads = json.dumps, json.loads
 
@@ -160,8 +156,7 @@ def bind_steps(steps: dict[str, dict[str, str]]) -> None:
             raise KeyError(f"step {tool_id!r} is not part of this plan")
         step = steps[tool_id]
         if tool_id not in loaded:
-            code = base64.b64decode(step["source"])
-            loaded[tool_id] = load_module(code, tool_id, f"/pulsus/steps/{tool_id}.py")
+            loaded[tool_id] = load_module(step["source"], tool_id, f"/pulsus/steps/{tool_id}.py")
         # What a real run hands from step to step is JSON, so it is here too.
         result: object = loads(dumps(run_entry(loaded[tool_id], step["entry"], inputs)))
         return result
@@ -241,8 +236,9 @@ def serve(job: dict[str, typing.Any], send: Send) -> None:
     stage, started = "files", clock()
     try:
         write_files(job["files"])
+        install(job["effects_fd"])
         stage, started = "import", clock()
-        module = load_module(base64.b64decode(job["source"]), job["name"], job["filename"])
+        module = load_module(job["source"], job["name"], job["filename"])
         if not callable(getattr(module, job["entry"], None)):
             raise TypeError(f"{job['entry']} is not a function")
         send("imported", {"ms": int((clock() - started) * 1000)})
@@ -264,9 +260,15 @@ def serve(job: dict[str, typing.Any], send: Send) -> None:
         send("failed", {"stage": stage, "ms": took, **tell(error)})
 
 
-def main() -> None:
-    """Read the job from stdin, confine this process, serve, and leave without clean-up."""
-    job = json.loads(sys.stdin.buffer.read())
+def hide_pulsus() -> None:
+    """Leave of Pulsus only what a composed module may import."""
+    for name in [n for n in sys.modules if n.partition(".")[0] == "pulsus"]:
+        if name not in ("pulsus", "pulsus.steps") or "pulsus.steps" not in sys.modules:
+            del sys.modules[name]
+
+
+def main(job: dict[str, typing.Any]) -> None:
+    """Confine this process, do the job, and leave without clean-up."""
     null = os.open("/dev/null", os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
@@ -274,7 +276,9 @@ def main() -> None:
     try:
         check_boundary(job["host"])
         set_limits(job["limits"])
-        bind_steps(job["steps"])
+        hide_pulsus()
+        if "pulsus.steps" in sys.modules:
+            bind_steps(job["steps"])
     except Exception as error:  # noqa: BLE001 - whatever it is, the candidate must not run
         send("unsafe", describe(error))
         os._exit(1)
@@ -284,7 +288,3 @@ def main() -> None:
     os.close(job["go_fd"])
     serve(job, send)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

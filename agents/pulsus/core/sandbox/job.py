@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from pulsus.core.types import InlineFile, JsonValue
+from pulsus.core.types import InlineFile, JsonValue, Observed
 
 Stage = Literal["start", "files", "import", "run", "result", "done"]
 Status = Literal["ok", "failed", "unverified"]
@@ -41,6 +39,7 @@ class Outcome:
     `unverified` means that the candidate never ran: `message` says why. Else `stage` is where a
     failure happened. `value` counts only where `status` is `ok`. Times are milliseconds,
     `peak_bytes` what the whole sandbox held at most. `output` and `trace` are printable text.
+    `observed` is what it tried outside its temporary folder, whatever came of it.
     """
 
     status: Status
@@ -52,34 +51,36 @@ class Outcome:
     import_ms: int = 0
     run_ms: int = 0
     peak_bytes: int = 0
+    observed: Observed = field(default_factory=Observed)
 
 
-def encode(
-    job: Job, nonce: str, fds: tuple[int, int], limits: dict[str, int], host: dict[str, str]
-) -> bytes:
-    """The job as the harness reads it from stdin. `fds` are its result and go channels."""
-    return json.dumps(
-        {
-            "nonce": nonce,
-            "result_fd": fds[0],
-            "go_fd": fds[1],
-            "limits": limits,
-            "host": host,
-            "source": _text(job.source),
-            "name": job.name,
-            "filename": f"/pulsus/{job.name}.py",
-            "entry": job.entry,
-            "inputs": None if job.inputs is None else dict(job.inputs),
-            "files": [
-                {"path": f.path, "content": _text(f.content), "age_s": f.age_s} for f in job.files
-            ],
-            "steps": {
-                name: {"entry": step.entry, "source": _text(step.source)}
-                for name, step in job.steps.items()
-            },
-        }
-    ).encode("ascii")
+def order(
+    job: Job, nonce: str, fds: tuple[int, int, int], limits: dict[str, int], host: dict[str, str]
+) -> dict[str, Any]:
+    """The job as the harness takes it. `fds` are its result, go and effects channels."""
+    return {
+        "nonce": nonce,
+        "result_fd": fds[0],
+        "go_fd": fds[1],
+        "effects_fd": fds[2],
+        "limits": limits,
+        "host": host,
+        "source": job.source,
+        "name": job.name,
+        "filename": f"/pulsus/{job.name}.py",
+        "entry": job.entry,
+        "inputs": None if job.inputs is None else _plain(dict(job.inputs)),
+        "files": [{"path": f.path, "content": f.content, "age_s": f.age_s} for f in job.files],
+        "steps": {
+            name: {"entry": step.entry, "source": step.source} for name, step in job.steps.items()
+        },
+    }
 
 
-def _text(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
+def _plain(value: object) -> object:
+    """Only what travels: plain dicts and lists, whatever they were given as."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value

@@ -55,19 +55,21 @@ class Pipes:
 
     info: Channel
     result: Channel
+    effects: Channel
     stdout: Channel
     stderr: Channel
     go: tuple[FileIO, FileIO]
 
     @classmethod
-    def open(cls, stack: ExitStack, result: int, output: int) -> Pipes:
-        """New pipes; `result` and `output` say how many bytes of each are kept."""
+    def open(cls, stack: ExitStack, result: int, effects: int, output: int) -> Pipes:
+        """New pipes; `result`, `effects` and `output` say how many bytes of each are kept."""
         theirs, ours = os.pipe()
         enter = stack.enter_context
         go = enter(FileIO(theirs, "r")), enter(FileIO(ours, "w"))
         return cls(
             info=Channel.open(stack, 4096),
             result=Channel.open(stack, result),
+            effects=Channel.open(stack, effects),
             stdout=Channel.open(stack, output),
             stderr=Channel.open(stack, output),
             go=go,
@@ -75,7 +77,7 @@ class Pipes:
 
     def all(self) -> tuple[Channel, ...]:
         """Every channel."""
-        return self.info, self.result, self.stdout, self.stderr
+        return self.info, self.result, self.effects, self.stdout, self.stderr
 
     def handed_over(self) -> None:
         """Close our copies of the sandbox's ends, so that the end of each can be seen."""

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig
+from pulsus.core.sandbox.bundle import BOOT
 from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import Layout
+from pulsus.core.sandbox.observe import HOME
 
 MIB = 1024 * 1024
 SHM_BYTES = 16 * MIB
-HARNESS = "/pulsus/harness.py"
-STEPS = "/pulsus/steps.py"
 OUTPUT_KILL_BYTES = 8 * MIB
 START_SECONDS = 20.0  # bubblewrap and interpreter start, on a very busy machine
 _ADDRESS_FACTOR = 1.5  # mapped but untouched memory is not used memory; the watcher counts that
-_PASSWD = b"nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
+_PASSWD = f"nobody:x:65534:65534:nobody:{HOME}:/usr/sbin/nologin\n".encode()
 _GROUP = b"nogroup:x:65534:\n"
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -69,8 +69,6 @@ class Descriptors:
 
     info: int
     seccomp: int
-    harness: int
-    steps: int
     passwd: int
     group: int
     zero: int
@@ -101,27 +99,26 @@ def bwrap_arguments(
     # A shared map of /dev/zero is memory that the watcher would miss.
     args += ["--perms", "0444", "--ro-bind-data", str(fds.zero), "/dev/zero"]
     args += ["--remount-ro", "/dev"]
-    args += ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]
+    args += ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp", "--dir", HOME]
     for path in layout.binds:
         args += ["--ro-bind", source_of(path), str(path)]
     for target, path in layout.links:
         args += ["--symlink", target, str(path)]
     for fd, target in (
-        (fds.harness, HARNESS),
-        (fds.steps, STEPS),
         (fds.passwd, "/etc/passwd"),
         (fds.group, "/etc/group"),
     ):
         args += ["--perms", "0444", "--ro-bind-data", str(fd), target]
     args += ["--info-fd", str(fds.info), "--seccomp", str(fds.seccomp)]
     args += ["--chdir", "/tmp", "--remount-ro", "/", "--"]
-    return [*args, str(layout.python), "-I", "-B", HARNESS]
+    return [*args, str(layout.python), "-I", "-B", "-c", BOOT]
 
 
 def _environment() -> dict[str, str]:
     return {
         "PATH": _PATH,
-        "HOME": "/tmp",
+        "HOME": HOME,
+        "XDG_CACHE_HOME": "/tmp",
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONDONTWRITEBYTECODE": "1",

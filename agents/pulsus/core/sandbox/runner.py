@@ -15,16 +15,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from pulsus.core.sandbox import harness, job, policy, seccomp
-from pulsus.core.sandbox.command import command
+from pulsus.core.sandbox import bundle, job, observed, policy, seccomp
+from pulsus.core.sandbox.command import command, is_root
+from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import LayoutRefused, host_layout
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
 
 _NAMESPACES = ("user", "pid", "net", "ipc", "uts", "mnt")
 _NPROC_PER_NAMESPACE = (5, 14)  # before, RLIMIT_NPROC counts the user's processes outside too
-_HARNESS = Path(harness.__file__)
-_STEPS = _HARNESS.parents[2] / "steps.py"
 
 
 def run(bwrap: Path, limits: policy.Limits, task: job.Job) -> job.Outcome:
@@ -38,20 +37,24 @@ def run(bwrap: Path, limits: policy.Limits, task: job.Job) -> job.Outcome:
 
 def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) -> job.Outcome:
     passwd, group = policy.file_contents()
-    pipes = Pipes.open(stack, limits.result_bytes + MESSAGE_BYTES, limits.output_bytes)
+    pipes = Pipes.open(
+        stack, limits.result_bytes + MESSAGE_BYTES, observed.KEEP_BYTES, limits.output_bytes
+    )
     fds = policy.Descriptors(
         info=pipes.info.theirs.fileno(),
         seccomp=_memory_file(stack, seccomp.program()),
-        harness=_memory_file(stack, _HARNESS.read_bytes()),
-        steps=_memory_file(stack, _STEPS.read_bytes()),
         passwd=_memory_file(stack, passwd),
         group=_memory_file(stack, group),
         zero=_memory_file(stack, b""),
     )
-    talk = pipes.result.theirs.fileno(), pipes.go[0].fileno()
+    talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
-    order = job.encode(task, nonce, talk, _inside(limits), _host_namespaces())
-    stdin = _memory_file(stack, order)
+    order = job.order(task, nonce, talk, _inside(limits), _host_namespaces())
+    composed = any(b"pulsus" in code for code in (task.source, *_sources(task)))
+    if is_root():  # then a candidate can open /dev/stdout as it can in a real run
+        for channel in (pipes.stdout, pipes.stderr):
+            os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
+    stdin = _memory_file(stack, bundle.stream(order, steps=composed))
     argv = command(bwrap, host_layout(), limits, fds)
     with _one_core():
         process = subprocess.Popen(
@@ -72,8 +75,12 @@ def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) ->
     return session.outcome()
 
 
+def _sources(task: job.Job) -> tuple[bytes, ...]:
+    return tuple(step.source for step in task.steps.values())
+
+
 def _contents(fds: policy.Descriptors) -> tuple[int, ...]:
-    return fds.harness, fds.steps, fds.passwd, fds.group, fds.zero
+    return fds.passwd, fds.group, fds.zero
 
 
 def _memory_file(stack: ExitStack, data: bytes) -> int:

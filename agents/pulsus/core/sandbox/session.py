@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from pulsus.core.sandbox import policy
+from pulsus.core.sandbox import observed, policy
 from pulsus.core.sandbox.harness import check_json
 from pulsus.core.sandbox.job import Outcome, Stage, Status
 from pulsus.core.sandbox.pipes import Pipes
@@ -80,7 +80,7 @@ class Session:
             self._init_fd = None
         if self._watch is not None:
             self._watch.close()
-        for channel in (self._pipes.stdout, self._pipes.stderr):
+        for channel in (self._pipes.stdout, self._pipes.stderr, self._pipes.effects):
             channel.drain(policy.OUTPUT_KILL_BYTES)
 
     def outcome(self) -> Outcome:
@@ -93,6 +93,7 @@ class Session:
         elif phase == "unsafe" or self._stage == "start":
             status = "unverified"
         said = final.get("stage")
+        effects = self._pipes.effects
         failed_in: Stage = said if said in ("files", "result") else self._stage
         return Outcome(
             status=status,
@@ -104,6 +105,7 @@ class Session:
             import_ms=self._import_ms,
             run_ms=_number(final.get("ms")),
             peak_bytes=self._peak,
+            observed=observed.read(bytes(effects.data), effects.total),
         )
 
     def _decided(self) -> bool:

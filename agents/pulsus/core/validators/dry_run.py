@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pulsus.core.contract import matches
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
+from pulsus.core.sandbox.observed import together
 from pulsus.core.sandbox.policy import Limits
-from pulsus.core.types import Proof, ToolSpec
+from pulsus.core.types import Observed, Proof, ToolSpec
 from pulsus.core.validators.finding import Finding, Subject
 from pulsus.core.validators.inputs import MAX_EXAMPLES, Case, NeedsExample, cases
 
@@ -38,6 +39,12 @@ class DryRun:
     _cases: tuple[Case, ...] = ()
     _needs: str = ""
     _first: Outcome | None = None
+    _ran: list[Outcome] = field(default_factory=list)
+
+    @property
+    def observed(self) -> Observed | None:
+        """What every call so far tried outside its temporary folder; None before the first."""
+        return together(outcome.observed for outcome in self._ran) if self._ran else None
 
     def import_smoke(self) -> Finding:
         """Whether the module loads and its entry point is there to be called.
@@ -48,7 +55,7 @@ class DryRun:
             self._cases = cases(self.subject.tool)
         except NeedsExample as error:
             self._needs = str(error)
-        self._first = self.run(self._job(self._cases[0] if self._cases else None), self.limits)
+        self._first = self._call(self._cases[0] if self._cases else None, self.limits)
         return _import_finding(self._first)
 
     def dry_run(self) -> Finding:
@@ -66,7 +73,7 @@ class DryRun:
                 if seconds_left <= 0:
                     return self._failed(case, "no time is left: make the examples quicker", shown)
                 limits = replace(self.limits, run_seconds=seconds_left)
-                outcome = self.run(self._job(case), limits)
+                outcome = self._call(case, limits)
                 seconds_left -= outcome.run_ms / 1000
             shown.append(_transcript(case, outcome))
             if outcome.status == "unverified":
@@ -76,6 +83,12 @@ class DryRun:
         if any(case.example.has_expected for case in self._cases):
             self.proof = "behaviour"
         return Finding(ok=True, output="\n".join(shown), warnings=self._warnings(outcome))
+
+    def _call(self, case: Case | None, limits: Limits) -> Outcome:
+        outcome = self.run(self._job(case), limits)
+        if outcome.status != "unverified":
+            self._ran.append(outcome)
+        return outcome
 
     def _job(self, case: Case | None) -> Job:
         tool = self.subject.tool

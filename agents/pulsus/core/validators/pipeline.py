@@ -79,6 +79,7 @@ class Pipeline:
             if not result.ok:
                 break
         report = _report(path, digest, results, warnings, dry.proof if dry else None, started)
+        report = replace(report, observed=dry.observed if dry else None)
         if report.ok and subject:
             return report, ValidatedModule(source, subject.tool, report)
         return report, None

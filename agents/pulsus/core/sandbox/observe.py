@@ -1,0 +1,164 @@
+"""Tells the host what a candidate tries to do outside its temporary folder (spec §8, §17).
+
+Runs inside the sandbox, in the candidate's process, as a hook on Python's audit events: attempts
+are seen whether or not they succeed, and are sent at once, so that ending the process hides none.
+It reports; the boundary is what refuses. Standard library only, and little of it: it is loaded at
+every start. What it cannot see is listed in docs/sandbox.md.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+
+HOME = "/tmp/home"
+MOST = 500
+"""Different things reported of each kind; one more says that there were more."""
+
+_LENGTH = 400
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_PRIVATE = ("/tmp", "/dev/shm")
+_HARMLESS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts")
+_STREAMS = ("/dev/std", "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/")
+
+# Event: (position of a path, position of its folder's descriptor), for each path that it changes.
+_CHANGES: dict[str, tuple[tuple[int, int], ...]] = {
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.link": ((1, 3),),
+    "os.mkdir": ((0, 2),),
+    "os.remove": ((0, 1),),
+    "os.removexattr": ((0, -1),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.rmdir": ((0, 1),),
+    "os.setxattr": ((0, -1),),
+    "os.symlink": ((1, 2),),
+    "os.truncate": ((0, -1),),
+    "os.utime": ((0, 3),),
+    "sqlite3.connect": ((0, -1),),
+}
+_FOLLOWS = ("os.chmod", "os.chown", "os.truncate", "os.utime", "sqlite3.connect")
+_PROGRAMS = {  # event: position of the argument list, of the program
+    "subprocess.Popen": (1, 0),
+    "os.exec": (1, 0),
+    "os.posix_spawn": (1, 0),
+    "os.spawn": (2, 1),
+}
+_NAMES = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
+_ADDRESSES = ("socket.connect", "socket.sendto", "socket.sendmsg")
+
+Fact = tuple[str, str]
+"""What was seen: `p` and a path, `h` and a host, or `c` and a program."""
+
+
+def install(fd: int) -> None:
+    """Report from now on, for as long as this process and its forks live, one line a fact."""
+    own = os.dup(fd)  # not inheritable: no program that the candidate starts gets it
+    os.close(fd)
+    seen: set[Fact] = set()
+    counts = {"p": 0, "h": 0, "c": 0}
+    write, about = os.write, facts
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        if event not in _WATCHED:
+            return
+        try:
+            for fact in about(event, args):
+                if fact in seen or counts[fact[0]] > MOST:
+                    continue
+                seen.add(fact)
+                counts[fact[0]] += 1
+                write(own, " ".join(fact).encode("utf-8", "backslashreplace") + b"\n")
+        except Exception:  # noqa: BLE001 - strange arguments; the call itself must go on
+            pass
+
+    sys.addaudithook(hook)
+
+
+def facts(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
+    """What that event says about files outside the temporary folder, hosts and programs."""
+    if event == "open":
+        path, _, flags = args
+        if isinstance(flags, int) and flags & _WRITING and not isinstance(path, int):
+            yield from _path(path, -1, follow=True)
+    elif event in _CHANGES:
+        for position, folder in _CHANGES[event]:
+            base = args[folder] if folder >= 0 else -1
+            yield from _path(args[position], base, follow=event in _FOLLOWS)
+    elif event in _PROGRAMS:
+        words, program = (args[position] for position in _PROGRAMS[event])
+        first = words[0] if isinstance(words, list | tuple) and words else words or program
+        yield "c", printable(_text(first))
+    elif event == "os.system":
+        yield "c", "/bin/sh"
+    elif event in _NAMES:
+        yield from _host(args[0], args[1] if event == _NAMES[0] else None)
+    else:
+        yield from _address(args[1])
+
+
+_WATCHED = frozenset({"open", "os.system", *_CHANGES, *_PROGRAMS, *_NAMES, *_ADDRESSES})
+
+
+def _address(address: object) -> Iterator[Fact]:
+    if isinstance(address, tuple) and len(address) >= 2:
+        yield from _host(address[0], address[1])
+    elif isinstance(address, str | bytes) and address:
+        path = _text(address)
+        if path[0] == "\0":
+            yield "h", "unix:@" + printable(path[1:])
+        elif shown := outside(os.path.realpath(path)):
+            yield "h", "unix:" + shown
+
+
+def _host(host: object, port: object) -> Iterator[Fact]:
+    if isinstance(host, str | bytes) and host:
+        name = _text(host)
+        name = f"[{name}]" if ":" in name else name
+        yield "h", printable(name if port in (None, 0, "", "0") else f"{name}:{_text(port)}")
+
+
+def _path(path: object, folder: object, *, follow: bool) -> Iterator[Fact]:
+    if isinstance(path, int):
+        name = os.readlink(f"/proc/self/fd/{path}")  # noqa: PTH115 - pathlib costs a start-up
+    else:
+        name = _text(path)
+        if isinstance(folder, int) and folder >= 0:
+            name = os.path.join(os.readlink(f"/proc/self/fd/{folder}"), name)  # noqa: PTH115,PTH118
+    name = os.path.abspath(name)  # noqa: PTH100
+    if name.startswith(_STREAMS):
+        return
+    if follow:
+        name = os.path.realpath(name)
+    else:
+        parent, last = os.path.split(name)
+        name = os.path.join(os.path.realpath(parent), last)  # noqa: PTH118
+    if shown := outside(name):
+        yield "p", shown
+
+
+def outside(path: str) -> str:
+    """The absolute, normal `path` as it is reported; empty where it is the sandbox's own.
+
+    The home folder lies below the temporary one in the sandbox, but is no such thing in a real
+    run, so it is reported, as `~`.
+    """
+    if path == HOME or path.startswith(HOME + "/"):
+        return printable("~" + path[len(HOME) :])
+    if any(path == each or path.startswith(each + "/") for each in (*_PRIVATE, *_HARMLESS)):
+        return ""
+    return printable(path)
+
+
+def printable(text: str) -> str:
+    """On one line, without control characters, and at most so long."""
+    line = "".join(c if c.isprintable() else "?" for c in text[: _LENGTH + 1])
+    return line if len(line) <= _LENGTH else line[:_LENGTH] + "…"
+
+
+def _text(value: object) -> str:
+    fspath: Callable[[object], object] = os.fspath  # type: ignore[assignment]
+    if not isinstance(value, str | bytes | int):
+        value = fspath(value)
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,203 @@
+"""What a candidate is seen trying outside its temporary folder (spec §8). Real sandboxes."""
+
+import pytest
+
+from pulsus.core.sandbox.observe import MOST, outside, printable
+from pulsus.core.sandbox.observed import read, together
+from pulsus.core.types import Observed
+from tests.sandboxes import sandboxed
+
+TRY = """
+    import os, pathlib, shutil, socket, sqlite3, subprocess, tempfile
+    from contextlib import suppress
+    def run():
+        with suppress(OSError, socket.timeout, subprocess.SubprocessError, sqlite3.Error):
+            {}
+        return 1
+"""
+
+
+def attempt(line):
+    return sandboxed(TRY.format(line)).observed
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        pytest.param("open('/etc/made', 'w')", "/etc/made", id="created"),
+        pytest.param("open('/etc/passwd', 'a')", "/etc/passwd", id="appended to"),
+        pytest.param("os.remove('/usr/bin/env')", "/usr/bin/env", id="deleted"),
+        pytest.param("pathlib.Path('/opt/x').write_text('a')", "/opt/x", id="through pathlib"),
+        pytest.param("shutil.copy('/etc/passwd', '/var/copy')", "/var/copy", id="copied to"),
+        pytest.param("os.rename('/tmp', '/srv/moved')", "/srv/moved", id="moved to"),
+        pytest.param(
+            "os.mkdir('new', dir_fd=os.open('/usr', 0))", "/usr/new", id="beside a folder"
+        ),
+        pytest.param("os.symlink('/tmp', '/usr/link')", "/usr/link", id="linked"),
+        pytest.param("os.chmod('/usr/bin/env', 0o777)", "/usr/bin/env", id="mode changed"),
+        pytest.param("os.truncate('/etc/group', 0)", "/etc/group", id="emptied"),
+        pytest.param("os.utime('/etc/group')", "/etc/group", id="touched"),
+        pytest.param("sqlite3.connect('/var/lib/x.db')", "/var/lib/x.db", id="a database"),
+        pytest.param("open(os.path.expanduser('~/.bashrc'), 'a')", "~/.bashrc", id="in the home"),
+        pytest.param(
+            "os.symlink('/usr', '/tmp/l'); open('/tmp/l/x', 'w')", "/usr/x", id="through a link"
+        ),
+        pytest.param("os.chdir('/usr'); open('x', 'w')", "/usr/x", id="from another folder"),
+    ],
+)
+def test_a_change_outside_the_temporary_folder_is_seen_though_it_fails(line, path):
+    assert path in attempt(line).paths
+
+
+@pytest.mark.sandbox
+def test_what_stays_in_the_temporary_folder_is_no_effect():
+    outcome = sandboxed(
+        """
+        import os, tempfile
+        def run():
+            with tempfile.TemporaryDirectory() as folder:
+                open(os.path.join(folder, "a"), "w").close()
+            open("relative", "w").close()
+            open("/dev/shm/x", "w").close()
+            open("/dev/null", "w").close()
+            print("hello", file=open("/dev/fd/2", "w"))
+            return open("/etc/passwd").read()[:6]
+        """
+    )
+    assert outcome.value == "nobody"
+    assert outcome.observed == Observed()
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("line", "host"),
+    [
+        pytest.param("socket.create_connection(('192.0.2.1', 443), 1)", "192.0.2.1:443", id="tcp"),
+        pytest.param("socket.getaddrinfo('example.org', 80)", "example.org:80", id="name"),
+        pytest.param("socket.gethostbyname('example.net')", "example.net", id="old lookup"),
+        pytest.param(
+            "socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.7', 53))",
+            "192.0.2.7:53",
+            id="datagram",
+        ),
+        pytest.param(
+            "socket.socket(socket.AF_INET6).connect(('2001:db8::1', 25))",
+            "[2001:db8::1]:25",
+            id="ipv6",
+        ),
+        pytest.param(
+            "socket.socket(socket.AF_UNIX).connect('/run/docker.sock')",
+            "unix:/run/docker.sock",
+            id="unix",
+        ),
+        pytest.param(
+            "socket.socket(socket.AF_UNIX).connect(b'\\0hidden')", "unix:@hidden", id="abstract"
+        ),
+    ],
+)
+def test_an_attempt_to_reach_somebody_is_seen(line, host):
+    assert host in attempt(line).hosts
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("line", "program"),
+    [
+        pytest.param("subprocess.run(['ls', '/'], stdout=-3)", "ls", id="subprocess"),
+        pytest.param("subprocess.run('id', shell=True, stdout=-3)", "/bin/sh", id="shell"),
+        pytest.param("os.system('true')", "/bin/sh", id="system"),
+        pytest.param("os.posix_spawn('/bin/true', ['true'], {})", "true", id="spawn"),
+        pytest.param("os.execv('/bin/true', ['renamed'])", "renamed", id="exec"),
+        pytest.param("subprocess.run(['no-such-program'])", "no-such-program", id="not there"),
+    ],
+)
+def test_a_program_that_is_started_is_seen(line, program):
+    assert program in attempt(line).commands
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.abort()", "os.kill(os.getpid(), 9)"])
+def test_ending_the_process_hides_nothing(end):
+    outcome = sandboxed(
+        f"""
+        import os
+        def run():
+            try:
+                open("/etc/made", "w")
+            finally:
+                {end}
+        """
+    )
+    assert (outcome.status, outcome.observed.paths) == ("failed", ("/etc/made",))
+
+
+@pytest.mark.sandbox
+def test_an_effect_at_import_is_seen_although_the_import_fails():
+    outcome = sandboxed("import socket\nsocket.getaddrinfo('example.org', 1)\n")
+    assert (outcome.status, outcome.stage) == ("failed", "import")
+    assert outcome.observed.hosts == ("example.org:1",)
+
+
+@pytest.mark.sandbox
+def test_importing_the_standard_library_shows_no_effect():
+    outcome = sandboxed(
+        "import asyncio, concurrent.futures, json, logging, multiprocessing, ssl, urllib.request\n"
+        "def run():\n    return asyncio.run(asyncio.sleep(0, 7))"
+    )
+    assert (outcome.value, outcome.observed) == (7, Observed())
+
+
+@pytest.mark.sandbox
+def test_a_flood_of_effects_is_cut_and_the_cut_is_told():
+    outcome = sandboxed(
+        """
+        import contextlib
+        def run():
+            for number in range(3000):
+                with contextlib.suppress(OSError):
+                    open(f"/etc/{number:05}", "w")
+            return 1
+        """
+    )
+    assert outcome.status == "ok"
+    assert len(outcome.observed.paths) == MOST + 1
+    assert outcome.observed.paths[-1] == "(and more)"
+
+
+@pytest.mark.sandbox
+def test_control_characters_do_not_reach_the_report():
+    outcome = attempt("open('/etc/a\\x1b[31m\\nh forged:1', 'w')")
+    assert outcome.paths == ("/etc/a?[31m?h forged:1",)
+    assert outcome.hosts == ()
+
+
+def test_lines_that_are_not_ours_are_dropped():
+    data = b"p /etc/x\nq /etc/y\np relative\np /tmp/own\n\xff\xfe\nh \x1b[0m\nhalf"
+    found = read(data, len(data))
+    assert found.paths == ("/etc/x",)
+    assert found.hosts == ("?[0m",)
+
+
+def test_lost_lines_are_told():
+    assert read(b"c ls\n", 5).commands == ("ls",)
+    assert read(b"c ls\n", 9999).commands == ("ls", "(and more)")
+
+
+def test_what_several_runs_did_is_taken_together():
+    seen = together([Observed(paths=("/b",)), Observed(paths=("/a", "/b"), commands=("ls",))])
+    assert seen == Observed(paths=("/a", "/b"), commands=("ls",))
+
+
+def test_a_long_name_is_cut():
+    assert len(printable("x" * 9999)) == 401
+
+
+@pytest.mark.parametrize("path", ["/tmp", "/tmp/a", "/dev/shm/a", "/dev/null", "/dev/pts/3"])
+def test_the_sandboxs_own_places_are_not_outside(path):
+    assert outside(path) == ""
+
+
+@pytest.mark.parametrize("path", ["/tmpx", "/etc", "/dev/sda", "/"])
+def test_everything_else_is(path):
+    assert outside(path) == path
