@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pulsus.core.storage import metadata
+from pulsus.core.storage import chain_record, metadata, writing
 from tests.promotions import module, promote_in_child, promoted, tree
 
 PROMOTERS = 8
@@ -29,6 +29,17 @@ def promote_at_once(project, names, sources):
         child.join(60)
     assert [child.exitcode for child in children] == [0] * len(children)
     return metadata.read(project / RECORDS), (project / LOG).read_text(encoding="utf-8")
+
+
+def decided(project):
+    """The key of every decision in the log."""
+    found = []
+    for path in chain_record.segments(project / ".pulsus/audit"):
+        for line in path.read_bytes().splitlines():
+            record = chain_record.valid(line)
+            assert record is not None
+            found += [record.key] if record.key else []
+    return found
 
 
 def leftovers(project):
@@ -68,10 +79,15 @@ def test_eight_versions_of_one_tool_at_once_are_eight_revisions_in_order(tmp_pat
 
 KILLER = """
 import os, sys
+from dataclasses import replace
 from pathlib import Path
-from tests.promotions import module, promoted
+from pulsus.core.storage.target import Target
+from tests.promotions import CONTEXT, module, promoted
 
-project, n = Path(sys.argv[1]), int(sys.argv[2])
+project, n, how = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+here = Target("system", "count", "things")
+there = Target("system", "measure", "things")
+moved = {"target": there, "context": replace(CONTEXT, replaces=here)}
 calls = 0
 
 def counting(real):
@@ -83,9 +99,9 @@ def counting(real):
         return real(*args, **options)
     return call
 
-for name in ("open", "rename", "fsync", "unlink", "mkdir"):
+for name in ("open", "rename", "fsync", "unlink", "mkdir", "write", "ftruncate"):
     setattr(os, name, counting(getattr(os, name)))
-promoted(project, module("two"))
+promoted(project, module("two"), **(moved if how == "moved" else {}))
 """
 
 
@@ -95,14 +111,14 @@ from pathlib import Path
 import tests.promotions
 
 SOURCE = {KILLER!r}
-base, work = Path(sys.argv[1]), Path(sys.argv[2])
+base, work, how = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 codes = []
-for n in range(1, 200):
+for n in range(1, 500):
     project = work / str(n)
     shutil.copytree(base, project)
     pid = os.fork()
     if pid == 0:
-        sys.argv = ["killer", str(project), str(n)]
+        sys.argv = ["killer", str(project), str(n), how]
         exec(compile(SOURCE, "killer", "exec"), {{}})
         os._exit(0)
     codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
@@ -112,14 +128,14 @@ print(json.dumps(codes))
 """
 
 
-@pytest.mark.parametrize("first", [True, False], ids=["first promotion", "second version"])
-def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_next(tmp_path, first):
+@pytest.mark.parametrize("how", ["first", "second", pytest.param("moved", marks=pytest.mark.slow)])
+def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_next(tmp_path, how):
     base = tmp_path / "base"
     (base / "workflows").mkdir(parents=True)
-    if not first:
+    if how != "first":
         promoted(base)
     out = subprocess.run(
-        [sys.executable, "-c", FORKER, str(base), str(tmp_path)],
+        [sys.executable, "-c", FORKER, str(base), str(tmp_path), how],
         capture_output=True,
         text=True,
         check=True,
@@ -132,10 +148,13 @@ def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_nex
         project = tmp_path / str(n)
         assert code in (0, 9)
         done = promoted(project, module("three"))
-        records = metadata.read(project / RECORDS)
+        records = metadata.read_all(project / "workflows")
         log = (project / LOG).read_text(encoding="utf-8")
-        versions = [f"1.0.{k}" for k in range(len(records))]
-        assert [r.version for r in records] == versions, f"killed at call {n}"
+        own = [r.version for r in metadata.read(project / RECORDS) if r.event is None]
+        assert own == [f"1.0.{k}" for k in range(len(own))], f"killed at call {n}"
         assert log.count("\n## ") == len(records), f"killed at call {n}"
-        assert done.version == versions[-1]
+        assert done.version == own[-1]
         assert leftovers(project) == [], f"killed at call {n}"
+        assert sorted(decided(project)) == sorted(map(writing.decision_key, records))
+        moved = {r.event for r in records} | {r.replaces for r in records}
+        assert moved in ({None}, {None, "deprecate", "system/count/things"})

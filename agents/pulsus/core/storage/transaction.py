@@ -1,10 +1,10 @@
 """Several files replaced together or not at all. Effect: writes files below one folder.
 
-First every new content is staged beside its target, where a full disk or a read-only folder shows
-before anything has changed. Then a journal names what is about to happen, then come the renames,
-then `commit` with the journal's note, then the journal goes. Whoever finds a journal later
-finishes all that, or takes the renames back where none had happened: `commit` is called at least
-once for what stays, so it must be idempotent. The caller holds a lock.
+A journal names what is about to happen. Then every new content is staged beside its target, where
+a full disk or a read-only folder shows before anything has changed; then come the renames, then
+`commit` with the journal's note, then the journal goes. Whoever finds a journal later finishes all
+that where everything was staged, and clears it away otherwise. `commit` is called at least once
+for what stays, so it must be idempotent. The caller holds a lock.
 """
 
 from __future__ import annotations
@@ -66,23 +66,21 @@ def apply(
     """
     planned = [_Planned(c.folders, c.name, _digest(c.before), _sha(c.after)) for c in changes]
     with ExitStack() as folders, ExitStack() as staged:
+        staged.callback(_remove_journal, journal)
+        _write_journal(journal, root, planned, note)
         fds: list[int] = []
-        swept: set[tuple[str, ...]] = set()
         for change, plan in zip(changes, planned, strict=True):
             fd = folders.enter_context(open_below(root, change.folders, create=True))
             fds.append(fd)
             shown = root.joinpath(*change.folders, change.name)
             refuse_irregular(fd, change.name, shown)
             try:
-                if change.folders not in swept:
-                    _sweep(fd)
-                swept.add(change.folders)
+                atomic.unlink(fd, plan.temp)
                 atomic.stage(fd, plan.temp, change.after)
             except OSError as failure:
                 raise storage_error(failure, shown) from failure
             staged.callback(atomic.unlink, fd, plan.temp)
         with _uninterrupted():
-            _write_journal(journal, root, planned, note)
             staged.pop_all()  # from here on the journal owns the staged files
             steps = list(zip(changes, planned, fds, strict=True))
             _rename_all(root, steps, journal)
@@ -153,13 +151,6 @@ def _undo(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
     _take_back_all(steps[:done], root, journal)
     for _, plan, fd in steps:
         atomic.unlink(fd, plan.temp)
-
-
-def _sweep(folder: int) -> None:
-    """Remove what a killed promotion had staged here: the lock is held, so it is nobody's work."""
-    for name in os.listdir(folder):
-        if name.startswith(".") and name.endswith(atomic.TEMP_SUFFIX):
-            atomic.unlink(folder, name)
 
 
 def _take_back_all(steps: list[_Step], root: Path, journal: Path) -> None:
