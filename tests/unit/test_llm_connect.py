@@ -8,6 +8,7 @@ import pytest
 
 from pulsus import bootstrap
 from pulsus.config.settings import ModelConfig
+from pulsus.core.compose.proposer import Message, Setup
 from pulsus.errors import ConfigError, LlmNotConfigured, ModelRefused
 from pulsus.llm.address import address, is_local
 from pulsus.llm.connect import connect
@@ -116,8 +117,6 @@ def test_an_unknown_provider_is_named_with_those_there_are(tmp_path):
 def test_each_run_has_a_budget_of_its_own(tmp_path):
     with playing(says("fine")) as played:
         app = bootstrap.build(tmp_path, {"model": {"base_url": played.url}})
-        from pulsus.core.compose.proposer import Message
-
         first = app.model()
         first.complete([Message("user", "Say it.")])
         assert first.spent.total
@@ -196,6 +195,13 @@ def test_public_hosts(host):
         "https://api.example.com/v1/chat/completions",
         "http://127.0.0.1:99999/v1",
         "http://[::1/v1",
+        "http://a..b/v1",
+        f"http://{'x' * 64}.local/v1",
+        "http://ex ample/v1",
+        "http://127.0.0.1\\.example.com/v1",
+        "http://ü.local/v1",
+        "http://x\u2028y/v1",
+        "http://x.local/v1\x01",
     ],
 )
 def test_an_address_that_cannot_be_meant_is_refused_with_a_hint(base_url):
@@ -203,6 +209,13 @@ def test_an_address_that_cannot_be_meant_is_refused_with_a_hint(base_url):
         address(base_url)
     assert caught.value.hint
     assert "pw-12345" not in caught.value.message + caught.value.hint
+
+
+def test_a_plugin_s_provider_may_need_no_address():
+    setups: list[Setup] = []
+    settings = replace(LOCAL, base_url="", provider="own")
+    connect(settings, {"own": setups.append}, {}, lambda text: text)  # type: ignore[dict-item]
+    assert setups[0].settings.base_url == ""
 
 
 def test_a_last_slash_means_nothing():

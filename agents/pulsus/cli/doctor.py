@@ -15,7 +15,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
-from pulsus.errors import NotReady, PulsusError
+from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
@@ -135,11 +135,11 @@ def _writable(name: str, folder: Path) -> Check:
 
 def _model(app: App) -> Check:
     """Whether one is configured; nothing is sent."""
-    if not app.settings.model.base_url:
-        hint = "needed only to write new tools; set model.base_url"
-        return Check("model", False, "none", hint, required=False)
     try:
         model = app.model()
+    except LlmNotConfigured:
+        hint = "needed only to write new tools; set model.base_url"
+        return Check("model", False, "none", hint, required=False)
     except PulsusError as failure:
         return Check("model", False, failure.message, failure.hint, required=False)
     address = app.redactor.redact(app.settings.model.base_url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from urllib.parse import urlsplit
 
 from pulsus.errors import ConfigError
@@ -10,6 +11,10 @@ from pulsus.record import dataclass
 
 # Names that public DNS cannot hold: RFC 6761, RFC 6762, RFC 8375, and ICANN's reservation.
 _LOCAL_ENDINGS = (".localhost", ".local", ".home.arpa", ".internal")
+# Narrow on purpose: what two readers of URLs may read in two ways is refused.
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*\.?\Z", re.I)
+_PATH = re.compile(r"[A-Za-z0-9._~%:@+,=/-]*\Z")
 _ENDPOINTS = ("/chat/completions", "/completions", "/messages", "/models")
 
 
@@ -31,6 +36,8 @@ def address(base_url: str) -> Address:
     try:
         parts = urlsplit(base_url.strip())
         host, _ = parts.hostname, parts.port
+        if host and ":" in host:
+            ipaddress.IPv6Address(host)
     except ValueError as error:
         raise _wrong("is no URL", str(error)) from None
     if parts.scheme not in ("http", "https") or not host:
@@ -38,6 +45,11 @@ def address(base_url: str) -> Address:
     if parts.username is not None or parts.password is not None:
         raise _wrong(
             "holds a user name", "put the key in the variable that model.api_key_env names"
+        )
+    if not (":" in host or _NAME.match(host)) or not _PATH.match(parts.path):
+        raise _wrong(
+            f"has a host name or path that is none: {host + parts.path!r}",
+            "write other letters of the host as punycode (xn--…), of the path as %XX",
         )
     if parts.query or parts.fragment:
         raise _wrong("holds a query or fragment", "end it at /v1")

@@ -12,6 +12,8 @@ from pulsus.llm.address import Address, address
 from pulsus.llm.gate import Gate
 
 _OWN_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY\Z")
+OVER_HTTP = ("openai", "anthropic")
+_NOWHERE = Address("", local=True, encrypted=False)
 _HEADER_SAFE = re.compile(r"[!-~]+\Z")
 
 
@@ -26,10 +28,11 @@ def connect(
     """The configured model.
 
     `named_by_project`: the name of the key's variable stands in a file of the project, which
-    others may have written. Raises LlmNotConfigured where there is no `base_url`; ConfigError;
-    ModelRefused where a key is needed and there is none.
+    others may have written. A plugin's provider may do without a `base_url`. Raises
+    LlmNotConfigured where there is none and one is needed; ConfigError; ModelRefused where a key is
+    needed and there is none.
     """
-    if not settings.base_url:
+    if not settings.base_url and settings.provider in OVER_HTTP:
         raise not_configured(settings)
     make = providers.get(settings.provider)
     if make is None:
@@ -38,7 +41,7 @@ def connect(
             hint=f"it is one of: {', '.join(sorted(providers))} (`pulsus plugins list`)",
             key="model.provider",
         )
-    place = address(settings.base_url)
+    place = address(settings.base_url) if settings.base_url else _NOWHERE
     key = _key(settings, environ, place, named_by_project)
     setup = Setup(settings, key, redact)
     return Gate(make(setup), setup)

@@ -82,9 +82,13 @@ def of_wire(failure: WireFailed, place: Place) -> Failed:
     said = one_line(place.redact(failure.reason), 300)
     match failure.why:
         case "connect":
+            tls = "SSL" in said or "certificate" in said.lower()
             hint = "start the server, or correct model.base_url"
+            if tls:
+                hint = "compare http:// and https:// in model.base_url; for a certificate of your "
+                hint += "own name its authority in SSL_CERT_FILE"
             error = ModelUnreachable(f"cannot connect to {place.base}: {said}", hint=hint)
-            return Failed(error, again=True)
+            return Failed(error, again=not tls)
         case "timeout":
             # The same again would take as long again.
             hint = "raise model.read_seconds and model.total_seconds, or choose a smaller model"

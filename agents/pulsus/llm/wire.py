@@ -73,7 +73,9 @@ def exchange(request: Request, limits: Limits) -> Iterator[Answer]:
         _failures(),
         Deadline(limits.total) as deadline,
         _ended_by(deadline, limits.total),
-        httpx2.Client(trust_env=not request.local, timeout=timeout) as client,
+        httpx2.Client(
+            trust_env=not request.local, timeout=timeout, verify=httpx2.create_ssl_context()
+        ) as client,
         client.stream(
             "GET" if request.body is None else "POST",
             request.url,
@@ -124,5 +126,5 @@ def _failures() -> Iterator[None]:
         raise WireFailed("timeout", "it was silent for too long") from error
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
         raise WireFailed("unreadable", str(error)) from error
-    except httpx2.TransportError as error:
+    except httpx2.RequestError as error:
         raise WireFailed("dropped", str(error) or type(error).__name__) from error
