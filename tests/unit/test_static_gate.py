@@ -3,6 +3,7 @@
 import pytest
 
 from pulsus.core.types import BrokenTool
+from pulsus.core.validators import static_gate as static_gate_module
 from pulsus.core.validators.static_gate import static_gate
 from tests.candidates import DOCUMENTED, read, tool_of
 
@@ -55,6 +56,19 @@ def test_missing_sections_are_a_warning_only():
         ),
         pytest.param(BODY.replace("1\n", "eval('1')\n"), "eval() runs text", id="eval"),
         pytest.param("import builtins\n" + BODY + "builtins.exec('')\n", "exec()", id="exec"),
+        pytest.param(
+            BODY + "getattr(__builtins__, 'eval')('1')\n", "eval() runs", id="eval by getattr"
+        ),
+        pytest.param(BODY + "__builtins__['exec']('1')\n", "exec() runs", id="exec by item"),
+        pytest.param(BODY + "from builtins import eval as e\n", "eval() runs", id="eval renamed"),
+        pytest.param(BODY + "x = list(map(eval, ['1']))\n", "eval() runs", id="eval handed on"),
+        pytest.param("import os  # noqa\n" + BODY, "noqa without a rule", id="bare noqa"),
+        pytest.param("import os  #NOQA:\n" + BODY, "noqa without a rule", id="noqa of nothing"),
+        pytest.param(
+            '"""Tool."""\n\n\ndef r\u03c5n():\n    """Other."""\n', "U+03C5", id="homoglyph entry"
+        ),
+        pytest.param(BODY + "\n\ndef m\u0430in(): ...\n", "U+0430", id="homoglyph beside it"),
+        pytest.param(BODY.replace("run", "\uff52un"), "U+FF52", id="wide letters of the entry"),
         pytest.param(DOCUMENTED.replace("Kind: read", "Kind: magic"), "Kind", id="bad contract"),
         pytest.param(DOCUMENTED.replace("{value: 4}", "{size: 4}"), "size", id="bad example"),
     ],
@@ -95,3 +109,34 @@ def test_a_step_that_moved_since_it_was_pinned_is_refused():
 def test_a_broken_tool_is_refused_with_its_code():
     broken = BrokenTool(read(BODY).path, "NO_ENTRY", "no run()")
     assert gate(BODY, tool=broken).message == "no run() (NO_ENTRY)"
+
+
+ALLOWED = ("math", "json")
+
+
+def test_a_generated_module_that_imports_what_is_not_allowed_is_refused():
+    source = DOCUMENTED.replace("def run", "import socket\n\n\ndef run")
+    finding = gate(source, allowed_imports=ALLOWED)
+    assert not finding.ok
+    assert "socket, which is not allowed" in finding.message
+    assert gate(source).ok  # written by hand it is the sandbox's business
+
+
+def test_a_generated_module_without_its_whole_contract_is_refused():
+    finding = gate(BODY, allowed_imports=ALLOWED)
+    assert not finding.ok
+    assert "generated: the docstring has no section Returns" in finding.message
+
+
+def test_a_generated_module_that_keeps_to_all_of_it_passes():
+    source = DOCUMENTED.replace("def run", "import math\n\n\ndef run")
+    assert gate(source, allowed_imports=ALLOWED).ok
+
+
+def test_a_module_cannot_say_itself_that_it_is_not_generated():
+    source = "generated = False\n" + BODY
+    assert not gate(source, allowed_imports=ALLOWED).ok
+
+
+def test_the_gate_says_that_it_is_no_boundary():
+    assert "not a boundary" in (static_gate_module.__doc__ or "")

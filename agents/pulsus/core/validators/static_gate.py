@@ -2,7 +2,8 @@
 
 This is lint, not a boundary: whoever wants past it gets past it, and meets the sandbox. It keeps
 out what no checker could judge (bytes that display as something else, checkers switched off,
-`exec` of text) and what could not be run anyway.
+`exec` of text) and what could not be run anyway. A generated module also owes the whole contract
+and the import allowlist of §7; who says that it is generated is its candidate's note, not itself.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ import hashlib
 import io
 import re
 import tokenize
+import unicodedata
 import warnings
+from collections.abc import Collection, Iterator, Sequence
 
 from pulsus.core.types import BrokenTool, ToolSpec
+from pulsus.core.validators.builtin_use import uses
 from pulsus.core.validators.finding import Finding, Steps
+from pulsus.core.validators.imports import outside
 
 MAX_NODES = 50_000  # twice what 200 kB of ordinary code holds; keeps later checkers quick
 
@@ -24,26 +29,57 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # PEP 263
 _UTF8 = {b"utf-8", b"utf8", b"utf_8", b"utf-8-sig"}
 _BLANKET = (
     (re.compile(r"#\s*(ruff|flake8)\s*:\s*noqa\b(?!\s*:\s*\w)", re.I), "a file-wide noqa"),
+    (re.compile(r"#\s*noqa\b(?!\s*:\s*[A-Z]+[0-9])", re.I), "a noqa without a rule"),
     (re.compile(r"#\s*type\s*:\s*ignore\b(?!\s*\[)", re.I), "a `type: ignore` without a code"),
     (re.compile(r"#\s*mypy\s*:", re.I), "an inline mypy setting"),
 )
 _RUNS_TEXT = ("eval", "exec")
+_ENTRIES = ("run", "main")
+# Letters of other scripts that are drawn like those of `run` and `main` (Unicode TR 39).
+_LOOKALIKES = str.maketrans(
+    {
+        letter: plain
+        for plain, letters in {
+            "a": "\u0430\u03b1\u0251\u237a",
+            "i": "\u0456\u03b9\u0131\u04cf\u0269\u026a\u13a5",
+            "m": "\u043c\u217f",
+            "n": "\u0578\u057c\u043f\u03b7\u0273",
+            "r": "\u0433\u1d26\uab47\uab48\uab81",
+            "u": "\u03c5\u057d\u1d1c\uab4e\uab52\u028b\u0446",
+        }.items()
+        for letter in letters
+    }
+)
 
 
 def static_gate(
-    source: bytes, tool: ToolSpec | BrokenTool, *, max_bytes: int, steps: Steps
+    source: bytes,
+    tool: ToolSpec | BrokenTool,
+    *,
+    max_bytes: int,
+    steps: Steps,
+    allowed_imports: Collection[str] | None = None,
 ) -> Finding:
-    """The first reason to refuse these bytes, else what the contract still lacks as warnings."""
+    """The first reason to refuse these bytes, else what the contract still lacks as warnings.
+
+    `allowed_imports` are those of a generated module, which then owes the whole contract too.
+    """
     problem = _bytes(source, max_bytes)
     if not problem and isinstance(tool, BrokenTool):
-        problem = f"{tool.reason} ({tool.code})"
+        problem = f"{tool.reason} ({tool.code})" + _lookalike_hint(source, tool)
     if problem or isinstance(tool, BrokenTool):
         return Finding(ok=False, message=problem)
-    problem = _moved(source, tool, steps) or _syntax(source.decode("utf-8-sig")) or _contract(tool)
-    return Finding(ok=not problem, message=problem, warnings=_missing(tool))
+    text = source.decode("utf-8-sig")
+    owed = missing(tool)
+    problem = _moved(source, tool, steps) or _syntax(text) or _contract(tool)
+    if not problem and allowed_imports is not None:
+        reasons = (*outside(ast.parse(text), allowed_imports), *owed)
+        problem = _first(reasons, "generated: ")
+    return Finding(ok=not problem, message=problem, warnings=owed)
 
 
-def _missing(tool: ToolSpec) -> tuple[str, ...]:
+def missing(tool: ToolSpec) -> tuple[str, ...]:
+    """What the tool's docstring lacks of the contract, in at most one line."""
     names = [n for n in tool.missing_sections if tool.args or n != "Args"]
     return (f"the docstring has no section {', '.join(names)}",) if names else ()
 
@@ -78,32 +114,61 @@ def _syntax(text: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
-        comments = [
-            (t.start[0], t.string)
-            for t in tokenize.generate_tokens(io.StringIO(text).readline)
-            if t.type == tokenize.COMMENT
-        ]
+        tokens = [t for t in _tokens(text) if t.type in (tokenize.COMMENT, tokenize.NAME)]
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError) as error:
         return f"it cannot be parsed: {type(error).__name__}"
-    return _comments(comments) or _nodes(tree)
+    return _comments(tokens) or _lookalike(tokens) or _nodes(tree)
 
 
-def _comments(comments: list[tuple[int, str]]) -> str:
-    for line, text in comments:
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    return tokenize.generate_tokens(io.StringIO(text).readline)
+
+
+def _comments(tokens: Sequence[tokenize.TokenInfo]) -> str:
+    for token in tokens:
+        if token.type != tokenize.COMMENT:
+            continue
         for pattern, what in _BLANKET:
-            if pattern.search(text):
-                return f"line {line}: {what} switches a checker off: name the one rule it is about"
+            if pattern.search(token.string):
+                return (
+                    f"line {token.start[0]}: {what} switches a checker off: "
+                    f"name the one rule it is about"
+                )
     return ""
+
+
+def _lookalike(tokens: Sequence[tokenize.TokenInfo]) -> str:
+    """A name that a reader takes for the entry point, spelt with other letters."""
+    for token in tokens:
+        if token.type == tokenize.NAME and not token.string.isascii():
+            plain = unicodedata.normalize("NFKC", token.string).translate(_LOOKALIKES)
+            if plain in _ENTRIES:
+                letters = " ".join(f"U+{ord(c):04X}" for c in token.string if not c.isascii())
+                return (
+                    f"line {token.start[0]}: a name that looks like {plain} is written with "
+                    f"{letters}: use plain letters"
+                )
+    return ""
+
+
+def _lookalike_hint(source: bytes, tool: BrokenTool) -> str:
+    if tool.code != "NO_ENTRY":
+        return ""
+    try:
+        found = _lookalike(list(_tokens(source.decode("utf-8-sig"))))
+    except (SyntaxError, ValueError, tokenize.TokenError):
+        return ""
+    return f"; {found}" if found else ""
 
 
 def _nodes(tree: ast.AST) -> str:
     for count, node in enumerate(ast.walk(tree)):
         if count >= MAX_NODES:
             return f"more than {MAX_NODES} syntax nodes: split the module"
-        if isinstance(node, ast.Call) and _name(node.func) in _RUNS_TEXT:
-            return f"line {node.lineno}: {_name(node.func)}() runs text as code: call a function"
         if isinstance(node, (ast.Name, ast.Attribute)) and _last(node) == "no_type_check":
             return f"line {node.lineno}: no_type_check switches a checker off: remove it"
+    for line, name in uses(tree, _RUNS_TEXT):
+        return f"line {line}: {name}() runs text as code: call a function"
     return ""
 
 
@@ -111,20 +176,11 @@ def _last(node: ast.Name | ast.Attribute) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr
 
 
-def _name(function: ast.expr) -> str:
-    if isinstance(function, ast.Name):
-        return function.id
-    if (
-        isinstance(function, ast.Attribute)
-        and isinstance(function.value, ast.Name)
-        and function.value.id in ("builtins", "__builtins__")
-    ):
-        return function.attr
-    return ""
-
-
 def _contract(tool: ToolSpec) -> str:
-    if not tool.contract_errors:
-        return ""
-    more = len(tool.contract_errors) - 1
-    return tool.contract_errors[0] + (f" (and {more} more)" if more else "")
+    return _first(tool.contract_errors)
+
+
+def _first(reasons: Sequence[str], before: str = "") -> str:
+    """The first of them, and how many more there are; empty where there is none."""
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return f"{before}{reasons[0]}{more}" if reasons else ""
