@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pulsus.core.storage.retention import GcReport
     from pulsus.core.telemetry.logging import AppLog
     from pulsus.core.telemetry.metrics import Metrics
+    from pulsus.core.validators.finding import Validator
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.llm.gate import Gate
     from pulsus.plugins.contributions import Contributions
@@ -360,8 +361,8 @@ class App:
             named_by_project=origin in remembered.SOURCES,
         )
 
-    def pipeline(self) -> Pipeline:
-        """The validation pipeline with this project's rules."""
+    def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:
+        """The validation pipeline with this project's rules; `extra` come before the plugins'."""
         from pulsus.core.validators.pipeline import Pipeline
 
         return Pipeline(
@@ -370,7 +371,7 @@ class App:
             log_dir=self.log_dir,
             clock=ids.utc_now,
             redact=self.redactor.redact,
-            extra_validators=self.contributions.validators,
+            extra_validators=(*extra, *self.contributions.validators),
             mypy_cache=self.state_dir / "cache" / "mypy",
         )
 

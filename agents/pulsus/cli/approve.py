@@ -31,6 +31,8 @@ class Terminal:
         output.note(
             f"  kind {tool.kind}, proof {proposal.report.proof}, to {proposal.target.tool_id}"
         )
+        for told in proposal.notes:
+            output.note(f"  {one_line(told)}")
         for warning in proposal.report.warnings:
             output.note(f"  warning: {one_line(warning)}")
         while True:
@@ -47,6 +49,10 @@ class Terminal:
         output.note(f"{module} was {status}: {one_line('; '.join(reasons)) or 'no reason noted'}")
         said = (_ask("regenerate it, or debug the module as it is [r/d]") or "r").lower()
         return said.startswith("d")
+
+    def example(self) -> str | None:
+        """An example of what a new tool must do."""
+        return _ask("an example of what it must do, INPUTS -> OUTPUT in JSON (Enter: no more)")
 
     def value(self, arg: ArgSpec) -> str | None:
         """Text for a required argument."""

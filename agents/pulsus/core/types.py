@@ -491,21 +491,6 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """A candidate that an earlier run of the same request left in `_tmp/` (spec §16).
-
-    `status` is pending, rejected or failed; `reasons` say why it was not promoted; `edited` is
-    whether somebody changed it since it was made.
-    """
-
-    module: Path
-    status: str
-    reasons: tuple[str, ...]
-    created_at: datetime
-    edited: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class RouteOutcome:
     """Everything a route produced; summary, JSON, explain and exit code are read from it.
 

@@ -11,12 +11,16 @@ from pulsus.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A proven module waiting for a decision. `source` is what would be promoted."""
+    """A proven module waiting for a decision. `source` is what would be promoted.
+
+    `notes` are what to know before deciding.
+    """
 
     tool: ToolSpec
     source: bytes
     target: Target
     report: ValidationReport
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,10 @@ class Person(Protocol):
 
     def confirm_run(self, tool: ToolSpec) -> bool:
         """Whether to run a tool that may write."""
+        ...
+
+    def example(self) -> str | None:
+        """An example of what a new tool must do, as `--example` takes it; None or "" for none."""
         ...
 
     def reuse(self, module: str, status: str, reasons: tuple[str, ...]) -> bool:

@@ -68,7 +68,10 @@ class Promoter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A chosen module: the selected tool's file, or a composed candidate in `_tmp/`."""
+    """A chosen module: the selected tool's file, or a candidate in `_tmp/`.
+
+    `notes` are what whoever approves it should know beside the report.
+    """
 
     path: Path
     source: bytes
@@ -77,6 +80,7 @@ class Module:
     steps: Steps
     candidate: candidates.Candidate | None = None
     edited_from: bytes | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,9 @@ class Deliverer:
     def _answer(self, module: Module, validated: ValidatedModule) -> Answer:
         if self.person is None:
             return Approve()
-        proposal = Proposal(validated.tool, validated.source, module.target, validated.report)
+        proposal = Proposal(
+            validated.tool, validated.source, module.target, validated.report, module.notes
+        )
         return self.person.decide(proposal)
 
     def _promote(self, module: Module, validated: ValidatedModule, target: Target) -> Promotion:

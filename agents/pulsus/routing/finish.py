@@ -59,8 +59,8 @@ class Finisher:
             if outcome.failure:
                 return outcome
         delivery = deliverer.deliver(module, dry_run=options.dry_run, unattended=refusal)
-        _trace_delivery(trace, delivery, project.project)
-        outcome = _delivered(outcome, module, delivery)
+        trace_delivery(trace, delivery, project.project)
+        outcome = delivered(outcome, module, delivery)
         if options.dry_run:
             return planned.with_plan(outcome, settings.compose.max_steps)
         unsure = unattended.low_confidence(outcome, least)
@@ -81,7 +81,7 @@ class Finisher:
             if self.project.promoter().current(step.target, tool.sha256):
                 continue
             delivery = deliverer.deliver(step, dry_run=False, unattended=None)
-            _trace_delivery(trace, delivery, self.project.project)
+            trace_delivery(trace, delivery, self.project.project)
             if delivery.promotion is None:
                 failure = delivery.failure or ApprovalNeeded(
                     f"the step {tool.id} was not approved, and only promoted tools are run",
@@ -96,7 +96,8 @@ class Finisher:
         return outcome
 
 
-def _delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> RouteOutcome:
+def delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> RouteOutcome:
+    """The outcome once its module was proven, and promoted or not."""
     notes = outcome.notes
     if delivery.discarded:
         kept = f"kept as {module.path.name}; the next run offers it again"
@@ -121,7 +122,8 @@ def _unused(request: str, inputs: Sequence[str]) -> tuple[str, ...]:
     return (f"not used as inputs: {', '.join(values)}; give values with --input NAME=VALUE",)
 
 
-def _trace_delivery(trace: Trace, delivery: Delivery, root: Path) -> None:
+def trace_delivery(trace: Trace, delivery: Delivery, root: Path) -> None:
+    """Note in the trace how proving and promoting ended; paths are relative to `root`."""
     report = delivery.report
     trace.event(
         "validate",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pulsus.config.settings import Settings
 from pulsus.core.storage.accepted import PastRoute
@@ -14,6 +15,10 @@ from pulsus.core.types import BrokenTool, Catalogue, ToolSpec
 from pulsus.routing.delivery import Promoter, Prover
 from pulsus.routing.prompt_parser import PromptParser
 from pulsus.routing.search import Searcher
+
+if TYPE_CHECKING:
+    from pulsus.core.compose.proposer import Proposer
+    from pulsus.core.validators.finding import Validator
 
 
 class Project(Protocol):
@@ -38,7 +43,8 @@ class Project(Protocol):
 
     def parser(self) -> PromptParser: ...
     def searcher(self) -> Searcher: ...
-    def pipeline(self) -> Prover: ...
+    def model(self) -> Proposer: ...
+    def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Prover: ...
     def promoter(self, run_id: str | None = None, route_id: str | None = None) -> Promoter: ...
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool: ...
     def new_run_id(self) -> str: ...

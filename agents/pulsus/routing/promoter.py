@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pulsus.core.storage import chain, metadata
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
@@ -31,6 +32,7 @@ class CataloguePromoter:
     bump: Bump | None = None
     replaces: Target | None = None
     restores: str | None = None
+    made: Mapping[str, JsonValue] | None = None
 
     def promote(
         self,
@@ -61,6 +63,7 @@ class CataloguePromoter:
                 bump=self.bump,
                 replaces=self.replaces,
                 restores=self.restores,
+                **self._origin(validated.source),
             ),
             clock=self.clock,
             lock_seconds=self.lock_seconds,
@@ -88,6 +91,16 @@ class CataloguePromoter:
             target.tool_id,
             created=False,
         )
+
+    def _origin(self, source: bytes) -> dict[str, Any]:
+        """What the record says of how the module was made; an edit afterwards is said too."""
+        said = self.made.get("model") if self.made else None
+        if self.made is None or not isinstance(said, dict):
+            return {}
+        model = dict(said)
+        if self.made.get("sha256") != hashlib.sha256(source).hexdigest():
+            model["edited"] = True
+        return {"model": model, "tokens_estimate": model.get("tokens"), "rag": self.made.get("rag")}
 
     def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
         """Record a decision about a module in the decision log. Raises as `chain.append`."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Literal, get_args
 
 from pulsus.core.storage import atomic
 from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import JsonValue
 from pulsus.errors import storage_error
 
 Status = Literal["pending", "rejected", "failed"]
@@ -26,7 +28,8 @@ _MAX_NOTE_BYTES = 256 * 1024
 class Candidate:
     """A module in `_tmp/`. `reasons` say why it failed or was rejected; `created_at` is aware.
 
-    `sha256` is that of the module as it was made; None where it was not noted.
+    `sha256` is that of the module as it was made; None where it was not noted. `made` is how a
+    generator made it, None for a composition.
     """
 
     module: Path
@@ -37,6 +40,7 @@ class Candidate:
     reasons: tuple[str, ...]
     created_at: datetime
     sha256: str | None = None
+    made: Mapping[str, JsonValue] | None = None
 
     @property
     def note(self) -> Path:
@@ -49,7 +53,7 @@ def write(candidate: Candidate, redactor: Redactor) -> None:
 
     Raises DiskFull or StorageUnwritable.
     """
-    note = {
+    note: dict[str, JsonValue] = {
         "request": redactor.redact(candidate.request),
         "route_id": candidate.route_id,
         "run_id": candidate.run_id,
@@ -58,6 +62,8 @@ def write(candidate: Candidate, redactor: Redactor) -> None:
         "created_at": candidate.created_at.astimezone(UTC).isoformat(timespec="seconds"),
         "sha256": candidate.sha256,
     }
+    if candidate.made is not None:
+        note["made"] = redactor.redact_value(dict(candidate.made))
     atomic.write_text(candidate.note, json.dumps(note, indent=2) + "\n")
 
 
@@ -111,4 +117,11 @@ def _parse(module: Path, data: bytes) -> Candidate:
         reasons=tuple(map(str, row["reasons"])),
         created_at=created,
         sha256=row.get("sha256"),
+        made=_made(row.get("made")),
     )
+
+
+def _made(row: JsonValue) -> Mapping[str, JsonValue] | None:
+    if row is None or isinstance(row, dict):
+        return row
+    raise ValueError(f"made {row!r:.80} is no object")

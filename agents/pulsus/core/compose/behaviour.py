@@ -1,0 +1,189 @@
+"""Examples of what a new tool must do, kept by the caller and written into its module. Pure.
+
+A model never sees to its own proof: its module carries exactly the caller's examples, put there by
+us and compared afterwards. Where the caller gives none, what the model expects of itself is left
+out, so the proof is `shape` (docs/tool-contract.md).
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+from pulsus.core.compose import source as python
+from pulsus.core.compose.plan_text import dump_yaml
+from pulsus.core.contract import docstring, examples
+from pulsus.core.types import Example, InlineFile, JsonValue, ToolSpec
+from pulsus.errors import UsageError
+
+_ARROW = re.compile(r"\s*(?:->|=>|→|⇒)\s*")
+_OBJECT = re.compile(r"\{")
+_DECODER = json.JSONDecoder()
+_FORM = """write '{"text": "a b"} -> {"words": 2}', or @FILE with a list as in Examples:"""
+
+
+def parse(text: str) -> tuple[Example, ...]:
+    """The examples a text gives: `INPUTS -> OUTPUT`, or one or several in the contract's form.
+
+    `INPUTS` is a JSON object of arguments. Raises UsageError.
+    """
+    found = _arrow(text, 0)
+    if found and not text[found[1] :].strip():
+        return _read([found[0]], text)
+    return _contract_form(text)
+
+
+def in_request(request: str) -> tuple[Example, ...]:
+    """Every `{…} -> …` in a request; what is not JSON on both sides is plain words."""
+    items, at = [], 0
+    while match := _OBJECT.search(request, at):
+        found = _arrow(request, match.start())
+        at = found[1] if found else match.end()
+        items += [found[0]] if found else []
+    try:
+        return _read(items, request)
+    except UsageError:
+        return ()
+
+
+def distinct(given: Sequence[Example]) -> bool:
+    """Whether two of the examples expect different results: a constant would satisfy one."""
+    expected = [json.dumps(e.expected, sort_keys=True) for e in given if e.has_expected]
+    return len(set(expected)) > 1
+
+
+def pinned(code: bytes, given: Sequence[Example]) -> bytes:
+    """The module with exactly these examples in its docstring.
+
+    With none given it keeps the inputs of its own, without what they expect. A module whose
+    docstring cannot be taken apart stays as it is: the gate refuses it.
+    """
+    node = _docstring(code)
+    if node is None:
+        return code
+    doc = docstring.parse(str(node.value))
+    if doc.errors:
+        return code
+    shown = given or _own(doc)
+    if shown is None:
+        return code
+    text = _text(doc, shown)
+    start, end = _span(code, node)
+    return code[:start] + python.docstring(text).encode("utf-8") + code[end:]
+
+
+def differs(tool: ToolSpec, given: Sequence[Example]) -> str:
+    """Why the module does not carry the caller's examples; "" where it does."""
+    if given and tuple(tool.examples) != tuple(given):
+        return "its examples are not those that were given"
+    if not given and any(e.has_expected for e in tool.examples):
+        return "it expects results that nobody asked for"
+    return ""
+
+
+def items(given: Iterable[Example]) -> list[JsonValue]:
+    """The examples as the contract writes them."""
+    return [_item(example) for example in given]
+
+
+def yaml(given: Iterable[Example]) -> str:
+    """The text of an `Examples:` section."""
+    return dump_yaml(items(given), compact=True).rstrip("\n")
+
+
+def _arrow(text: str, start: int) -> tuple[JsonValue, int] | None:
+    """(an example in the contract's form, where it ends) of `INPUTS -> OUTPUT` at `start`."""
+    start += len(text[start:]) - len(text[start:].lstrip())
+    try:
+        inputs, end = _DECODER.raw_decode(text, start)
+        arrow = _ARROW.match(text, end)
+        if not arrow or not isinstance(inputs, dict):
+            return None
+        output, end = _DECODER.raw_decode(text, arrow.end())
+    except (ValueError, RecursionError):
+        return None
+    return {"inputs": inputs, "output": output}, end
+
+
+def _contract_form(text: str) -> tuple[Example, ...]:
+    stripped = text.strip()
+    if stripped.startswith("{") and '"inputs"' in stripped:
+        stripped = f"[{stripped}]"
+    if not stripped.startswith(("[", "-")):
+        raise UsageError(f"an example cannot be read: {text[:80]!r}", hint=_FORM)
+    return _checked(stripped, text)
+
+
+def _read(found: Sequence[JsonValue], text: str) -> tuple[Example, ...]:
+    return _checked(json.dumps(found), text) if found else ()
+
+
+def _checked(section: str, text: str) -> tuple[Example, ...]:
+    read, errors = examples.read(section, None)
+    if errors:
+        raise UsageError(f"an example cannot be used: {errors[0]} ({text[:80]!r})", hint=_FORM)
+    return read
+
+
+def _own(doc: docstring.Docstring) -> tuple[Example, ...] | None:
+    """The module's examples without expectations; None where they cannot be read."""
+    read, errors = examples.read(doc.sections.get("Examples"), None)
+    if errors or not read:
+        return None
+    return tuple(Example(e.inputs, e.files, title=e.title) for e in read)
+
+
+def _docstring(code: bytes) -> ast.Constant | None:
+    match python.module(code):
+        case [ast.Expr(value=ast.Constant(value=str()) as node), *_]:
+            return node
+        case _:
+            return None
+
+
+def _span(code: bytes, node: ast.Constant) -> tuple[int, int]:
+    """Byte offsets of the literal."""
+    lines = code.splitlines(keepends=True)
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    start = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
+    end = sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset
+    return start, end
+
+
+def _text(doc: docstring.Docstring, given: Sequence[Example]) -> str:
+    """The docstring again, its sections in the contract's order."""
+    sections = dict(doc.sections) | {"Examples": yaml(given)}
+    named = [_section(n, sections[n]) for n in docstring.SECTIONS if n in sections]
+    parts = [doc.summary, doc.body, *named]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _section(name: str, content: str) -> str:
+    if name in ("Kind", "Secrets") and "\n" not in content:
+        return f"{name}: {content}"
+    lines = (f"    {line}".rstrip() for line in content.split("\n"))
+    return "\n".join((f"{name}:", *lines))
+
+
+def _item(example: Example) -> JsonValue:
+    item: dict[str, JsonValue] = {"title": example.title} if example.title else {}
+    item["inputs"] = dict(example.inputs)
+    if example.files:
+        item["files"] = {file.path: _file(file) for file in example.files}
+    if example.has_expected:
+        item["output"] = example.expected
+    return item
+
+
+def _file(file: InlineFile) -> JsonValue:
+    try:
+        text: dict[str, JsonValue] = {"text": file.content.decode("utf-8")}
+    except UnicodeDecodeError:
+        text = {"base64": base64.b64encode(file.content).decode("ascii")}
+    if file.age_s is not None:
+        return {"mtime": -file.age_s, **text}
+    return text.get("text", text)

@@ -1,0 +1,108 @@
+"""Writes and chance in a generated module (routing spec §7: deterministic IO). Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+Problem = tuple[int, str]
+
+_WRITERS = frozenset(
+    ("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "chmod", "lchmod")
+) | frozenset(("symlink_to", "hardlink_to"))
+_MODES = frozenset("rwaxbt+U")
+_SOURCES = ("Random", "seed")
+
+
+def problems(tree: ast.Module, *, writes: bool) -> Iterator[Problem]:
+    """(line, what is wrong) of every write that is not allowed and of chance without a seed."""
+    yield from _chance(tree)
+    if writes:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            problem = _write(node)
+            if problem:
+                yield node.lineno, f"{problem}: a generated tool reads and returns a result"
+
+
+def _write(call: ast.Call) -> str:
+    match call.func:
+        case ast.Name(id="open"):
+            return _opens(call, 1)
+        case ast.Attribute(attr="open"):
+            return _opens(call, 0)
+        case ast.Attribute(attr="replace") if len(call.args) == 1 and not call.keywords:
+            return ".replace(target) moves a file"  # text takes two arguments
+        case ast.Attribute(attr=name) if name in _WRITERS:
+            return f".{name}() changes files"
+        case _:
+            return ""
+
+
+def _opens(call: ast.Call, position: int) -> str:
+    modes = [k.value for k in call.keywords if k.arg == "mode"]
+    modes += call.args[position : position + 1]
+    for mode in modes:
+        match mode:
+            case ast.Constant(value=str(text)) if not set(text) <= _MODES:
+                continue  # a file name: the .open() of something else
+            case ast.Constant(value=str(text)) if not set(text) & set("wax+"):
+                continue
+            case ast.Constant(value=str(text)):
+                return f"opens a file with mode {text!r}"
+            case _:
+                return "opens a file with a mode that only shows when it runs"
+    return ""
+
+
+def _chance(tree: ast.Module) -> Iterator[Problem]:
+    """Uses of `random` that no seed makes repeatable."""
+    names, froms = _random_names(tree)
+    if not (names or froms):
+        return
+    uses = [(node, what) for node in ast.walk(tree) if (what := _used(node, names, froms))]
+    seeded = any(isinstance(n, ast.Call) and _seeds(n, names, froms) for n in ast.walk(tree))
+    for node, what in uses:
+        line = getattr(node, "lineno", 0)
+        if what == "SystemRandom":
+            yield line, "random.SystemRandom cannot be seeded"
+        elif what not in _SOURCES and not seeded:
+            yield line, f"random.{what} without a seed: use random.Random(seed) with a fixed seed"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = _used(node.func, names, froms)
+            if called in _SOURCES and not _seeds(node, names, froms):
+                yield node.lineno, f"random.{called}() without a seed: give it a fixed one"
+
+
+def _random_names(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
+    """(names of the module, what other names were taken from it)."""
+    names: set[str] = set()
+    froms: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=aliases):
+                names |= {a.asname or a.name for a in aliases if a.name == "random"}
+            case ast.ImportFrom(module="random", names=aliases):
+                froms |= {a.asname or a.name: a.name for a in aliases}
+            case _:
+                pass
+    return names, froms
+
+
+def _used(node: ast.AST, names: set[str], froms: dict[str, str]) -> str:
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in names:
+            return attr
+        case ast.Name(id=name, ctx=ast.Load()) if name in froms:
+            return froms[name]
+        case _:
+            return ""
+
+
+def _seeds(call: ast.Call, names: set[str], froms: dict[str, str]) -> bool:
+    """Whether the call makes or seeds a generator with something."""
+    given = [*call.args, *(k.value for k in call.keywords)]
+    fixed = bool(given) and not any(isinstance(a, ast.Constant) and a.value is None for a in given)
+    return fixed and _used(call.func, names, froms) in _SOURCES

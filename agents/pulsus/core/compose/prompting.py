@@ -1,0 +1,106 @@
+"""What a model is told, from the templates in `prompts/` (routing spec §7). Pure.
+
+The system prompt depends on settings alone and comes first, so that a server computes it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import jinja2
+
+from pulsus.core.compose import behaviour
+from pulsus.core.compose.guardrails import Rules
+from pulsus.core.compose.proposer import Message
+from pulsus.core.compose.signature import Call, called
+from pulsus.core.types import Example
+from pulsus.record import dataclass
+
+_SHOWN_REASONS = 12
+_SHOWN_DETAIL = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What is to be written. `neighbours` are sources or descriptions of existing tools.
+
+    `imports` are the allowlist in the order of the settings; `hints` are passages of the docs.
+    """
+
+    request: str
+    rules: Rules
+    imports: tuple[str, ...]
+    examples: tuple[Example, ...] = ()
+    neighbours: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a module was refused, in words for the model. `failing` is the case that fails."""
+
+    step: str
+    reasons: tuple[str, ...]
+    detail: str = ""
+    failing: str = ""
+
+
+def first(brief: Brief, *, short: bool = False) -> list[Message]:
+    """The conversation's beginning; `short` leaves out tools and hints."""
+    told: dict[str, Any] = {"imports": brief.imports, "writes": brief.rules.writes}
+    call = called(brief.examples)
+    asked = render(
+        "request.j2",
+        request=brief.request.strip(),
+        signature=call.text() if call else "",
+        result=call.result if call else "",
+        examples=behaviour.yaml(brief.examples) if brief.examples else "",
+        neighbours=() if short else brief.neighbours,
+        hints=() if short else brief.hints,
+    )
+    return [Message("system", render("system.j2", **told)), Message("user", asked)]
+
+
+def repair(brief: Brief, answer: str, refusal: Refusal, *, short: bool = False) -> list[Message]:
+    """What to send after a refused answer; `short` without that answer, which it repeated."""
+    begun = first(brief, short=short)
+    told = render(
+        "repair.j2",
+        step=refusal.step,
+        reasons=refusal.reasons[:_SHOWN_REASONS],
+        detail=refusal.detail[:_SHOWN_DETAIL],
+        failing=refusal.failing,
+        short=short,
+    )
+    if short:
+        return [begun[0], Message("user", f"{begun[1].content}\n{told}")]
+    return [*begun, Message("assistant", answer), Message("user", told)]
+
+
+def render(template: str, **values: Any) -> str:
+    """The text of a template. A name it needs and is not given is an error."""
+    return _templates().get_template(template).render(**values)
+
+
+def example_tool(name: str, text: str) -> str:
+    """An existing module as the model sees it."""
+    return f"{name}:\n```python\n{text.strip()}\n```"
+
+
+def described(names: Sequence[Call]) -> str:
+    """Calls, one a line."""
+    return "\n".join(call.text() for call in names)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("pulsus.core.compose", "prompts"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # Python and plain words, no markup
+    )

@@ -1,0 +1,100 @@
+"""A typed, documented skeleton of a tool and of its test, from a request (spec §7). Pure.
+
+It fails validation until its body is written: nothing about it says that it works.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pulsus.core.compose import behaviour, source
+from pulsus.core.compose.prompting import render
+from pulsus.core.compose.signature import Call, Parameter, called
+from pulsus.core.rankers.literals import take_values
+from pulsus.core.rankers.text import STOP_WORDS, words
+from pulsus.core.telemetry.printable import one_line
+from pulsus.core.types import Example, JsonValue
+
+UNWRITTEN = "the body of this tool is not written yet"
+_NAME_WORDS = 4
+_NAME = re.compile(r"[a-z][a-z0-9]*")
+_HEADER = re.compile(r"[A-Za-z -]{1,20}:")
+_SPECIAL = re.compile(r"[^\w\s.,;:!?()'\"/-]")
+
+
+def name_of(request: str) -> str:
+    """A name in the catalogue's form from the request's first telling words."""
+    said = [w for w in words(take_values(request)[0]) if _NAME.fullmatch(w)]
+    telling = [w for w in said if w not in STOP_WORDS] or said
+    return "_".join(dict.fromkeys(telling[:_NAME_WORDS]))[:48] or "new_tool"
+
+
+def module(request: str, given: Sequence[Example]) -> str:
+    """The skeleton's source; with examples its arguments and result are theirs."""
+    call = called(given) or guessed(request)
+    text = _contract(request, call, given)
+    hints = " ".join((call.returns, *(p.hint for p in call.parameters)))
+    imports = ["from pathlib import Path"] if "Path" in hints else []
+    imports += ["from typing import Any"] if "Any" in hints else []
+    return render(
+        "scaffold.j2",
+        docstring=source.docstring(text),
+        imports=imports,
+        signature=call.text(),
+    ).replace("annotations\n\n\n\n", "annotations\n\n")
+
+
+def test(name: str, file: str, given: Sequence[Example]) -> str:
+    """The skeleton's test, one case an example that brings no files."""
+    cases = [
+        {"inputs": _keywords(e), "output": _literal(e.expected)}
+        for e in given
+        if e.has_expected and not e.files
+    ]
+    return render("scaffold_test.j2", name=name, module=file, entry="run", cases=cases)
+
+
+def guessed(request: str) -> Call:
+    """Arguments after the kinds of values in the request; one text where there are none."""
+    kinds: dict[str, str] = {}
+    for value in take_values(request)[1]:
+        if "path" in value.kind or "file" in value.kind:
+            kinds["path"] = "Path"
+        elif "host" in value.kind:
+            kinds["host"] = "str"
+        elif value.text.lstrip("+-").isdecimal():
+            kinds["number"] = "int"
+    parameters = tuple(Parameter(name, hint) for name, hint in kinds.items())
+    return Call(parameters or (Parameter("text", "str"),), "dict[str, Any]", "")
+
+
+def _contract(request: str, call: Call, given: Sequence[Example]) -> str:
+    summary = one_line(_SPECIAL.sub(" ", request), 150) or "A new tool"
+    if _HEADER.match(summary):
+        summary = f"Tool: {summary}"
+    args = [f"    {p.name} ({p.hint}): Describe it." for p in call.parameters]
+    keys = call.keys or (("result", "Any" if call.returns.startswith("dict") else call.returns),)
+    returns = [f"    {name} ({hint}): Describe it." for name, hint in keys]
+    parts = [
+        summary if summary.endswith((".", "!", "?", "…")) else f"{summary}.",
+        "A skeleton: describe how it works, then write its body.",
+        "\n".join(("Args:", *args)) if args else "",
+        "\n".join(("Returns:", *returns)),
+        "Side effects:\n    none",
+        "Kind: read",
+        "Effects:\n    paths: none\n    hosts: none\n    commands: none",
+        "Secrets: none",
+    ]
+    if given:
+        listed = (f"    {line}" for line in behaviour.yaml(given).split("\n"))
+        parts.append("\n".join(("Examples:", *listed)))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _keywords(example: Example) -> str:
+    return ", ".join(f"{name}={_literal(value)}" for name, value in example.inputs.items())
+
+
+def _literal(value: JsonValue) -> str:
+    return repr(value)
