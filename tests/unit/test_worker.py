@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pulsus.core.sandbox.harness import run_entry
+from pulsus.core.sandbox.calling import run_entry
 from pulsus.execution import worker
 from pulsus.execution.worker import BadResult, Moved, StepRefused, Steps
 

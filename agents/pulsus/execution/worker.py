@@ -17,7 +17,8 @@ import types
 from typing import Any
 
 import pulsus.steps
-from pulsus.core.sandbox.harness import check_json, load_module, run_entry
+from pulsus.core.sandbox.calling import load_module, run_entry
+from pulsus.core.sandbox.wire import check_json
 
 HEADER = struct.Struct(">Q")
 """Length of the report that follows, in bytes."""

@@ -14,7 +14,7 @@ from typing import Any
 
 _ROOM = "pulsus.core.sandbox"
 _PACKAGES = ("pulsus", "pulsus.core", _ROOM)
-_MODULES = (f"{_ROOM}.observe", f"{_ROOM}.harness")
+_MODULES = tuple(f"{_ROOM}.{name}" for name in ("calling", "observe", "wire", "harness"))
 _STEPS = "pulsus.steps"
 _SOURCES = Path(__file__).parents[3]
 

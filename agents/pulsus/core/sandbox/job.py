@@ -55,9 +55,16 @@ class Outcome:
 
 
 def order(
-    job: Job, nonce: str, fds: tuple[int, int, int], limits: dict[str, int], host: dict[str, str]
+    job: Job,
+    nonce: str,
+    fds: tuple[int, int, int],
+    limits: dict[str, int],
+    host: dict[str, str],
+    python: dict[str, Any],
 ) -> dict[str, Any]:
-    """The job as the harness takes it. `fds` are its result, go and effects channels."""
+    """The job as the harness takes it. `fds` are its result, go and effects channels,
+    `python` what its interpreter has to know about its environment.
+    """
     return {
         "nonce": nonce,
         "result_fd": fds[0],
@@ -65,6 +72,7 @@ def order(
         "effects_fd": fds[2],
         "limits": limits,
         "host": host,
+        "python": python,
         "source": job.source,
         "name": job.name,
         "filename": f"/pulsus/{job.name}.py",

@@ -6,7 +6,9 @@ Reads the file system, changes nothing.
 from __future__ import annotations
 
 import os
+import site
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,11 +38,15 @@ class LayoutRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`binds`: absolute paths shown at the same place. `links`: (target, path). `python`: argv0."""
+    """`binds`: absolute paths shown at the same place. `links`: (target, path). `python`: argv0.
+
+    `packages`: what installed packages are imported from.
+    """
 
     binds: tuple[Path, ...]
     links: tuple[tuple[str, Path], ...]
     python: Path
+    packages: tuple[Path, ...] = ()
 
 
 def host_layout() -> Layout:
@@ -60,7 +66,23 @@ def host_layout() -> Layout:
             links.append((os.readlink(part), part))  # noqa: PTH115 - the text, unresolved
         elif part.exists():
             binds.append(part)
-    return Layout(tuple(binds), tuple(links), Path(sys.executable))
+    return Layout(tuple(binds), tuple(links), Path(sys.executable), _site_folders(binds))
+
+
+def _site_folders(binds: list[Path]) -> tuple[Path, ...]:
+    """Where installed packages are found, with the folders that `.pth` files add.
+
+    Code in a `.pth` file is not run: it is slow, and belongs to development tools.
+    """
+    found = [Path(name) for name in site.getsitepackages()]
+    for folder in list(found):
+        for file in sorted(folder.glob("*.pth")):
+            with suppress(OSError, UnicodeDecodeError):
+                lines = file.read_text(encoding="utf-8").splitlines()
+                kept = [line.strip() for line in lines if not line.startswith(("#", "import"))]
+                found += [folder / line for line in kept if line]
+    unique = dict.fromkeys(found)
+    return tuple(p for p in unique if p.is_dir() and any(p.is_relative_to(b) for b in binds))
 
 
 def _prefixes() -> list[Path]:

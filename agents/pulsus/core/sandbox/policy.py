@@ -111,7 +111,7 @@ def bwrap_arguments(
         args += ["--perms", "0444", "--ro-bind-data", str(fd), target]
     args += ["--info-fd", str(fds.info), "--seccomp", str(fds.seccomp)]
     args += ["--chdir", "/tmp", "--remount-ro", "/", "--"]
-    return [*args, str(layout.python), "-I", "-B", "-c", BOOT]
+    return [*args, str(layout.python), "-I", "-S", "-B", "-c", BOOT]
 
 
 def _environment() -> dict[str, str]:

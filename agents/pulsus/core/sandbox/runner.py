@@ -11,6 +11,7 @@ import random
 import re
 import secrets
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from pathlib import Path
 from pulsus.core.sandbox import bundle, job, observed, policy, seccomp
 from pulsus.core.sandbox.command import command, is_root
 from pulsus.core.sandbox.launcher import NOBODY
-from pulsus.core.sandbox.layout import LayoutRefused, host_layout
+from pulsus.core.sandbox.layout import Layout, LayoutRefused, host_layout
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
 
@@ -49,13 +50,14 @@ def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) ->
     )
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
-    order = job.order(task, nonce, talk, _inside(limits), _host_namespaces())
+    shown = host_layout()
+    order = job.order(task, nonce, talk, _inside(limits), _host_namespaces(), _python(shown))
     composed = any(b"pulsus" in code for code in (task.source, *_sources(task)))
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run
         for channel in (pipes.stdout, pipes.stderr):
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
     stdin = _memory_file(stack, bundle.stream(order, steps=composed))
-    argv = command(bwrap, host_layout(), limits, fds)
+    argv = command(bwrap, shown, limits, fds)
     with _one_core():
         process = subprocess.Popen(
             argv,
@@ -77,6 +79,11 @@ def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) ->
 
 def _sources(task: job.Job) -> tuple[bytes, ...]:
     return tuple(step.source for step in task.steps.values())
+
+
+def _python(shown: Layout) -> dict[str, object]:
+    path = [str(folder) for folder in shown.packages]
+    return {"prefix": sys.prefix, "exec_prefix": sys.exec_prefix, "path": path}
 
 
 def _contents(fds: policy.Descriptors) -> tuple[int, ...]:

@@ -13,10 +13,10 @@ from contextlib import suppress
 from typing import Any
 
 from pulsus.core.sandbox import observed, policy
-from pulsus.core.sandbox.harness import check_json
 from pulsus.core.sandbox.job import Outcome, Stage, Status
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.watch import Watch
+from pulsus.core.sandbox.wire import check_json
 from pulsus.core.telemetry.printable import one_line, strip_controls
 
 TICK_SECONDS = 0.02

@@ -1,0 +1,124 @@
+"""How a tool is loaded and called: the same in the sandbox and in a real run (spec §8, §12).
+
+Runs inside the sandbox. Whatever is slow to import is imported where it is needed, because this is
+loaded at every start.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Callable
+
+_BUILT_IN = (bool, bytes, complex, dict, float, frozenset, int, list, object, set, str, tuple)
+_PLAIN = {"class", "Any", "None", "NoneType", *(each.__name__ for each in _BUILT_IN)}
+"""Words of hints that cannot ask for a path."""
+
+
+class _Source:
+    """Shows a module's lines to whoever formats a traceback of it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def get_source(self, _name: str) -> str:
+        return self._text
+
+
+def load_module(source: bytes, name: str, filename: str) -> types.ModuleType:
+    """The module those bytes define, executed.
+
+    It is registered in `sys.modules` before it runs (dataclasses with postponed annotations look
+    there), under a name that cannot hide a library. Whatever the module raises is passed on.
+    """
+    word = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+    module = type(sys)("pulsus_tool_" + word)
+    module.__file__ = filename
+    module.__dict__["__loader__"] = _Source(source.decode("utf-8"))
+    code = compile(source, filename, "exec", dont_inherit=True)
+    sys.modules[module.__name__] = module
+    try:
+        exec(code, module.__dict__)
+    except BaseException:
+        sys.modules.pop(module.__name__, None)
+        raise
+    return module
+
+
+def run_entry(module: types.ModuleType, entry: str, inputs: dict[str, object]) -> object:
+    """What the module's entry point returns for these inputs.
+
+    Arguments go by keyword, positional-only ones by position. A string for an argument hinted as
+    a path becomes `pathlib.Path`. Raises TypeError for an unknown or missing argument.
+    """
+    function = getattr(module, entry)
+    if not callable(function):
+        raise TypeError(f"{entry} is a {type(function).__name__}, not a function")
+    if not inputs or _is_simple(function):
+        return function(**inputs)
+    hints = _hints(function)
+    keywords = {name: _coerce(value, hints.get(name)) for name, value in inputs.items()}
+    positional = [keywords.pop(name) for name in _positional_only(function) if name in keywords]
+    result: object = function(*positional, **keywords)
+    return result
+
+
+def _is_simple(function: Callable[..., object]) -> bool:
+    """Whether keywords alone will do and no hint can ask for a path."""
+    if type(function) is not type(_is_simple) or hasattr(function, "__wrapped__"):
+        return False
+    hints = [hint for name, hint in function.__annotations__.items() if name != "return"]
+    return not function.__code__.co_posonlyargcount and all(_is_plain(hint) for hint in hints)
+
+
+def _is_plain(hint: object) -> bool:
+    text = hint if isinstance(hint, str) else repr(hint)
+    return _PLAIN.issuperset("".join(c if c.isalnum() or c in "_." else " " for c in text).split())
+
+
+def _positional_only(function: Callable[..., object]) -> list[str]:
+    import inspect
+
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY]
+
+
+def _hints(function: Callable[..., object]) -> dict[str, object]:
+    import typing
+
+    try:
+        return typing.get_type_hints(function)
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        return dict(getattr(function, "__annotations__", {}))
+
+
+def _coerce(value: object, hint: object) -> object:
+    """`value`, with strings made paths where the hint asks for paths and not for strings."""
+    import re
+    import typing
+    from pathlib import Path
+
+    if isinstance(hint, str):
+        words = set(re.findall(r"\w+", hint))
+        wants = "Path" in words and "str" not in words
+        return Path(value) if wants and isinstance(value, str) else value
+    options = typing.get_args(hint) if _is_union(hint) else (hint,)
+    if isinstance(value, str):
+        wants = any(o is Path for o in options) and str not in options
+        return Path(value) if wants else value
+    if isinstance(value, list):
+        for option in options:
+            items = typing.get_args(option)
+            if items and items[0] is Path and typing.get_origin(option) is not dict:
+                return [_coerce(item, Path) for item in value]
+    return value
+
+
+def _is_union(hint: object) -> bool:
+    import types
+    import typing
+
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)

@@ -1,0 +1,92 @@
+"""What goes from the sandbox to its host: JSON lines behind a secret (spec §8, §17).
+
+Used on both sides. Inside, it is loaded at every start and must not be slow: `json` costs as much
+as the interpreter itself, so a checked value is written here.
+"""
+
+from __future__ import annotations
+
+import os
+from _json import encode_basestring_ascii as quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Send = Callable[[str, dict[str, object]], None]
+
+
+def check_json(value: object, levels: int = 100) -> None:
+    """Raise ValueError saying where a result is not plain JSON with finite numbers."""
+    todo: list[tuple[str, object, int]] = [("result", value, 0)]
+    while todo:
+        where, item, depth = todo.pop()
+        if depth > levels:
+            raise ValueError(f"{where[:60]} is nested more than {levels} levels deep")
+        if type(item) is dict:
+            for key, inner in item.items():
+                if type(key) is not str:
+                    raise ValueError(f"{where} has a key of type {type(key).__name__}: use str")
+                _check_leaf(where, key)
+                todo.append((f"{where}[{key[:40]!r}]", inner, depth + 1))
+        elif type(item) is list or type(item) is tuple:
+            todo.extend((f"{where}[{i}]", inner, depth + 1) for i, inner in enumerate(item))
+        else:
+            _check_leaf(where, item)
+
+
+def _check_leaf(where: str, item: object) -> None:
+    if type(item) is float and (item != item or item in (float("inf"), float("-inf"))):
+        raise ValueError(f"{where} is {item}: results hold finite numbers only")
+    if type(item) is str and not item.isascii():
+        try:
+            item.encode("utf-8")
+        except UnicodeEncodeError:
+            text = f"{where} holds half a character: decode bytes with errors='replace'"
+            raise ValueError(text) from None
+    if item is not None and type(item) not in (str, int, bool, float):
+        raise ValueError(f"{where} is a {type(item).__name__}: results hold JSON values only")
+
+
+def encode(value: object) -> str:
+    """A value that `check_json` passes, as one line of ASCII JSON."""
+    if type(value) is dict:
+        return "{" + ", ".join(f"{quoted(k)}: {encode(v)}" for k, v in value.items()) + "}"
+    if type(value) is list or type(value) is tuple:
+        return "[" + ", ".join(map(encode, value)) + "]"
+    if type(value) is str:
+        return quoted(value)
+    if type(value) is bool or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return repr(value)
+
+
+def channel(fd: int, nonce: str) -> Send:
+    """A function that sends one message to the host, whatever the candidate patches later."""
+    own = os.dup(fd)  # not inheritable, so no child of the candidate gets it
+    os.close(fd)
+    write, text = os.write, encode
+
+    def send(phase: str, body: dict[str, object]) -> None:
+        data = f"{nonce} {text({**body, 'phase': phase})}\n".encode("ascii")
+        while data:
+            data = data[write(own, data) :]
+
+    return send
+
+
+def describe(error: BaseException) -> dict[str, object]:
+    """A failure in words, short, from the candidate's frames on."""
+    import traceback
+
+    kind = type(error).__name__
+    try:
+        message = str(error)[:500].encode("utf-8", "backslashreplace").decode("utf-8")
+    except BaseException as second:  # noqa: BLE001 - the candidate wrote __str__
+        message = f"(its text cannot be read: {type(second).__name__})"
+    try:
+        lines = "".join(traceback.format_exception(error, limit=-8))[-4000:]
+        trace = lines.encode("utf-8", "backslashreplace").decode("utf-8")
+    except BaseException:  # noqa: BLE001 - as above
+        trace = ""
+    return {"kind": str(kind)[:100], "message": message, "trace": trace}
