@@ -8,7 +8,6 @@ by hand: nothing is appended to it any more. What this can and cannot prove is i
 
 from __future__ import annotations
 
-import errno
 import json
 import mmap
 import os
@@ -21,6 +20,7 @@ from pathlib import Path
 import filelock
 
 from pulsus import __version__
+from pulsus.core.storage import chain_file
 from pulsus.core.storage import chain_record as lines
 from pulsus.core.storage.chain_record import GENESIS, HEAD_NAME, Head, Record
 from pulsus.core.storage.state import open_state
@@ -39,8 +39,6 @@ MAX_LINE_BYTES = 8 * MAX_DATA_BYTES
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.002
 """An append takes milliseconds: whoever waits looks again soon."""
-
-_OPEN = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +137,11 @@ def ready(folder: Path) -> Log:
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)
         named, before = (head.seq, head.hash) if head else (0, GENESIS)
         if last and not behind and seq == named + 1 and last.prev == before:
-            head = _write_head(folder, head, last)
+            head = _renew_head(folder, head, last)
         elif (seq, known) != (named, before):
             raise tampered(path, f"ends with record {seq}, and {HEAD_NAME} names record {named}")
         if behind:
-            _truncate(path, size)
+            chain_file.truncate(path, size)
         if last and not size:
             path.unlink()  # a segment that was begun and got no record
             path = lines.segment(folder, lines.number(path) - 1)
@@ -168,8 +166,8 @@ def add(
     line = lines.encode(seq, ts, kind, data, key, prev)
     record, _ = lines.decode(line[:-1])
     try:
-        _write_line(log.path, line)
-        head = _write_head(log.folder, log.head, record)
+        chain_file.write_line(log.path, line)
+        head = _renew_head(log.folder, log.head, record)
     except OSError as failure:
         raise storage_error(failure, log.path) from failure
     return replace(log, last=record, head=head)
@@ -211,7 +209,7 @@ def _last(path: Path) -> tuple[Record | None, bytes, int]:
 
     Behind it may lie one line at most: what an append that ended midway left.
     """
-    fd = os.open(path, os.O_RDONLY | _OPEN)
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         size = os.fstat(fd).st_size
         tail = os.pread(fd, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
@@ -229,50 +227,10 @@ def _last(path: Path) -> tuple[Record | None, bytes, int]:
     return record, rest, end
 
 
-def _truncate(path: Path, size: int) -> None:
-    fd = os.open(path, os.O_WRONLY | _OPEN)
-    try:
-        os.ftruncate(fd, size)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _write_line(path: Path, line: bytes) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o644)
-    try:
-        size = os.fstat(fd).st_size
-        if os.write(fd, line) != len(line):
-            os.ftruncate(fd, size)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-    if size == 0:
-        _sync_folder(path.parent)
-
-
-def _write_head(folder: Path, head: Head | None, record: Record) -> Head:
+def _renew_head(folder: Path, head: Head | None, record: Record) -> Head:
     new = Head(head.log if head else record.hash, record.seq, record.hash)
-    path = folder / HEAD_NAME
-    temp = path.with_suffix(".tmp")  # one name will do: the caller holds the lock
-    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _OPEN, 0o644)
-    try:
-        os.write(fd, lines.head_bytes(new))
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-    temp.rename(path)
-    _sync_folder(folder)
+    chain_file.write_head(folder, new)
     return new
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _recorded(folder: Path, key: str) -> bool:

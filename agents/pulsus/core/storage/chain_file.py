@@ -1,0 +1,61 @@
+"""Writing the decision log's files so that what was written is on the disk. Effect: writes files.
+
+The caller holds the log's lock. Every function raises OSError.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from pulsus.core.storage.chain_record import HEAD_NAME, Head, head_bytes
+
+_OPEN = os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def truncate(path: Path, size: int) -> None:
+    """Cut a file to that size."""
+    fd = os.open(path, os.O_WRONLY | _OPEN)
+    try:
+        os.ftruncate(fd, size)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def write_line(path: Path, line: bytes) -> None:
+    """Append a line, whole or not at all."""
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o644)
+    try:
+        size = os.fstat(fd).st_size
+        if os.write(fd, line) != len(line):
+            os.ftruncate(fd, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    if size == 0:
+        _sync_folder(path.parent)
+
+
+def write_head(folder: Path, head: Head) -> None:
+    """Replace the head file."""
+    path = folder / HEAD_NAME
+    temp = path.with_suffix(".tmp")  # one name will do: the caller holds the lock
+    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _OPEN, 0o644)
+    try:
+        os.write(fd, head_bytes(head))
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    temp.rename(path)
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
