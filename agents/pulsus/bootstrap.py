@@ -358,6 +358,7 @@ class App:
             self.contributions.model_providers,
             os.environ,
             self.redactor.redact,
+            redact_own=self.redactor.redact_derived,
             named_by_project=origin in remembered.SOURCES,
         )
 

@@ -35,7 +35,8 @@ class Said:
 
 def gate(said, **changes):
     redactor = Redactor((SECRET,))
-    return Gate(said, Setup(replace(SETTINGS, **changes), "", redactor.redact))
+    setup = Setup(replace(SETTINGS, **changes), "", redactor.redact)
+    return Gate(said, setup, redactor.redact_derived)
 
 
 def test_a_secret_never_reaches_a_prompt():
@@ -43,14 +44,23 @@ def test_a_secret_never_reaches_a_prompt():
     messages = [
         Message("system", f"It is {SECRET}."),
         Message("user", "export DB_PASSWORD=hunter2hunter2"),
-        Message("assistant", "Authorization: Bearer abcdef0123456789"),
+        Message("user", "Authorization: Bearer abcdef0123456789"),
+        Message("assistant", f"It was {SECRET}, or ghp_{'a1' * 18}."),
     ]
     gate(said).complete(messages)
     ((sent, _),) = said.asked
     text = "\n".join(m.content for m in sent)
-    assert [m.role for m in sent] == ["system", "user", "assistant"]
-    for secret in (SECRET, "hunter2hunter2", "abcdef0123456789"):
+    assert [m.role for m in sent] == ["system", "user", "user", "assistant"]
+    for secret in (SECRET, "hunter2hunter2", "abcdef0123456789", "a1a1a1"):
         assert secret not in text
+
+
+def test_code_the_model_wrote_comes_back_to_it_whole():
+    said = Said()
+    code = "def run(token: str, n: int) -> str:\n    password = token[:n]\n    return password\n"
+    gate(said).complete([*ASK, Message("assistant", code), Message("user", "Repair it.")])
+    ((sent, _),) = said.asked
+    assert sent[1].content == code
 
 
 def test_tokens_are_the_server_s_count():

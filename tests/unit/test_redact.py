@@ -165,3 +165,30 @@ def test_time_grows_with_the_text_not_with_its_square(unit):
 
     small, large = min(seconds(20_000) for _ in range(2)), seconds(160_000)
     assert large < 0.05 + small * 8 * 4, f"{small:.3f} s for 20 kB, {large:.3f} s for 160 kB"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def run(token: str, n: int) -> str:",
+        'password = os.environ["X"]',
+        "Authorization: Bearer a1B2",
+    ],
+)
+def test_in_derived_text_a_name_hides_nothing(code):
+    assert Redactor().redact_derived(code) == code
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "correct-horse-battery",
+        "ghp_" + "a1" * 18,
+        "-----BEGIN RSA KEY-----\nx\n-----END RSA KEY-----",
+    ],
+)
+def test_in_derived_text_known_secrets_and_shapes_are_hidden(secret):
+    redactor = Redactor(("correct-horse-battery",))
+    found = redactor.redact_derived(f"a {secret} b https://me:hunter22@host/")
+    assert found == f"a {MARK} b https://me:{MARK}@host/"
+    assert redactor.redact_derived(found) == found

@@ -23,9 +23,10 @@ def connect(
     environ: Mapping[str, str],
     redact: Callable[[str], str],
     *,
+    redact_own: Callable[[str], str] | None = None,
     named_by_project: bool = False,
 ) -> Gate:
-    """The configured model.
+    """The configured model; `redact_own` is Gate's.
 
     `named_by_project`: the name of the key's variable stands in a file of the project, which
     others may have written. A plugin's provider may do without a `base_url`. Raises
@@ -44,7 +45,7 @@ def connect(
     place = address(settings.base_url) if settings.base_url else _NOWHERE
     key = _key(settings, environ, place, named_by_project)
     setup = Setup(settings, key, redact)
-    return Gate(make(setup), setup)
+    return Gate(make(setup), setup, redact_own)
 
 
 def not_configured(settings: ModelConfig) -> LlmNotConfigured:

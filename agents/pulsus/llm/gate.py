@@ -7,7 +7,7 @@ before it is asked for, and what comes back is checked: nothing of this is left 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pulsus.core.compose.proposer import (
     Completion,
@@ -38,10 +38,16 @@ def estimate(messages: Sequence[Message], schema: Schema | None = None) -> int:
 
 
 class Gate:
-    """A provider as a Proposer, for one run."""
+    """A provider as a Proposer, for one run.
 
-    def __init__(self, provider: Provider, setup: Setup) -> None:
+    `redact_own` is for what the model itself said before, and is `setup.redact` where not given.
+    """
+
+    def __init__(
+        self, provider: Provider, setup: Setup, redact_own: Callable[[str], str] | None = None
+    ) -> None:
         self._provider, self._settings, self._redact = provider, setup.settings, setup.redact
+        self._redact_own = redact_own or setup.redact
         self._spent = Usage()
 
     @property
@@ -80,7 +86,7 @@ class Gate:
         on_text: OnText | None = None,
     ) -> Completion:
         """The model's answer, checked. Raises ModelBudget before asking, and ModelError's kinds."""
-        sent = [Message(m.role, self._redact(m.content)) for m in messages]
+        sent = [self._redacted(message) for message in messages]
         most = self._settings.max_answer_tokens if max_tokens is None else max_tokens
         asked = estimate(sent, schema)
         self._within_budget(Usage(asked, most))
@@ -105,6 +111,11 @@ class Gate:
     def models(self) -> Sequence[ServedModel]:
         """What the server says it has."""
         return self._provider.models()
+
+    def _redacted(self, message: Message) -> Message:
+        """Without secrets. What the model wrote came of redacted words, and is code to repair."""
+        redact = self._redact_own if message.role == "assistant" else self._redact
+        return Message(message.role, redact(message.content))
 
     def _within_budget(self, coming: Usage) -> None:
         settings, after = self._settings, self._spent + coming

@@ -107,10 +107,10 @@ def _ended_by(deadline: Deadline, seconds: float) -> Iterator[None]:
         yield
     except Exception as error:
         if deadline.expired:
-            raise WireFailed("timeout", f"no whole answer within {seconds:.0f} s") from error
+            raise WireFailed("timeout", f"no whole answer within {seconds:.3g} s") from error
         raise
     if deadline.expired:
-        raise WireFailed("timeout", f"no whole answer within {seconds:.0f} s")
+        raise WireFailed("timeout", f"no whole answer within {seconds:.3g} s")
 
 
 @contextlib.contextmanager

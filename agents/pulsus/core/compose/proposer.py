@@ -141,6 +141,9 @@ class Proposer(Protocol):
     ) -> Completion:
         """The model's answer to `messages`, which are redacted before they leave.
 
+        Of an "assistant" message, words the model wrote, only known secrets and shapes are hidden:
+        `token = parts[0]` stays code.
+
         `schema` is a JSON Schema object that the answer must fit. `on_text` is called with each
         piece as it arrives. `max_tokens` and `temperature` default to the settings. Raises
         ModelError and its kinds.

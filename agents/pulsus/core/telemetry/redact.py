@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from urllib.parse import quote
 
@@ -137,6 +137,14 @@ _RULES: tuple[Callable[[str], str], ...] = (
 )
 
 
+_SHAPES: tuple[Callable[[str], str], ...] = (
+    _replace(_PEM, MARK),
+    _replace(_URL, rf"\1{MARK}@"),
+    _replace(_TOKEN, MARK),
+    _replace(_JWT, MARK),
+)
+
+
 class Redactor:
     """Hides secrets; `known` are secret values to hide wherever they appear, however quoted.
 
@@ -156,12 +164,14 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """`text` with every secret replaced by `[redacted]`."""
-        for _ in range(_PASSES):
-            before = text
-            text = self._once(text)
-            if text == before:
-                break
-        return text
+        return self._settled(text, _RULES)
+
+    def redact_derived(self, text: str) -> str:
+        """Text made from redacted text, without known secrets and shapes of secrets.
+
+        Names hide nothing here: in code that a model wrote, `token = parts[0]` is no secret.
+        """
+        return self._settled(text, _SHAPES)
 
     def redact_value(self, value: JsonValue) -> JsonValue:
         """The same JSON value without secrets; under a secret's name the whole value goes."""
@@ -179,10 +189,18 @@ class Redactor:
         hides = _SECRET_KEY.search(key) and value not in (None, True, False, "")
         return MARK if hides else self.redact_value(value)
 
-    def _once(self, text: str) -> str:
+    def _settled(self, text: str, rules: Sequence[Callable[[str], str]]) -> str:
+        for _ in range(_PASSES):
+            before = text
+            text = self._once(text, rules)
+            if text == before:
+                break
+        return text
+
+    def _once(self, text: str, rules: Sequence[Callable[[str], str]]) -> str:
         if self._known is not None:
             text = self._known.sub(MARK, text)
-        for rule in _RULES:
+        for rule in rules:
             text = rule(text)
         return text
 
