@@ -222,7 +222,10 @@ class Router:
             shadowed=self.project.catalogue.shadowed,
             failure=failure,
             weights=dict(self.project.settings.ranker.weights),
-            notes=tuple(f"no tool was found for the part {part!r}" for part in found.unplaced),
+            notes=(
+                *(f"no tool was found for the part {part!r}" for part in found.unplaced),
+                *found.notes,
+            ),
         )
 
 
