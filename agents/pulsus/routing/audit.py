@@ -131,7 +131,7 @@ class _Check:
             if self.hashes[tool] != record.tool_hash:
                 yield _error("CHANGED", path, tool, self._changed(tool, record), _RESTORE)
             try:
-                plan = plan_of(source)
+                plan = plan_of(source) if _may_compose(source) else None
             except PulsusError as failure:
                 yield _error("PLAN_UNREADABLE", path, tool, failure.message, failure.hint)
                 continue
@@ -230,6 +230,11 @@ class _Check:
             fix = "nothing needs it; remove it, or restore the record"
             return Finding("VERSION_UNKNOWN", "info", path, None, None, "no record names it", fix)
         return None
+
+
+def _may_compose(source: bytes) -> bool:
+    """Whether it is worth parsing: a composition names `pulsus`, perhaps in other letters."""
+    return b"pulsus" in source or not source.isascii()
 
 
 def _error(code: str, path: Path, tool: str | None, reason: str, fix: str) -> Finding:
