@@ -133,7 +133,7 @@ def _json(model: Proposer) -> Finding:
     except ModelError as error:
         return failure("json", error)
     value = json.loads(answer.text)
-    how = "asked for in words" if "schema" in answer.dropped else "held by the server"
+    how = "asked for in words" if "schema" in answer.dropped else "taken by the server"
     right = "" if value == {"tool": "disk_usage", "count": 2} else ", though not the right one"
     return Finding("json", True, f"fits the schema ({how}){right}")
 
