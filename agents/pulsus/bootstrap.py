@@ -376,8 +376,13 @@ class App:
             mypy_cache=self.state_dir / "cache" / "mypy",
         )
 
-    def promoter(self, run_id: str | None = None, route_id: str | None = None) -> CataloguePromoter:
-        """Promotion on behalf of one run."""
+    def promoter(
+        self,
+        run_id: str | None = None,
+        route_id: str | None = None,
+        made: Mapping[str, JsonValue] | None = None,
+    ) -> CataloguePromoter:
+        """Promotion on behalf of one run; `made` is how a generator made the module."""
         from pulsus.routing.promoter import CataloguePromoter
 
         return CataloguePromoter(
@@ -388,6 +393,7 @@ class App:
             redactor=self.redactor,
             run_id=run_id,
             route_id=route_id,
+            made=made,
         )
 
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:

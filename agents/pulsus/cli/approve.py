@@ -50,9 +50,11 @@ class Terminal:
         said = (_ask("regenerate it, or debug the module as it is [r/d]") or "r").lower()
         return said.startswith("d")
 
-    def example(self) -> str | None:
+    def example(self, problem: str) -> str | None:
         """An example of what a new tool must do."""
-        return _ask("an example of what it must do, INPUTS -> OUTPUT in JSON (Enter: no more)")
+        if problem:
+            output.note(one_line(problem))
+        return _ask('example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)')
 
     def value(self, arg: ArgSpec) -> str | None:
         """Text for a required argument."""

@@ -13,6 +13,7 @@ from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
     BrokenTool,
     Effects,
+    Generation,
     Promotion,
     Ranked,
     RouteOutcome,
@@ -77,6 +78,8 @@ def outcome(
             for left in found.left
         ],
     }
+    if found.generation:
+        body["generation"] = generation(found.generation, project)
     if found.clarification:
         body["clarification"] = {
             "question": found.clarification.question,
@@ -206,6 +209,39 @@ def module(report: ValidationReport, found: ToolSpec | BrokenTool, project: Path
         "cached": False,
         **validation(report, project),
         "effects": {"declared": declared, "observed": None},
+    }
+
+
+def generation(made: Generation, project: Path) -> dict[str, Any]:
+    """How a module was written, with every round and its reasons."""
+    return {
+        "generator": made.generator,
+        "accepted": made.accepted,
+        "provider": made.provider,
+        "model": made.model,
+        "repairs": made.repairs,
+        "rounds": [
+            {
+                "round": r.number,
+                "temperature": r.temperature,
+                "seed": r.seed,
+                "prompt_hash": r.prompt_hash,
+                "tokens": r.tokens,
+                "sha256": r.sha256,
+                "step": r.step,
+                "reasons": list(r.reasons),
+                "changed": r.changed,
+            }
+            for r in made.rounds
+        ],
+        "tokens": {
+            "prompt": made.prompt_tokens,
+            "completion": made.completion_tokens,
+            "estimated": made.estimated,
+        },
+        "behaviours": made.behaviours,
+        "stopped": made.stopped or None,
+        "test": relative(made.test, project) if made.test else None,
     }
 
 

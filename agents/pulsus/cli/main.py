@@ -28,6 +28,7 @@ COMMANDS = {
     "tools": ("pulsus.cli.tools", "List, show and check the catalogue."),
     "run": ("pulsus.cli.run", "Run a promoted tool on this machine."),
     "feedback": ("pulsus.cli.feedback", "Tell which tool was right for a past request."),
+    "generate": ("pulsus.cli.generate", "Let a model write a tool, through the same gate."),
     "validate": ("pulsus.cli.validate", "Prove modules: lint, types, import, sandboxed dry run."),
     "promote": ("pulsus.cli.promote", "Validate a module and add it to the catalogue."),
     "rollback": ("pulsus.cli.rollback", "Put an older version of a tool back."),

@@ -60,7 +60,9 @@ def command(
     module = file_module(session.app, path.resolve(), target)
     promoter = replace(
         session.app.promoter(
-            session.app.new_run_id(), module.candidate.route_id if module.candidate else None
+            session.app.new_run_id(),
+            module.candidate.route_id if module.candidate else None,
+            module.candidate.made if module.candidate else None,
         ),
         bump=bump,
         owner=owner,
@@ -74,11 +76,12 @@ def deliver(
 ) -> Delivery:
     """How proving, asking and promoting ended."""
     from pulsus.cli import approve
+    from pulsus.routing import judging
     from pulsus.routing.delivery import Deliverer
 
     app = session.app
     deliverer = Deliverer(
-        prover=app.pipeline(),
+        prover=judging.prover_of(app, module),
         promoter=promoter,
         read=app.define,
         person=approve.Terminal() if session.interactive and not approved else None,

@@ -175,7 +175,31 @@ def _decision(outcome: RouteOutcome) -> Iterator[str]:
         reached = any(r.p >= outcome.tau for r in outcome.candidates[:1])
         below = f"no candidate reached τ={outcome.tau:.2f}"
         why = "no plan serves every part" if reached else below
+        yield from _generation(outcome, why)
+
+
+def _generation(outcome: RouteOutcome, why: str) -> Iterator[str]:
+    """What was written for the request, and why answers were refused (spec §19.3)."""
+    made = outcome.generation
+    if made is None:
         yield f"{TAG} {why}; a new tool would be generated"
+        return
+    if made.generator == "template":
+        test = f" and {made.test.name}" if made.test else ""
+        yield f"{TAG} skeleton: {outcome.module.name if outcome.module else ''}{test}"
+        return
+    allowed = ", ".join(("stdlib", *made.extra_imports))
+    yield f"{TAG} {why}; falling back to generator (allowlist: {allowed})"
+    tokens = made.prompt_tokens + made.completion_tokens
+    yield (
+        f"{TAG} generator: {made.model} ({made.provider}), {len(made.rounds)} answers, "
+        f"{made.repairs} repair rounds, {tokens} tokens"
+    )
+    for each in made.rounds:
+        if each.step:
+            more = f" (and {len(each.reasons) - 1} more)" if len(each.reasons) > 1 else ""
+            reason = each.reasons[0] if each.reasons else ""
+            yield f"{TAG}   answer {each.number} refused at {each.step}: {reason}{more}"
 
 
 def _leading(outcome: RouteOutcome) -> Sequence[Ranked]:

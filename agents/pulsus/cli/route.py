@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -67,10 +67,19 @@ def command(
     The tools under workflows/ are ranked; one is selected, or several are composed into a plan. The
     result is validated in a sandbox and, once approved, promoted.
     """
-    from pulsus.cli import approve, jsonout, warnings
+    from pulsus.cli import approve
+    from pulsus.cli.generate import teller
     from pulsus.routing.router import RouteOptions
+    from pulsus.routing.wanted import Wanted
 
-    options = RouteOptions(plan=plan, explain=explain, dry_run=dry_run, run=run, inputs=inputs)
+    options = RouteOptions(
+        plan=plan,
+        explain=explain,
+        dry_run=dry_run,
+        run=run,
+        inputs=inputs,
+        wanted=Wanted(told=teller(session)),
+    )
     _check(options)
     if cache is not None:
         session.flags["cache_enabled"] = cache
@@ -81,10 +90,16 @@ def command(
     if kinds:
         session.flags["access"] = {"kinds": list(kinds)}
     person = approve.Terminal() if session.interactive else None
-    outcome = session.app.router(person).route(" ".join(request), options)
+    tell(session, session.app.router(person).route(" ".join(request), options), options)
+
+
+def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoReturn:
+    """Print what came of a request, and leave with its exit status."""
+    from pulsus.cli import jsonout, warnings
+
     warnings.show(session)
     if session.json:
-        told = session.app.rank_index.calibration if explain else None
+        told = session.app.rank_index.calibration if options.explain else None
         body = jsonout.outcome(outcome, session.project, told)
         if outcome.failure:
             body |= output.error_body(outcome.failure)

@@ -71,8 +71,11 @@ class Person(Protocol):
         """Whether to run a tool that may write."""
         ...
 
-    def example(self) -> str | None:
-        """An example of what a new tool must do, as `--example` takes it; None or "" for none."""
+    def example(self, problem: str) -> str | None:
+        """An example of what a new tool must do, as `--example` takes it; None or "" for no more.
+
+        `problem` says what was wrong with the last one, or is empty.
+        """
         ...
 
     def reuse(self, module: str, status: str, reasons: tuple[str, ...]) -> bool:

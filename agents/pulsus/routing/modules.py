@@ -110,7 +110,7 @@ def _composed(
     source = _kept(left, person)
     if source is None:
         source = made
-        _write(path, made)
+        write(path, made)
     rejected = left and not person and left.status == "rejected" and left.sha256 == digest(made)
     candidate = candidates.Candidate(
         module=path,
@@ -156,7 +156,8 @@ def _reuse(person: Person, left: candidates.Candidate) -> bool:
     return person.reuse(left.module.name, left.status, left.reasons)
 
 
-def _write(path: Path, source: bytes) -> None:
+def write(path: Path, source: bytes) -> None:
+    """Put a candidate into `_tmp/`. Raises DiskFull or StorageUnwritable."""
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as failure:

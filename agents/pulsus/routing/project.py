@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,7 +11,7 @@ from pulsus.core.storage.accepted import PastRoute
 from pulsus.core.telemetry.logging import AppLog
 from pulsus.core.telemetry.metrics import Metrics
 from pulsus.core.telemetry.redact import Redactor
-from pulsus.core.types import BrokenTool, Catalogue, ToolSpec
+from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
 from pulsus.routing.delivery import Promoter, Prover
 from pulsus.routing.prompt_parser import PromptParser
 from pulsus.routing.search import Searcher
@@ -45,7 +45,12 @@ class Project(Protocol):
     def searcher(self) -> Searcher: ...
     def model(self) -> Proposer: ...
     def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Prover: ...
-    def promoter(self, run_id: str | None = None, route_id: str | None = None) -> Promoter: ...
+    def promoter(
+        self,
+        run_id: str | None = None,
+        route_id: str | None = None,
+        made: Mapping[str, JsonValue] | None = None,
+    ) -> Promoter: ...
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool: ...
     def new_run_id(self) -> str: ...
     def app_log(self) -> AppLog: ...

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.types import Clarification, Left, ParsedIntent, RouteDecision, RouteOutcome
-from pulsus.errors import LlmNotConfigured, NothingFits, PulsusError, StorageUnwritable
+from pulsus.errors import PlanUnwirable, PulsusError, StorageUnwritable
 from pulsus.record import dataclass
-from pulsus.routing import clarify, planned
+from pulsus.routing import clarify, planned, unanswered
 from pulsus.routing.prompt_parser import Reading
 from pulsus.routing.requests import checked
 from pulsus.routing.search import Search
+from pulsus.routing.wanted import Wanted
 
 if TYPE_CHECKING:
     from pulsus.routing.approval import Person
@@ -30,13 +31,14 @@ _LOG = logging.getLogger("pulsus")
 
 @dataclass(frozen=True, slots=True)
 class RouteOptions:
-    """The flags of spec §12. `inputs` are `k=v` texts for `run`."""
+    """The flags of spec §12. `inputs` are `k=v` texts for `run`; `wanted` is for the generator."""
 
     plan: bool = False
     explain: bool = False
     dry_run: bool = False
     run: bool = False
     inputs: tuple[str, ...] = ()
+    wanted: Wanted = Wanted()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +111,11 @@ class Router:
             broken=len(catalogue.broken),
             shadowed=[s.warning(catalogue.root) for s in catalogue.shadowed],
         )
-        intent, asked, found = self._search(reading, question, trace)
+        forced = options.wanted.forced  # then nothing that could be asked would change a thing
+        searching = replace(self, person=None) if forced else self
+        intent, asked, found = searching._search(reading, question, trace)
         _trace_search(trace, found)
-        outcome = self._decided(route_id, intent, asked, found, trace)
+        outcome = self._decided(route_id, intent, asked, found, trace, options)
         left = self._left(text, route_id)
         outcome = replace(outcome, passages=reading.passages, left=left)
         if outcome.failure:
@@ -120,10 +124,25 @@ class Router:
             return planned.with_plan(outcome, self.project.settings.compose.max_steps)
         if self._only_explains(options):
             return outcome
+        if outcome.decision.policy == "generate":
+            return self._written(outcome, text, trace, options)
         from pulsus.routing.finish import Finisher  # checkers and child processes: not to look
 
         outcome = Finisher(self.project, self.person, trace, options).finish(outcome, text)
         return self._still(outcome) if left else outcome
+
+    def _written(
+        self, outcome: RouteOutcome, text: str, trace: Trace, options: RouteOptions
+    ) -> RouteOutcome:
+        from pulsus.routing import left
+        from pulsus.routing.generate import Writer  # the model, checkers and child processes
+
+        writer = Writer(self.project, self.person, trace, options.wanted, options.dry_run)
+        outcome = left.still(writer.finish(outcome, text), asked=True)
+        if options.run and outcome.promotion:
+            note = f"not run: read it first, then `pulsus run {outcome.promotion.tool_id}`"
+            outcome = replace(outcome, notes=(*outcome.notes, note))
+        return outcome
 
     def _left(self, text: str, route_id: str) -> tuple[Left, ...]:
         """What an earlier run of the request left."""
@@ -196,13 +215,32 @@ class Router:
         asked: Clarification | None,
         found: Search,
         trace: Trace,
+        options: RouteOptions,
     ) -> RouteOutcome:
         choice = found.choice
+        if options.wanted.forced:
+            choice = replace(
+                choice, policy="generate", chosen=(), reason="a new tool was asked for"
+            )
         tools = tuple(ranked.tool for ranked in choice.chosen)
         plan = None
         if choice.policy == "compose":
-            plan = planned.compose(intent.intent, tools, self.project.settings.compose.max_steps)
-        failure = None if tools else _unanswered(self.project, found)
+            try:
+                plan = planned.compose(
+                    intent.intent, tools, self.project.settings.compose.max_steps
+                )
+            except PlanUnwirable as error:
+                if not self.project.settings.model.base_url:
+                    raise
+                # More than glue is needed: the planner defers to the generator (spec §6).
+                choice = replace(choice, policy="generate", reason=f"no plan: {error.message}")
+                tools = ()
+        looks = options.plan or self._only_explains(options)
+        failure = (
+            None
+            if tools
+            else unanswered.failure(self.project, found, choice.reason, options.wanted, looks=looks)
+        )
         trace.event(
             "decide",
             policy=choice.policy,
@@ -227,26 +265,6 @@ class Router:
                 *found.notes,
             ),
         )
-
-
-def _unanswered(project: Project, found: Search) -> NothingFits:
-    reason = found.choice.reason
-    if found.filtered:
-        return NothingFits(
-            reason, hint="ask without that filter, or change [access] in config/pulsus.toml"
-        )
-    model = project.settings.model
-    if model.base_url:
-        return LlmNotConfigured(
-            f"{reason}; this version of Pulsus does not write tools yet, so model.base_url = "
-            f"{model.base_url!r} is not used",
-            hint="write the tool by hand (docs/tool-contract.md) and `pulsus promote` it",
-        )
-    return LlmNotConfigured(
-        f"{reason}; a new tool would have to be written, and no language model is configured",
-        hint="set model.base_url in config/pulsus.toml (or PULSUS_MODEL__BASE_URL), and the key in "
-        f"{model.api_key_env}; or write the tool by hand and `pulsus promote` it",
-    )
 
 
 def _trace_search(trace: Trace, found: Search) -> None:

@@ -30,6 +30,31 @@ def refusal(outcome: RouteOutcome, *, allowed: bool, least: float) -> PulsusErro
     return None
 
 
+def generated(
+    module: str, target: str, *, allowed: bool, asked: bool, proven: bool, placed: bool
+) -> PulsusError | None:
+    """Why a generated module may not be promoted automatically; None where all conditions hold.
+
+    `asked`: for a new module, not merely for an answer; `proven`: by two examples of the caller
+    that expect different results; `placed`: its place was said or clear.
+    """
+    hint = f"read it, then `pulsus promote` {module}; it would go to {target}"
+    if not allowed:
+        what = "waits for approval, and nobody can be asked here"
+    elif not proven:
+        what = (
+            "is not promoted unattended: that takes two examples of yours that expect different "
+            "results"
+        )
+    elif not asked:
+        what = "is not promoted unattended: no tool reached τ, and a new one was not asked for"
+    elif not placed:
+        what = "is not promoted unattended: its place is a guess (--domain, --action)"
+    else:
+        return None
+    return ApprovalNeeded(f"the generated module {module} {what}", hint=hint)
+
+
 def low_confidence(outcome: RouteOutcome, least: float) -> LowConfidence | None:
     """The error of acting unattended on a request that was not understood well enough."""
     intent = outcome.intent

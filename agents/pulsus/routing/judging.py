@@ -1,0 +1,121 @@
+"""What the gates say of a module that a model wrote (spec §7, §8). Effect: the pipeline's.
+
+Guardrails are a step of their own behind the static gate, for as long as the module is a
+candidate: also where it is edited, or promoted from `_tmp/` later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pulsus.config.settings import GeneratorConfig
+from pulsus.core.compose import behaviour, guardrails
+from pulsus.core.compose.generator import Judged
+from pulsus.core.compose.guardrails import Rules
+from pulsus.core.compose.prompting import Refusal
+from pulsus.core.types import (
+    BrokenTool,
+    Example,
+    StepResult,
+    ToolSpec,
+    ValidatedModule,
+    ValidationReport,
+)
+from pulsus.core.validators.finding import Validator
+from pulsus.routing.delivery import Module, Prover, Steps
+from pulsus.routing.project import Project
+
+STEP = "guardrails"
+_CASE = re.compile(r"example (\d+)\b")
+_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A prover that also holds modules to the guardrails and, until edited, to the examples."""
+
+    project: Project
+    examples: tuple[Example, ...] | None = None
+    known: Judged | None = None
+
+    def validate(
+        self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps
+    ) -> tuple[ValidationReport, ValidatedModule | None]:
+        """The report, and the proven module where everything accepts it."""
+        known = self.known
+        if known and known.report and known.source == source:
+            return known.report, known.validated
+        rules = rules_of(self.project.settings.generator)
+        given = None if known else self.examples
+        step = _step(rules, given)
+        report, validated = self.project.pipeline(((STEP, step),)).validate(
+            source, path, tool, steps
+        )
+        if validated and not step(source, validated.tool).ok:
+            raise AssertionError("accepted in spite of the guardrails")
+        return report, validated
+
+
+def judge(project: Project, path: Path, given: Sequence[Example], code: str) -> Judged:
+    """What the gates say of a model's answer once it carries the caller's examples."""
+    source = behaviour.pinned(code.encode("utf-8", "backslashreplace"), given)
+    prover = Guarded(project, tuple(given))
+    report, validated = prover.validate(source, path, project.define(source, path), {})
+    refusal = None if validated else _refusal(report, given)
+    return Judged(
+        source=source,
+        sha256=hashlib.sha256(source).hexdigest(),
+        refusal=refusal,
+        report=report,
+        validated=validated,
+        depth=len(report.steps),
+        final=report.verdict == "unverified",
+    )
+
+
+def prover_of(project: Project, module: Module) -> Prover:
+    """What proves a module: a model's candidate meets the guardrails, whoever promotes it."""
+    made = module.candidate.made if module.candidate else None
+    if made and made.get("generator") == "model":
+        return Guarded(project)
+    return project.pipeline()
+
+
+def rules_of(settings: GeneratorConfig) -> Rules:
+    """The guardrails that the settings make."""
+    return Rules(frozenset(imports_of(settings)), settings.allow_writes)
+
+
+def imports_of(settings: GeneratorConfig) -> tuple[str, ...]:
+    """The allowlist, in order."""
+    return tuple(dict.fromkeys((*settings.allowed_imports, *settings.extra_imports)))
+
+
+def _step(rules: Rules, given: tuple[Example, ...] | None) -> Validator:
+    def check(source: bytes, tool: ToolSpec) -> StepResult:
+        """Every reason of the guardrails."""
+        reasons = guardrails.reasons(source, tool, rules)
+        if given is not None and (problem := behaviour.differs(tool, given)):
+            reasons = (*reasons, problem)
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        message = f"{reasons[0]}{more}" if reasons else ""
+        return StepResult(STEP, not reasons, 0, message, "\n".join(reasons))
+
+    return check
+
+
+def _refusal(report: ValidationReport, given: Sequence[Example]) -> Refusal:
+    """The failed step in words for the model."""
+    last = report.steps[-1]
+    lines = tuple(line for line in last.output.splitlines() if line.strip())
+    if last.step in (STEP, "ruff", "mypy") and lines:
+        return Refusal(last.step, lines[:_LINES])
+    case = _CASE.search(last.message)
+    failing = ""
+    if case and 0 < int(case[1]) <= len(given):
+        failing = behaviour.yaml([given[int(case[1]) - 1]])
+    return Refusal(last.step, (last.message, *report.warnings), last.output, failing)

@@ -1,0 +1,66 @@
+"""What a model is told of the project: its nearest tools, and docs as hints (spec §7, §14).
+
+Effect: reads tools and documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pulsus.core.compose import guardrails
+from pulsus.core.compose.guardrails import Rules
+from pulsus.core.compose.prompting import example_tool
+from pulsus.core.retrieval import sections
+from pulsus.core.retrieval.sections import Known
+from pulsus.core.telemetry.printable import one_line
+from pulsus.core.types import Passage, Ranked, ToolSpec
+from pulsus.errors import UsageError
+from pulsus.routing.modules import read_bytes
+from pulsus.routing.project import Project
+
+_HINT_CHARS = 600
+
+
+def neighbours(ranked: Sequence[Ranked], rules: Rules, *, most: int, chars: int) -> tuple[str, ...]:
+    """The nearest tools, best first: whole where the guardrails would let them pass, else told.
+
+    A tool that does what a generated one may not would be a bad example.
+    """
+    return tuple(_shown(each.tool, rules, chars) for each in ranked[:most])
+
+
+def hints(project: Project, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """The text of passages found for the request, each bounded."""
+    return tuple(text for passage in passages for text in _texts(project, passage))
+
+
+def _shown(tool: ToolSpec, rules: Rules, chars: int) -> str:
+    try:
+        source = read_bytes(tool.path)
+    except UsageError:
+        return _told(tool)
+    if len(source) > chars or guardrails.reasons(source, tool, rules):
+        return _told(tool)
+    return example_tool(tool.id, source.decode("utf-8", "replace"))
+
+
+def _told(tool: ToolSpec) -> str:
+    called = ", ".join(f"{arg.name}: {arg.type_hint or 'Any'}" for arg in tool.args)
+    given = ", ".join(f"{out.name} ({out.type_hint or 'Any'})" for out in tool.returns)
+    return f"{tool.id}: {one_line(tool.summary)} {tool.entry}({called}) gives {given or 'a result'}"
+
+
+def _texts(project: Project, passage: Passage) -> Iterator[str]:
+    tool = project.catalogue.get(passage.source)
+    if tool is not None:
+        yield f"{tool.id}: {one_line(f'{tool.summary} {tool.body}', _HINT_CHARS)}"
+        return
+    path = project.project / passage.source
+    try:
+        text = read_bytes(path).decode("utf-8", "replace")
+    except UsageError:
+        return
+    for section in sections.of_document(passage.source, text, Known.of(()), ()):
+        if section.heading == passage.heading:
+            yield f"{passage.source}: {one_line(section.text, _HINT_CHARS)}"
+            return

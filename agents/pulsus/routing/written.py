@@ -1,0 +1,165 @@
+"""A module that a model wrote, on its way into the catalogue (spec §7, §10, §12, §16).
+
+Effect: writes `_tmp/`, asks for approval, promotes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pulsus.core.compose import behaviour
+from pulsus.core.compose.generator import Judged
+from pulsus.core.storage import candidates
+from pulsus.core.storage.accepted import PastRoute
+from pulsus.core.storage.target import Target
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.logging import Trace
+from pulsus.core.types import Example, Generation, RouteOutcome
+from pulsus.routing import judging, modules, unattended
+from pulsus.routing.approval import Person
+from pulsus.routing.delivery import Deliverer, Delivery, Module
+from pulsus.routing.finish import delivered, trace_delivery
+from pulsus.routing.origin import examples_digest, provenance, reasons
+from pulsus.routing.project import Project
+
+SHAPE = (
+    "proof: shape. No example says what the result must be, so nothing shows that it does what "
+    "was asked; give one with --example"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a module goes. `sure`: that was said, or understood well enough to act on.
+
+    `asked` is whether somebody asked for a new module, rather than for an answer to a request.
+    """
+
+    target: Target
+    sure: bool
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Keeps, shows and promotes candidates of one route. `person` is None where nobody is there."""
+
+    project: Project
+    person: Person | None
+    trace: Trace
+    given: Sequence[Example]
+
+    def keep(self, outcome: RouteOutcome, text: str, path: Path, best: Judged) -> Module:
+        """The module in `_tmp/`, with its note: where it came from, and every refusal."""
+        generation = outcome.generation
+        assert generation is not None
+        modules.write(path, best.source)
+        model = provenance(generation, best.sha256)
+        rag = self.project.settings.rag_enabled
+        candidate = candidates.Candidate(
+            module=path,
+            request=text,
+            route_id=outcome.decision.route_id,
+            run_id=outcome.run_id,
+            status="pending" if best.validated else "failed",
+            reasons=() if best.validated else reasons(generation),
+            created_at=ids.utc_now(),
+            sha256=best.sha256,
+            made={
+                "generator": "model",
+                "sha256": best.sha256,
+                "model": model,
+                "rag": {"enabled": True, "index": "docs"} if rag else None,
+                "examples": examples_digest(self.given),
+                "behaviours": generation.behaviours,
+            },
+        )
+        candidates.write(candidate, self.project.redactor)
+        promoter = self.project.promoter(outcome.run_id, outcome.decision.route_id)
+        promoter.decided(
+            "generate",
+            {"sha256": best.sha256, "accepted": generation.accepted, "model": model},
+        )
+        return self._module(candidate, best.source, _written_by(generation))
+
+    def again(self, kept: candidates.Candidate) -> Module:
+        """What an earlier run left, to go on with."""
+        source = modules.read_bytes(kept.module)
+        return self._module(kept, source, f"offered again: {kept.module.name}, of an earlier run")
+
+    def deliver(
+        self,
+        outcome: RouteOutcome,
+        text: str,
+        module: Module,
+        judged: Judged | None,
+        to: Destination,
+        *,
+        dry_run: bool,
+    ) -> RouteOutcome:
+        """The outcome once the module was proven (`judged`: it was), asked about and promoted."""
+        project = self.project
+        prover = (
+            judging.Guarded(project, known=judged) if judged else judging.prover_of(project, module)
+        )
+        if judged:
+            report = judged.report
+        else:
+            report, _ = prover.validate(module.source, module.path, module.tool, {})
+        proof = report.proof if report else None
+        notes = (*module.notes, *((SHAPE,) if proof == "shape" else ()))
+        refusal = unattended.generated(
+            module.path.name,
+            to.target.tool_id,
+            allowed=project.settings.non_interactive,
+            asked=to.asked,
+            proven=proof == "behaviour" and behaviour.distinct(self.given),
+            placed=to.sure,
+        )
+        made = module.candidate.made if module.candidate else None
+        deliverer = Deliverer(
+            prover=prover,
+            promoter=project.promoter(outcome.run_id, outcome.decision.route_id, made),
+            read=project.define,
+            person=self.person,
+            redactor=project.redactor,
+        )
+        offered = replace(module, notes=notes, target=to.target)
+        delivery = deliverer.deliver(offered, dry_run=dry_run, unattended=refusal)
+        trace_delivery(self.trace, delivery, project.project)
+        outcome = delivered(replace(outcome, notes=(*outcome.notes, *notes)), module, delivery)
+        if not dry_run:
+            self._remember(outcome, delivery, text)
+        return outcome
+
+    def _module(self, candidate: candidates.Candidate, source: bytes, note: str) -> Module:
+        return Module(
+            path=candidate.module,
+            source=source,
+            tool=self.project.define(source, candidate.module),
+            target=Target(None, "generated", candidate.module.stem),
+            steps={},
+            candidate=candidate,
+            notes=(note,),
+        )
+
+    def _remember(self, outcome: RouteOutcome, delivery: Delivery, text: str) -> None:
+        """From now on the request leads to the tool that was written for it."""
+        made = delivery.promotion
+        if made and made.created:
+            route = PastRoute(
+                ts=ids.utc_now(),
+                run_id=outcome.run_id,
+                route_id=outcome.decision.route_id,
+                request=text,
+                tools=(made.tool_id,),
+                outcome="accepted",
+            )
+            self.project.remember(route)
+
+
+def _written_by(generation: Generation) -> str:
+    took = f"{generation.repairs} repair rounds" if generation.repairs else "at the first answer"
+    return f"written by {generation.model} ({generation.provider}), {took}"
