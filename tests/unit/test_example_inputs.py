@@ -95,8 +95,10 @@ def test_a_write_tool_is_told_to_change_nothing():
 
 def test_a_write_tools_example_may_say_otherwise():
     doc = "Tool.\n\nKind: write\n\nExamples:\n    - inputs: {dry_run: false}\n"
-    (case,) = cases(signature("dry_run: bool = False", doc))
-    assert case.example.inputs == {"dry_run": False}
+    own, tried = cases(signature("dry_run: bool = False", doc))
+    assert own.example.inputs == {"dry_run": False}
+    assert tried.example.inputs == {"dry_run": True}  # it is tried with it all the same
+    assert not tried.example.has_expected
 
 
 def test_a_read_tools_flag_is_its_own_affair():

@@ -111,32 +111,21 @@ def test_a_broken_tool_is_refused_with_its_code():
     assert gate(BODY, tool=broken).message == "no run() (NO_ENTRY)"
 
 
-ALLOWED = ("math", "json")
-
-
-def test_a_generated_module_that_imports_what_is_not_allowed_is_refused():
-    source = DOCUMENTED.replace("def run", "import socket\n\n\ndef run")
-    finding = gate(source, allowed_imports=ALLOWED)
-    assert not finding.ok
-    assert "socket, which is not allowed" in finding.message
-    assert gate(source).ok  # written by hand it is the sandbox's business
-
-
-def test_a_generated_module_without_its_whole_contract_is_refused():
-    finding = gate(BODY, allowed_imports=ALLOWED)
-    assert not finding.ok
-    assert "generated: the docstring has no section Returns" in finding.message
-
-
-def test_a_generated_module_that_keeps_to_all_of_it_passes():
-    source = DOCUMENTED.replace("def run", "import math\n\n\ndef run")
-    assert gate(source, allowed_imports=ALLOWED).ok
-
-
-def test_a_module_cannot_say_itself_that_it_is_not_generated():
-    source = "generated = False\n" + BODY
-    assert not gate(source, allowed_imports=ALLOWED).ok
-
-
 def test_the_gate_says_that_it_is_no_boundary():
     assert "not a boundary" in (static_gate_module.__doc__ or "")
+
+
+WRITE = BODY.replace('"""Tool."""', '"""Tool.\n\nKind: write\n"""')
+
+
+def test_a_write_tool_that_cannot_be_tried_without_writing_is_refused():
+    finding = gate(WRITE)
+    assert not finding.ok
+    assert "dry_run: bool" in finding.message
+    assert gate(WRITE.replace("run()", "run(dry_run: bool = True)")).ok
+
+
+def test_a_tool_of_undeclared_kind_without_dry_run_is_warned_of():
+    finding = gate(BODY)
+    assert finding.ok
+    assert "counts as write and no `dry_run: bool`" in finding.warnings[0]

@@ -14,10 +14,12 @@ from pulsus.core.sandbox.job import Job, Outcome, StepSource
 from pulsus.core.sandbox.observed import together
 from pulsus.core.sandbox.policy import Limits
 from pulsus.core.types import Observed, Proof, ToolSpec
+from pulsus.core.validators.effects import judge
 from pulsus.core.validators.finding import Finding, Subject
 from pulsus.core.validators.inputs import MAX_EXAMPLES, Case, NeedsExample, cases
 
 _SHOWN = 2000
+_LISTED = 5
 
 
 Run = Callable[[Job, Limits], Outcome]
@@ -68,6 +70,7 @@ class DryRun:
     def _judge(self, outcome: Outcome) -> Finding:
         seconds_left = self.limits.run_seconds - outcome.run_ms / 1000
         shown: list[str] = []
+        undeclared: list[str] = []
         for number, case in enumerate(self._cases):
             if number:
                 if seconds_left <= 0:
@@ -78,11 +81,16 @@ class DryRun:
             shown.append(_transcript(case, outcome))
             if outcome.status == "unverified":
                 return Finding(ok=False, message=outcome.message, unverified=True)
+            judged = judge(self.subject.tool, outcome.observed, case.example.inputs)
+            if judged.exceeded:
+                return _exceeded(case, judged.exceeded, shown)
+            undeclared += judged.undeclared
             if problem := _problem(case, outcome):
                 return self._failed(case, problem, shown)
         if any(case.example.has_expected for case in self._cases):
             self.proof = "behaviour"
-        return Finding(ok=True, output="\n".join(shown), warnings=self._warnings(outcome))
+        warnings = (*_reported(undeclared), *self._warnings(outcome))
+        return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
     def _call(self, case: Case | None, limits: Limits) -> Outcome:
         outcome = self.run(self._job(case), limits)
@@ -118,6 +126,28 @@ class DryRun:
         if isinstance(last.value, dict) and (absent := _undelivered(tool, last.value.keys())):
             found.append(f"Returns: names {', '.join(absent)}, which the result does not have")
         return tuple(found)
+
+
+def _exceeded(case: Case, found: tuple[str, ...], shown: list[str]) -> Finding:
+    """A refusal: the message names the first few, the output every one."""
+    message = (
+        f"{case.label}: it does more than its docstring declares: {_some(found)}; "
+        f"declare it under Kind: and Effects:, or do without"
+    )
+    listed = "\n".join(("beyond what is declared:", *(f"- {item}" for item in found)))
+    return Finding(ok=False, message=message, output="\n".join((listed, *shown)))
+
+
+def _reported(undeclared: list[str]) -> tuple[str, ...]:
+    if not undeclared:
+        return ()
+    what = _some(tuple(dict.fromkeys(undeclared)))
+    return (f"no Effects: are declared, and it {what}: it counts as write when it is run",)
+
+
+def _some(found: tuple[str, ...]) -> str:
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return ", ".join(found[:_LISTED]) + more
 
 
 def _import_finding(outcome: Outcome) -> Finding:

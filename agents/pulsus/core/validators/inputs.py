@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 
 from pulsus.core.types import ArgSpec, Example, InlineFile, JsonValue, ToolSpec
+from pulsus.core.validators.effects import DRY_RUN, takes_dry_run
 
 MAX_EXAMPLES = 5
 FOLDER = "/tmp/pulsus-example"
@@ -34,17 +35,25 @@ class Case:
 
 
 def cases(tool: ToolSpec) -> tuple[Case, ...]:
-    """The calls to make, at least one and at most five.
+    """The calls to make: one to five, and for a write tool one more with `dry_run` true where no
+    example asks for that.
 
     Raises NeedsExample naming the argument that no value can be made up for.
     """
     shown = tool.examples[:MAX_EXAMPLES]
     if not shown:
         return (_case("made-up inputs", tool, Example(inputs={})),)
-    return tuple(
+    found = tuple(
         _case(f"example {n}" + (f" ({e.title})" if e.title else ""), tool, e)
         for n, e in enumerate(shown, start=1)
     )
+    if tool.kind != "write" or not takes_dry_run(tool):
+        return found
+    if any(case.example.inputs.get(DRY_RUN) is True for case in found):
+        return found
+    first = found[0].example
+    tried = Example({**first.inputs, DRY_RUN: True}, first.files)
+    return (*found, Case("example 1 with dry_run", tried, found[0].made_up))
 
 
 def _case(label: str, tool: ToolSpec, example: Example) -> Case:
@@ -54,7 +63,7 @@ def _case(label: str, tool: ToolSpec, example: Example) -> Case:
     for arg in tool.args:
         if arg.name in inputs or arg.kind in ("var_positional", "var_keyword"):
             continue
-        if arg.name == "dry_run" and tool.kind == "write" and arg.type_hint == "bool":
+        if arg.name == DRY_RUN and tool.kind == "write" and takes_dry_run(tool):
             inputs[arg.name] = True  # a write tool changes nothing when it is true
         elif arg.required:
             inputs[arg.name] = made_up_value(arg)

@@ -2,8 +2,8 @@
 
 This is lint, not a boundary: whoever wants past it gets past it, and meets the sandbox. It keeps
 out what no checker could judge (bytes that display as something else, checkers switched off,
-`exec` of text) and what could not be run anyway. A generated module also owes the whole contract
-and the import allowlist of §7; who says that it is generated is its candidate's note, not itself.
+`exec` of text) and what could not be run anyway. What a generated module owes beyond this (§7) is
+`core/compose/guardrails.py`, a step behind this one.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import re
 import tokenize
 import unicodedata
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.builtin_use import uses
+from pulsus.core.validators.effects import takes_dry_run
 from pulsus.core.validators.finding import Finding, Steps
-from pulsus.core.validators.imports import outside
 
 MAX_NODES = 50_000  # twice what 200 kB of ordinary code holds; keeps later checkers quick
 
@@ -53,35 +53,27 @@ _LOOKALIKES = str.maketrans(
 
 
 def static_gate(
-    source: bytes,
-    tool: ToolSpec | BrokenTool,
-    *,
-    max_bytes: int,
-    steps: Steps,
-    allowed_imports: Collection[str] | None = None,
+    source: bytes, tool: ToolSpec | BrokenTool, *, max_bytes: int, steps: Steps
 ) -> Finding:
-    """The first reason to refuse these bytes, else what the contract still lacks as warnings.
-
-    `allowed_imports` are those of a generated module, which then owes the whole contract too.
-    """
+    """The first reason to refuse these bytes, else what the contract still lacks as warnings."""
     problem = _bytes(source, max_bytes)
     if not problem and isinstance(tool, BrokenTool):
         problem = f"{tool.reason} ({tool.code})" + _lookalike_hint(source, tool)
     if problem or isinstance(tool, BrokenTool):
         return Finding(ok=False, message=problem)
     text = source.decode("utf-8-sig")
-    owed = missing(tool)
     problem = _moved(source, tool, steps) or _syntax(text) or _contract(tool)
-    if not problem and allowed_imports is not None:
-        reasons = (*outside(ast.parse(text), allowed_imports), *owed)
-        problem = _first(reasons, "generated: ")
-    return Finding(ok=not problem, message=problem, warnings=owed)
+    return Finding(ok=not problem, message=problem, warnings=_missing(tool))
 
 
-def missing(tool: ToolSpec) -> tuple[str, ...]:
+def _missing(tool: ToolSpec) -> tuple[str, ...]:
     """What the tool's docstring lacks of the contract, in at most one line."""
     names = [n for n in tool.missing_sections if tool.args or n != "Args"]
-    return (f"the docstring has no section {', '.join(names)}",) if names else ()
+    if not names:
+        return ()
+    dry = "" if tool.kind_declared or not _cannot_be_tried(tool) else " and no `dry_run: bool`"
+    kind = "" if tool.kind_declared else f": without a Kind it counts as write{dry}"
+    return (f"the docstring has no section {', '.join(names)}{kind}",)
 
 
 def _bytes(source: bytes, max_bytes: int) -> str:
@@ -177,10 +169,20 @@ def _last(node: ast.Name | ast.Attribute) -> str:
 
 
 def _contract(tool: ToolSpec) -> str:
+    if not tool.contract_errors and tool.kind_declared and _cannot_be_tried(tool):
+        return (
+            "Kind: write needs an argument `dry_run: bool`, with which nothing is changed: "
+            "it is what the dry run calls it with"
+        )
     return _first(tool.contract_errors)
 
 
-def _first(reasons: Sequence[str], before: str = "") -> str:
+def _cannot_be_tried(tool: ToolSpec) -> bool:
+    """Whether it may change things and cannot be asked not to. A composed module asks its steps."""
+    return tool.kind == "write" and not tool.composed and not takes_dry_run(tool)
+
+
+def _first(reasons: Sequence[str]) -> str:
     """The first of them, and how many more there are; empty where there is none."""
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return f"{before}{reasons[0]}{more}" if reasons else ""
+    return f"{reasons[0]}{more}" if reasons else ""
