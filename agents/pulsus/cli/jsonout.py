@@ -253,6 +253,8 @@ def promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
         "revision": made.revision,
         "version": made.version,
         "path": relative(made.path, project),
+        "bump": made.bump,
+        "changes": list(made.changes),
     }
 
 
