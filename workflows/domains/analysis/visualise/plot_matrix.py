@@ -28,7 +28,7 @@ Kind: write
 Effects:
     paths: the given figure path
     hosts: none
-    commands: none
+    commands: fc-list
 
 Secrets: none
 
