@@ -1,17 +1,45 @@
-"""The command line that starts one sandbox (spec §17), as a user or dropped from root."""
+"""Starts bubblewrap, as a user or dropped from root (spec §17). Effect: a process."""
 
 from __future__ import annotations
 
-import json
+import functools
 import os
-import sys
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from pulsus.core.sandbox import launcher, policy
 from pulsus.core.sandbox.layout import Layout, reachable_by_others
 
-_OURS = Path(launcher.__file__)
+_ENVIRONMENT: Mapping[str, str] = {
+    "PATH": "/usr/bin:/bin"
+}  # bubblewrap's; the sandbox's is its own
+
+
+class Process(Protocol):
+    """A started program. `returncode` is None until `poll` or `wait` saw its end."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def returncode(self) -> int | None: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Descriptors handed over: the standard ones, and what else stays open at its number."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+    keep: tuple[int, ...]
 
 
 def is_root() -> bool:
@@ -19,23 +47,52 @@ def is_root() -> bool:
     return 0 in (os.getuid(), os.geteuid())
 
 
-def command(
-    bwrap: Path, layout: Layout, limits: policy.Limits, fds: policy.Descriptors
-) -> list[str]:
-    """What to execute. Root goes through the launcher, which drops to nobody first."""
-    if not is_root():
-        return [str(bwrap), *policy.bwrap_arguments(layout, limits, fds, str)]
+def start(
+    bwrap: Path, layout: Layout, limits: policy.Limits, fds: policy.Descriptors, streams: Streams
+) -> Process:
+    """One sandbox, in a session of its own. Root becomes nobody first."""
+    if is_root():
+        return _as_nobody(bwrap, layout, limits, fds, streams)
+    return subprocess.Popen(
+        [str(bwrap), *policy.bwrap_arguments(layout, limits, fds, str)],
+        stdin=streams.stdin,
+        stdout=streams.stdout,
+        stderr=streams.stderr,
+        env=_ENVIRONMENT,
+        cwd="/",
+        pass_fds=streams.keep,
+        start_new_session=True,
+    )
+
+
+def _as_nobody(
+    bwrap: Path, layout: Layout, limits: policy.Limits, fds: policy.Descriptors, streams: Streams
+) -> Process:
+    hidden = _hidden(bwrap, layout)
+    source_of = _staged(hidden)
+    return launcher.fork(
+        launcher.Start(
+            argv=(source_of(bwrap), *policy.bwrap_arguments(layout, limits, fds, source_of)),
+            env=_ENVIRONMENT,
+            stdin=streams.stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr,
+            keep=streams.keep,
+            stage=tuple(map(str, hidden)),
+        )
+    )
+
+
+@functools.cache
+def _hidden(bwrap: Path, layout: Layout) -> tuple[Path, ...]:
+    """What nobody cannot reach by itself."""
     hidden = [path for path in layout.binds if not reachable_by_others(path)]
     if not reachable_by_others(bwrap) and not any(bwrap.is_relative_to(p) for p in hidden):
         hidden.append(bwrap)
-    source_of = _staged(hidden)
-    argv = [source_of(bwrap), *policy.bwrap_arguments(layout, limits, fds, source_of)]
-    stage = [[str(path), number] for number, path in enumerate(hidden)]
-    order = {"parent": os.getpid(), "stage": stage, "argv": argv}
-    return [sys.executable, "-I", "-S", "-B", str(_OURS), json.dumps(order)]
+    return tuple(hidden)
 
 
-def _staged(hidden: list[Path]) -> Callable[[Path], str]:
+def _staged(hidden: tuple[Path, ...]) -> Callable[[Path], str]:
     def source_of(path: Path) -> str:
         for number, root in enumerate(hidden):
             if path.is_relative_to(root):

@@ -1,29 +1,127 @@
-"""Become nobody, then become bubblewrap (spec §17). Started as root only, as its own process.
+"""Become nobody, then become bubblewrap (spec §17). Used by root only, in a fork of this process.
 
 Real root inside a user namespace still owns host files such as core_pattern, and process limits do
 not bind it, so bubblewrap never starts as root. The interpreter may lie where nobody else can look
 (/root is 0700): what cannot be reached is first bound read-only below a small private tmpfs. The
-mount namespace dies with this process, so no mount is ever left on the host.
-Standard library only; argv[1] is JSON: {"parent": pid, "stage": [[source, number]], "argv": [..]}.
+mount namespace dies with the sandbox, so no mount is ever left on the host.
+
+A fork and not a program of its own, because a second interpreter would double the start. Between
+fork and exec there are only system calls: no import, no lock, no output but the one line why not.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
+import fcntl
+import functools
 import os
-import sys
+import signal
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NoReturn
 
 NOBODY = 65534
 STAGE = "/run"
+FAILED = 125
 _NEWNS = 0x00020000
 _RDONLY, _NOSUID, _NODEV, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
-_PDEATHSIG, _NO_NEW_PRIVS, _SIGKILL = 1, 38, 9
+_PDEATHSIG, _NO_NEW_PRIVS = 1, 38
+_DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ)  # what Python ignores and a program must not
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What to start: `stage` is what to bind below STAGE first, by number; `keep` stays open."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    stdin: int
+    stdout: int
+    stderr: int
+    keep: Sequence[int]
+    stage: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class Forked:
+    """A started process, with as much of `subprocess.Popen` as a session needs."""
+
+    pid: int
+    returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Its exit status, negative for a signal; None while it runs."""
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def wait(self) -> int:
+        """Its exit status, once it has ended."""
+        if self.returncode is None:
+            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.returncode
 
 
 def staged(number: int) -> str:
     """Where the path of that number is found after staging."""
     return f"{STAGE}/{number}"
+
+
+def fork(start: Start) -> Forked:
+    """A child that is nobody, in a session of its own, and executes `start.argv`.
+
+    Where it cannot, it writes one line to its stderr and ends with the status 125.
+    """
+    libc, parent = _libc(), os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        _become(start, libc, parent)
+    return Forked(pid)
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _become(start: Start, libc: ctypes.CDLL, parent: int) -> NoReturn:
+    """The rest of the child's life, whatever happens: it must not return into our program."""
+    try:
+        os.setsid()
+        _descriptors(start)
+        for number in _DEFAULTS:
+            signal.signal(number, signal.SIG_DFL)
+        if start.stage:
+            _stage(libc, start.stage)
+        _drop(libc)
+        if os.getppid() != parent:
+            raise ProcessLookupError("the parent is gone")
+        os.chdir("/")
+        os.execve(start.argv[0], start.argv, start.env)
+    except BaseException as error:  # noqa: BLE001 - see above
+        with suppress(BaseException):
+            os.write(2, f"launcher: {error}\n".encode("utf-8", "replace"))
+    finally:
+        os._exit(FAILED)
+
+
+def _descriptors(start: Start) -> None:
+    """Standard streams and `keep`, and nothing else of ours."""
+    streams = (start.stdin, start.stdout, start.stderr)
+    above = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, len(streams)) for fd in streams]
+    for target, fd in enumerate(above):
+        os.dup2(fd, target)
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+        fd = int(name)
+        if fd in start.keep:
+            os.set_inheritable(fd, True)
+        elif fd >= len(streams):
+            with suppress(OSError):  # the listing's own is closed by now
+                os.close(fd)
 
 
 def _check(status: int, what: str) -> None:
@@ -32,15 +130,15 @@ def _check(status: int, what: str) -> None:
         raise OSError(code, f"{what}: {os.strerror(code)}")
 
 
-def stage(libc: ctypes.CDLL, wanted: list[tuple[str, int]]) -> None:
+def _stage(libc: ctypes.CDLL, wanted: Sequence[str]) -> None:
     """Bind each source read-only at `staged(number)`, in a mount namespace of this process."""
     _check(libc.unshare(_NEWNS), "unshare mount namespace")
     _check(libc.mount(b"none", b"/", None, _REC | _PRIVATE, None), "make mounts private")
     size = b"size=256k,mode=0755"
     _check(libc.mount(b"tmpfs", STAGE.encode(), b"tmpfs", _NOSUID | _NODEV, size), "mount tmpfs")
-    for source, number in wanted:
+    for number, source in enumerate(wanted):
         target = staged(number)
-        if os.path.isdir(source):  # noqa: PTH112 - pathlib would double this process's start-up
+        if stat.S_ISDIR(os.stat(source).st_mode):  # noqa: PTH116 - system calls only
             os.mkdir(target, 0o755)  # noqa: PTH102
         else:
             os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
@@ -49,7 +147,7 @@ def stage(libc: ctypes.CDLL, wanted: list[tuple[str, int]]) -> None:
         _check(libc.mount(None, target.encode(), None, flags, None), f"make {source} read-only")
 
 
-def drop(libc: ctypes.CDLL) -> None:
+def _drop(libc: ctypes.CDLL) -> None:
     """Give up root for good, and die with the parent."""
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -57,24 +155,4 @@ def drop(libc: ctypes.CDLL) -> None:
     if os.getresuid() != (NOBODY,) * 3 or os.getresgid() != (NOBODY,) * 3 or os.getgroups():
         raise PermissionError("still root after dropping privileges")
     _check(libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    _check(libc.prctl(_PDEATHSIG, _SIGKILL, 0, 0, 0), "parent death signal")
-
-
-def main(order: str) -> None:
-    """Stage, drop, execute. Ends the process with status 125 and one line where it cannot."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    job = json.loads(order)
-    try:
-        if job["stage"]:
-            stage(libc, job["stage"])
-        drop(libc)
-        if os.getppid() != job["parent"]:
-            raise ProcessLookupError("the parent is gone")
-        os.execve(job["argv"][0], job["argv"], {"PATH": "/usr/bin:/bin"})
-    except OSError as error:
-        sys.stderr.write(f"launcher: {error}\n")
-        raise SystemExit(125) from error
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
+    _check(libc.prctl(_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0), "parent death signal")

@@ -5,6 +5,7 @@ Reads the file system, changes nothing.
 
 from __future__ import annotations
 
+import functools
 import os
 import site
 import sys
@@ -55,6 +56,12 @@ def host_layout() -> Layout:
     Of an interpreter's folder only bin, lib and share are shown, so a virtual environment inside
     a repository does not show the repository. Raises LayoutRefused for a prefix of `/`.
     """
+    here = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, sys.executable)
+    return _layout_of(here)
+
+
+@functools.cache
+def _layout_of(_interpreter: tuple[str, ...]) -> Layout:
     binds: list[Path] = [Path("/usr")]
     links: list[tuple[str, Path]] = []
     etc = [Path("/etc", name) for name in _ETC]

@@ -8,16 +8,19 @@ every start. What it cannot see is listed in docs/sandbox.md.
 
 from __future__ import annotations
 
-import os
+import posix  # what `os` wraps, without its start-up
 import sys
-from collections.abc import Callable, Iterator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 HOME = "/tmp/home"
 MOST = 500
 """Different things reported of each kind; one more says that there were more."""
 
 _LENGTH = 400
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_WRITING = posix.O_WRONLY | posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC | posix.O_APPEND
 _PRIVATE = ("/tmp", "/dev/shm")
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts")
 _STREAMS = ("/dev/std", "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/")
@@ -54,11 +57,11 @@ Fact = tuple[str, str]
 
 def install(fd: int) -> None:
     """Report from now on, for as long as this process and its forks live, one line a fact."""
-    own = os.dup(fd)  # not inheritable: no program that the candidate starts gets it
-    os.close(fd)
+    own = posix.dup(fd)  # not inheritable: no program that the candidate starts gets it
+    posix.close(fd)
     seen: set[Fact] = set()
     counts = {"p": 0, "h": 0, "c": 0}
-    write, about = os.write, facts
+    write, about = posix.write, facts
 
     def hook(event: str, args: tuple[object, ...]) -> None:
         if event not in _WATCHED:
@@ -108,7 +111,7 @@ def _address(address: object) -> Iterator[Fact]:
         path = _text(address)
         if path[0] == "\0":
             yield "h", "unix:@" + printable(path[1:])
-        elif shown := outside(os.path.realpath(path)):
+        elif shown := outside(_real(path)):
             yield "h", "unix:" + shown
 
 
@@ -120,22 +123,30 @@ def _host(host: object, port: object) -> Iterator[Fact]:
 
 
 def _path(path: object, folder: object, *, follow: bool) -> Iterator[Fact]:
+    import os
+
     if isinstance(path, int):
-        name = os.readlink(f"/proc/self/fd/{path}")  # noqa: PTH115 - pathlib costs a start-up
+        name = posix.readlink(f"/proc/self/fd/{path}")
     else:
         name = _text(path)
         if isinstance(folder, int) and folder >= 0:
-            name = os.path.join(os.readlink(f"/proc/self/fd/{folder}"), name)  # noqa: PTH115,PTH118
+            name = os.path.join(posix.readlink(f"/proc/self/fd/{folder}"), name)  # noqa: PTH118
     name = os.path.abspath(name)  # noqa: PTH100
     if name.startswith(_STREAMS):
         return
     if follow:
-        name = os.path.realpath(name)
+        name = _real(name)
     else:
         parent, last = os.path.split(name)
-        name = os.path.join(os.path.realpath(parent), last)  # noqa: PTH118
+        name = os.path.join(_real(parent), last)  # noqa: PTH118
     if shown := outside(name):
         yield "p", shown
+
+
+def _real(path: str) -> str:
+    import os
+
+    return os.path.realpath(path)
 
 
 def outside(path: str) -> str:
@@ -158,7 +169,7 @@ def printable(text: str) -> str:
 
 
 def _text(value: object) -> str:
-    fspath: Callable[[object], object] = os.fspath  # type: ignore[assignment]
+    fspath: Callable[[object], object] = posix.fspath  # type: ignore[assignment]
     if not isinstance(value, str | bytes | int):
         value = fspath(value)
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

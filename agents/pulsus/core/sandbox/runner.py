@@ -10,14 +10,13 @@ import os
 import random
 import re
 import secrets
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pulsus.core.sandbox import bundle, job, observed, policy, seccomp
-from pulsus.core.sandbox.command import command, is_root
+from pulsus.core.sandbox.command import Streams, is_root, start
 from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import Layout, LayoutRefused, host_layout
 from pulsus.core.sandbox.pipes import Pipes
@@ -57,18 +56,14 @@ def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) ->
         for channel in (pipes.stdout, pipes.stderr):
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
     stdin = _memory_file(stack, bundle.stream(order, steps=composed))
-    argv = command(bwrap, shown, limits, fds)
+    streams = Streams(
+        stdin=stdin,
+        stdout=pipes.stdout.theirs.fileno(),
+        stderr=pipes.stderr.theirs.fileno(),
+        keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
+    )
     with _one_core():
-        process = subprocess.Popen(
-            argv,
-            stdin=stdin,
-            stdout=pipes.stdout.theirs,
-            stderr=pipes.stderr.theirs,
-            env={"PATH": "/usr/bin:/bin"},
-            cwd="/",
-            pass_fds=(fds.info, *talk, fds.seccomp, *_contents(fds)),
-            start_new_session=True,
-        )
+        process = start(bwrap, shown, limits, fds, streams)
     session = Session(process, pipes, limits, nonce)
     try:
         session.loop()

@@ -11,6 +11,7 @@ Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`; layout: `linux
 from __future__ import annotations
 
 import errno
+import functools
 import platform
 import socket
 import struct
@@ -82,6 +83,7 @@ def supported(machine: str | None = None) -> bool:
     return (machine or platform.machine()) in _MACHINES
 
 
+@functools.cache
 def program(machine: str | None = None) -> bytes:
     """The filter as an array of `struct sock_filter`, for `bwrap --seccomp`.
 

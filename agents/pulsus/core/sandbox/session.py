@@ -7,12 +7,12 @@ import os
 import select
 import selectors
 import signal
-import subprocess
 import time
 from contextlib import suppress
 from typing import Any
 
-from pulsus.core.sandbox import observed, policy
+from pulsus.core.sandbox import observed, policy, stopping
+from pulsus.core.sandbox.command import Process
 from pulsus.core.sandbox.job import Outcome, Stage, Status
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.watch import Watch
@@ -27,9 +27,7 @@ _DEATH_SECONDS = 10.0
 class Session:
     """Follows one started sandbox to its end: `loop`, then always `end`, then `outcome`."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], pipes: Pipes, limits: policy.Limits, nonce: str
-    ) -> None:
+    def __init__(self, process: Process, pipes: Pipes, limits: policy.Limits, nonce: str) -> None:
         self._process, self._pipes, self._limits = process, pipes, limits
         self._nonce = nonce.encode("ascii") + b" "
         self._stage: Stage = "start"
@@ -181,7 +179,9 @@ class Session:
 
     def _check_limits(self) -> None:
         limits = self._limits
-        if time.monotonic() > self._deadline:
+        if stopping.asked():
+            self._killed = "nobody waits for it"
+        elif time.monotonic() > self._deadline:
             self._killed = self._late()
         elif self._pipes.stdout.total + self._pipes.stderr.total > policy.OUTPUT_KILL_BYTES:
             self._killed = f"it printed more than {policy.OUTPUT_KILL_BYTES >> 20} MiB: print less"

@@ -6,9 +6,6 @@ as the interpreter itself, so a checked value is written here.
 
 from __future__ import annotations
 
-import os
-from _json import encode_basestring_ascii as quoted
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,21 +48,31 @@ def _check_leaf(where: str, item: object) -> None:
 def encode(value: object) -> str:
     """A value that `check_json` passes, as one line of ASCII JSON."""
     if type(value) is dict:
-        return "{" + ", ".join(f"{quoted(k)}: {encode(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(k)}: {encode(v)}" for k, v in value.items()) + "}"
     if type(value) is list or type(value) is tuple:
         return "[" + ", ".join(map(encode, value)) + "]"
     if type(value) is str:
-        return quoted(value)
+        return _quoted(value)
     if type(value) is bool or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     return repr(value)
 
 
+def _quoted(text: str) -> str:
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    from json.encoder import encode_basestring_ascii
+
+    return encode_basestring_ascii(text)
+
+
 def channel(fd: int, nonce: str) -> Send:
     """A function that sends one message to the host, whatever the candidate patches later."""
-    own = os.dup(fd)  # not inheritable, so no child of the candidate gets it
-    os.close(fd)
-    write, text = os.write, encode
+    import posix  # what `os` wraps, without its start-up
+
+    own = posix.dup(fd)  # not inheritable, so no child of the candidate gets it
+    posix.close(fd)
+    write, text = posix.write, encode
 
     def send(phase: str, body: dict[str, object]) -> None:
         data = f"{nonce} {text({**body, 'phase': phase})}\n".encode("ascii")
