@@ -1,140 +1,87 @@
-"""Which imports lie outside an allowlist (spec §7). Pure.
-
-Lint, not a boundary: what is not seen here meets the sandbox. It sees import statements, the
-functions that import or run text, modules reached through other modules (`pathlib.os`), and the
-attributes that lead from any object to all others.
-"""
+"""What a module imports, and whether it can do without (spec §8). Pure."""
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
-from pulsus.core.validators.builtin_use import uses
+from pulsus.record import dataclass
 
-RUNNERS = ("__import__", "compile", "eval", "exec")
-"""Builtins that import or run text."""
-
-_BUILTINS = ("__builtins__", "__loader__", "__spec__")
-_LEADING_OUT = (
-    "__bases__",
-    "__builtins__",
-    "__code__",
-    "__globals__",
-    "__import__",
-    "__loader__",
-    "__mro__",
-    "__spec__",
-    "__subclasses__",
-)
-_ALWAYS = ("__future__",)
-_OWN_PARTS = {("collections", "abc")}  # a part of its own, not the module `abc`
+_OURS = "pulsus"
+_CATCHING = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 
 
-def outside(source_tree: ast.AST, allowed: Collection[str]) -> tuple[str, ...]:
-    """One line for each thing that is not in `allowed`, in the order of the lines.
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported top-level package. `late`: only when a function is called.
 
-    `allowed` are module names; a name allows what lies below it (`collections` allows
-    `collections.abc`). Each line starts with `line N: ` and names what to take away.
+    `optional`: the module goes on without it, or it is there for type checkers alone.
     """
-    found = {
-        *_imports(source_tree, allowed),
-        *_through_modules(source_tree, allowed),
-        *(
-            (line, f"{name} imports modules or runs text: call a function instead")
-            for line, name in uses(source_tree, (*RUNNERS, *_BUILTINS))
-        ),
-        *_attributes(source_tree),
-    }
-    return tuple(f"line {line}: {text}" for line, text in sorted(found))
+
+    name: str
+    line: int
+    late: bool = False
+    optional: bool = False
 
 
-def imported(tree: ast.AST) -> tuple[tuple[int, str], ...]:
-    """(line, dotted module) of every absolute import statement, nested ones included."""
-    found: list[tuple[int, str]] = []
-    for node in ast.walk(tree):
+def third_party(tree: ast.Module) -> tuple[Import, ...]:
+    """Imports of what is neither the standard library nor Pulsus, in the order of the lines."""
+    found = [
+        Import(name, line, late, optional)
+        for name, line, late, optional in _imports(tree)
+        if name not in sys.stdlib_module_names and name != _OURS
+    ]
+    return tuple(sorted(found, key=lambda each: each.line))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, int, bool, bool]]:
+    todo: list[tuple[ast.AST, bool, bool]] = [(node, False, False) for node in tree.body]
+    while todo:
+        node, late, optional = todo.pop()
         match node:
             case ast.Import(names=names):
-                found += [(node.lineno, alias.name) for alias in names]
-            case ast.ImportFrom(module=str(module), level=0):
-                found.append((node.lineno, module))
-            case _:
-                pass
-    return tuple(found)
-
-
-def allows(allowed: Collection[str], module: str) -> bool:
-    """Whether the dotted name, or a package it lies in, is allowed."""
-    parts = module.split(".")
-    return any(".".join(parts[:n]) in allowed for n in range(1, len(parts) + 1))
-
-
-def _imports(tree: ast.AST, allowed: Collection[str]) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            yield node.lineno, "a relative import: a tool is one module"
-    for line, module in imported(tree):
-        if module not in _ALWAYS and not allows(allowed, module):
-            yield line, f"import of {module}, which is not allowed"
-
-
-def _through_modules(tree: ast.AST, allowed: Collection[str]) -> Iterator[tuple[int, str]]:
-    """Modules taken from inside another one: `from pathlib import os`, `json.codecs`."""
-    bound = _bound_modules(tree)
-    for node in ast.walk(tree):
-        match node:
-            case ast.ImportFrom(module=str(module), names=names, level=0):
                 for alias in names:
-                    if _smuggled(module, alias.name, allowed):
-                        yield node.lineno, f"import of {alias.name} from inside {module}"
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in bound:
-                if _smuggled(bound[name], attr, allowed):
-                    yield node.lineno, f"{attr} reached through {bound[name]}: it is not allowed"
-            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=name), which, *_]) if (
-                name in bound
-            ):
-                text = which.value if isinstance(which, ast.Constant) else None
-                if not isinstance(text, str):
-                    yield node.lineno, f"getattr({name}, …) with a computed name: name it"
-                elif _smuggled(bound[name], text, allowed):
-                    yield node.lineno, f"{text} reached through {name}: it is not allowed"
+                    yield alias.name.partition(".")[0], node.lineno, late, optional
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module.partition(".")[0], node.lineno, late, optional
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                todo += [(child, True, optional) for child in ast.iter_child_nodes(node)]
+            case ast.Try() if any(map(_catches, node.handlers)):
+                todo += [(child, late, True) for child in node.body]
+                rest = (*node.handlers, *node.orelse, *node.finalbody)
+                todo += [(child, late, optional) for child in rest]
+            case ast.If(test=test) if _for_checkers(test):
+                todo += [(child, late, optional) for child in node.orelse]
+            case ast.With(items=items) if any(map(_suppresses, items)):
+                todo += [(child, late, True) for child in node.body]
             case _:
-                pass
+                todo += [(child, late, optional) for child in ast.iter_child_nodes(node)]
 
 
-def _bound_modules(tree: ast.AST) -> dict[str, str]:
-    """Local name → module, for every `import` statement."""
-    bound: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                top = alias.name.partition(".")[0]
-                bound[alias.asname or top] = alias.name if alias.asname else top
-    return bound
+def _catches(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or _names_import_error(handler.type)
 
 
-def _smuggled(module: str, name: str, allowed: Collection[str]) -> bool:
-    top = module.partition(".")[0]
-    plain = name.removeprefix("_")
+def _names_import_error(node: ast.expr) -> bool:
+    kinds = node.elts if isinstance(node, ast.Tuple) else [node]
+    return any(_last(kind) in _CATCHING for kind in kinds)
+
+
+def _suppresses(item: ast.withitem) -> bool:
+    call = item.context_expr
     return (
-        top in sys.stdlib_module_names
-        and plain in sys.stdlib_module_names
-        and not allows(allowed, plain)
-        and (module, name) not in _OWN_PARTS
+        isinstance(call, ast.Call)
+        and _last(call.func) == "suppress"
+        and any(map(_names_import_error, call.args))
     )
 
 
-def _attributes(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
-        match node:
-            case ast.Attribute(attr=name) if name in _LEADING_OUT:
-                yield node.lineno, f"{name} leads out of what is allowed: remove it"
-            case ast.Call(
-                func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]
-            ) if name in (*_LEADING_OUT, *RUNNERS):
-                yield node.lineno, f"getattr of {name!r} leads out of what is allowed: remove it"
-            case ast.Subscript(slice=ast.Constant(value=str(name))) if name in _LEADING_OUT:
-                yield node.lineno, f"[{name!r}] leads out of what is allowed: remove it"
-            case _:
-                pass
+def _for_checkers(test: ast.expr) -> bool:
+    return _last(test) == "TYPE_CHECKING"
+
+
+def _last(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""

@@ -21,6 +21,12 @@ from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.builtin_use import uses
 from pulsus.core.validators.effects import takes_dry_run
 from pulsus.core.validators.finding import Finding, Steps
+from pulsus.core.validators.imports import third_party
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.interpreter import Interpreter
+    from pulsus.core.validators.packages import Packages
 
 MAX_NODES = 50_000  # twice what 200 kB of ordinary code holds; keeps later checkers quick
 
@@ -53,17 +59,46 @@ _LOOKALIKES = str.maketrans(
 
 
 def static_gate(
-    source: bytes, tool: ToolSpec | BrokenTool, *, max_bytes: int, steps: Steps
+    source: bytes,
+    tool: ToolSpec | BrokenTool,
+    *,
+    max_bytes: int,
+    steps: Steps,
+    python: Interpreter | None = None,
 ) -> Finding:
-    """The first reason to refuse these bytes, else what the contract still lacks as warnings."""
+    """The first reason to refuse these bytes, else what the contract still lacks as warnings.
+
+    `python` is what the tool runs with, ours where it is None: packages it needs and that one has
+    not are reasons too.
+    """
     problem = _bytes(source, max_bytes)
     if not problem and isinstance(tool, BrokenTool):
         problem = f"{tool.reason} ({tool.code})" + _lookalike_hint(source, tool)
     if problem or isinstance(tool, BrokenTool):
         return Finding(ok=False, message=problem)
     text = source.decode("utf-8-sig")
-    problem = _moved(source, tool, steps) or _syntax(text) or _contract(tool)
-    return Finding(ok=not problem, message=problem, warnings=_missing(tool))
+    problem = _moved(source, tool, steps)
+    tree = None if problem else _parsed(text)
+    if isinstance(tree, str):
+        problem = tree
+    problem = problem or _contract(tool)
+    if problem or not isinstance(tree, ast.Module):
+        return Finding(ok=False, message=problem)
+    packages = _packages(text, tree, python)
+    problem = _first(packages.problems) if packages else ""
+    warnings = (*_missing(tool), *(packages.warnings if packages else ()))
+    output = "\n".join(packages.problems) if packages else ""
+    return Finding(ok=not problem, message=problem, output=output, warnings=warnings)
+
+
+def _packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packages | None:
+    """What it needs and has not; None where it needs nothing beyond the standard library."""
+    if "# /// script" not in text and not third_party(tree):
+        return None
+    from pulsus.core.sandbox.interpreter import ours  # these take their time to load
+    from pulsus.core.validators.packages import check
+
+    return check(text, tree, python or ours())
 
 
 def _missing(tool: ToolSpec) -> tuple[str, ...]:
@@ -101,7 +136,8 @@ def _moved(source: bytes, tool: ToolSpec, steps: Steps) -> str:
     return ""
 
 
-def _syntax(text: str) -> str:
+def _parsed(text: str) -> ast.Module | str:
+    """The syntax tree, or why it is refused."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -109,7 +145,7 @@ def _syntax(text: str) -> str:
         tokens = [t for t in _tokens(text) if t.type in (tokenize.COMMENT, tokenize.NAME)]
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError) as error:
         return f"it cannot be parsed: {type(error).__name__}"
-    return _comments(tokens) or _lookalike(tokens) or _nodes(tree)
+    return _comments(tokens) or _lookalike(tokens) or _nodes(tree) or tree
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:

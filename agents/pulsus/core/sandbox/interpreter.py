@@ -1,0 +1,162 @@
+"""The Python that tools run with (`tools.python`), read from its files. Effect: reads them.
+
+It is never started to be asked: what a project's settings name must not run outside the sandbox.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+OLDEST = (3, 11)
+"""What the sandbox's own side is written for."""
+
+_LIBRARY = re.compile(r"python(3)\.(\d+)\Z")
+_DEBIAN = Path("/usr/lib/python3/dist-packages")
+_CONFIG_BYTES = 64 * 1024
+
+
+class NoInterpreter(ValueError):
+    """The path is none of a Python that can run tools; one line says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """One Python. `version` is `X.Y` where its files do not tell the patch.
+
+    `prefixes` hold its bin and lib folders, a virtual environment's first. `paths` are where its
+    installed packages lie. `ours` is the one that Pulsus itself runs with.
+    """
+
+    python: Path
+    version: str
+    prefixes: tuple[Path, ...]
+    paths: tuple[Path, ...]
+    ours: bool = False
+
+    @property
+    def minor(self) -> tuple[int, int]:
+        """(3, 12) and the like."""
+        major, minor, *_ = self.version.split(".")
+        return int(major), int(minor)
+
+    def has(self, module: str) -> bool:
+        """Whether a top-level module of that name is installed for it."""
+        if any(_holds(path, module) for path in self.paths):
+            return True
+        return self.ours and _found(module)
+
+    def installed(self, distribution: str) -> str | None:
+        """The version of an installed distribution; None where it is not installed."""
+        import importlib.metadata  # only for a module that names what it needs
+
+        paths = [str(path) for path in self.paths]
+        for found in importlib.metadata.distributions(name=distribution, path=paths):
+            return found.version
+        return None
+
+
+def ours() -> Interpreter:
+    """The Python that runs Pulsus."""
+    return _ours(tuple(sys.path))
+
+
+@functools.cache
+def _ours(path: tuple[str, ...]) -> Interpreter:
+    prefixes = dict.fromkeys(map(Path, (sys.prefix, sys.base_prefix)))
+    paths = tuple(Path(each) for each in path if each and Path(each).is_dir())
+    version = platform.python_version()
+    return Interpreter(Path(sys.executable), version, tuple(prefixes), paths, ours=True)
+
+
+@functools.cache
+def read(python: Path) -> Interpreter:
+    """The Python at that absolute path. Raises NoInterpreter."""
+    if not (python.is_file() and os.access(python, os.X_OK)):
+        raise NoInterpreter(f"{python} is no program: name the python of an environment")
+    prefix = python.parent.parent
+    config = _config(prefix / "pyvenv.cfg")
+    home = config.get("home")
+    base = Path(home).parent if home else python.resolve().parent.parent
+    minor = _minor(python, base, config)
+    if minor is None:
+        raise NoInterpreter(f"{python} is no Python: {base / 'lib'} holds no standard library")
+    if minor < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        raise NoInterpreter(f"{python} is Python {minor[0]}.{minor[1]}: tools need {wanted}")
+    own = home is None or config.get("include-system-site-packages", "").lower() == "true"
+    prefixes = tuple(dict.fromkeys((prefix, base)))
+    paths = [
+        folder for each in ((*prefixes,) if own else (prefix,)) for folder in _sites(each, minor)
+    ]
+    if own and base == Path("/usr") and _DEBIAN.is_dir():
+        paths.append(_DEBIAN)
+    version = _version(base, minor, config)
+    return Interpreter(python, version, prefixes, tuple(paths))
+
+
+def _holds(folder: Path, module: str) -> bool:
+    if (folder / module).is_dir() or (folder / f"{module}.py").is_file():
+        return True
+    return any(folder.glob(f"{module}.*.so")) or (folder / f"{module}.so").is_file()
+
+
+def _found(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False
+
+
+def _config(path: Path) -> dict[str, str]:
+    """What a virtual environment says of itself; nothing where it is none."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(_CONFIG_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return {}
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {key.strip().lower(): value.strip() for key, sign, value in pairs if sign}
+
+
+def _minor(python: Path, base: Path, config: dict[str, str]) -> tuple[int, int] | None:
+    libraries = {
+        (int(found[1]), int(found[2]))
+        for folder in base.glob("lib*/python3.*")
+        if (found := _LIBRARY.match(folder.name)) and (folder / "os.py").is_file()
+    }
+    told = [config.get(key, "") for key in ("version", "version_info")]
+    for name in (*told, python.name, python.resolve().name):
+        found = re.search(r"(3)\.(\d+)", name)
+        if found and (int(found[1]), int(found[2])) in libraries:
+            return int(found[1]), int(found[2])
+    return libraries.pop() if len(libraries) == 1 else None
+
+
+def _sites(prefix: Path, minor: tuple[int, int]) -> list[Path]:
+    library = f"python{minor[0]}.{minor[1]}"
+    found = [
+        prefix / folder / library / packages
+        for folder in ("lib", "lib64", "local/lib")
+        for packages in ("site-packages", "dist-packages")
+    ]
+    return [folder for folder in found if folder.is_dir()]
+
+
+def _version(base: Path, minor: tuple[int, int], config: dict[str, str]) -> str:
+    short = f"{minor[0]}.{minor[1]}"
+    header = base / "include" / f"python{short}" / "patchlevel.h"
+    told = [config.get(key, "") for key in ("version", "version_info")]
+    if header.is_file():
+        told.append(header.read_text(encoding="utf-8", errors="replace"))
+    for text in told:
+        found = re.search(rf"{re.escape(short)}\.\d+", text)
+        if found:
+            return found.group()
+    return short
