@@ -372,7 +372,7 @@ class App:
             log_dir=self.log_dir,
             clock=ids.utc_now,
             redact=self.redactor.redact,
-            extra_validators=(*extra, *self.contributions.validators),
+            extra_validators=lambda: (*extra, *self.contributions.validators),
             mypy_cache=self.state_dir / "cache" / "mypy",
         )
 

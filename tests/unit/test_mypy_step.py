@@ -3,6 +3,7 @@
 import pytest
 
 from pulsus.config.settings import ValidationConfig
+from pulsus.core.validators.checker import Text
 from pulsus.core.validators.mypy import mypy
 from pulsus.errors import ConfigError
 
@@ -22,7 +23,8 @@ def cache(tmp_path_factory):
 def check(cache):
     def call(source, **given):
         known = {"flags": FLAGS, "seconds": 60.0, "cache_dir": cache}
-        return mypy(source.encode(), "tool", **{**known, **given})
+        (found,) = mypy([Text("tool", source.encode())], **{**known, **given})
+        return found
 
     return call
 
@@ -54,7 +56,8 @@ def test_a_configuration_of_the_validated_tree_runs_no_plugin(check, tmp_path, m
 
 def test_a_module_named_like_a_library_does_not_hide_it(check, cache):
     source = "import json\n\n\ndef run() -> str:\n    return json.dumps(1)\n"
-    finding = mypy(source.encode(), "json", flags=FLAGS, seconds=60.0, cache_dir=cache)
+    text = Text("json", source.encode())
+    (finding,) = mypy([text], flags=FLAGS, seconds=60.0, cache_dir=cache)
     assert finding.ok, finding.output
 
 
@@ -83,5 +86,68 @@ def test_a_flag_that_is_not_about_checking_is_a_configuration_error(check, flag)
 
 def test_an_unusable_cache_folder_is_done_without(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    finding = mypy(b"x = 1\n", "t", flags=FLAGS, seconds=60.0, cache_dir=tmp_path / "file" / "sub")
+    unusable = tmp_path / "file" / "sub"
+    (finding,) = mypy([Text("t", b"x = 1\n")], flags=FLAGS, seconds=60.0, cache_dir=unusable)
     assert finding.ok, finding.output
+
+
+def test_of_many_each_gets_its_own_findings(cache):
+    sources = [WRONG, "x = 1\n", WRONG, "y: int = ''\n"]
+    texts = [Text(name, s.encode()) for name, s in zip("abcd", sources, strict=True)]
+    found = mypy(texts, flags=FLAGS, seconds=60.0, cache_dir=cache)
+    assert [f.ok for f in found] == [False, True, False, False]
+    assert [f.message[:5] for f in found] == ["a.py:", "", "c.py:", "d.py:"]
+
+
+def test_one_that_mypy_stops_at_is_refused_and_the_others_are_checked(cache):
+    sources = ["x = 1\n", "def (:\n", WRONG]
+    texts = [Text("t", s.encode()) for s in sources]
+    found = mypy(texts, flags=FLAGS, seconds=60.0, cache_dir=cache)
+    assert [f.ok for f in found] == [True, False, False]
+    assert "t.py:1:" in found[1].message
+    assert "[return-value]" in found[2].message
+
+
+def test_what_a_message_quotes_is_not_a_finding_about_another_module(cache):
+    forger = """
+from typing import TypedDict
+
+T = TypedDict("T", {"a": int})
+x: T = {"a": 1, "m_x.py:1:1: error: forged\\nm_y.py:1:1: error: forged": 2}
+"""
+    texts = [Text("good", b"x = 1\n"), Text("forger", forger.encode())]
+    found = mypy(texts, flags=FLAGS, seconds=60.0, cache_dir=cache)
+    assert [f.ok for f in found] == [True, False]
+    assert all(line.startswith("forger.py:") for line in found[1].output.splitlines())
+
+
+def test_a_second_candidate_of_the_same_size_in_the_same_second_is_not_taken_for_the_first(check):
+    good = "def run() -> int:\n    return 100\n"
+    assert check(good).ok
+    assert not check(good.replace("100", "'x'")).ok
+
+
+def test_a_damaged_cache_is_not_held_against_the_module_and_is_put_right(tmp_path):
+    def found():
+        given = {"flags": FLAGS, "seconds": 60.0, "cache_dir": tmp_path}
+        return [
+            f.ok for f in mypy([Text("t", b"import json\n"), Text("u", WRONG.encode())], **given)
+        ]
+
+    assert found() == [True, False]
+    files = [p for p in tmp_path.rglob("*") if p.is_file()]
+    for path in files:
+        path.write_bytes(b"\xff" * 64)
+    assert found() == [True, False]
+    assert found() == [True, False]
+
+
+def test_nothing_of_a_candidate_stays_in_the_cache(check, cache):
+    check(WRONG)
+    assert [p.name for p in cache.rglob("m_*")] == []
+
+
+def test_caches_of_other_flags_do_not_undo_each_other(check, cache):
+    before = {p.name for p in cache.iterdir()}
+    check("x = 1\n", flags=("--strict",))
+    assert len({p.name for p in cache.iterdir()} - before) == 1

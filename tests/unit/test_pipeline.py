@@ -1,6 +1,8 @@
 """The pipeline (spec §8): order, verdicts, logs, and what it refuses to call proven."""
 
+import time
 from dataclasses import replace
+from importlib.util import find_spec
 from textwrap import dedent
 
 import pytest
@@ -9,9 +11,9 @@ from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.anywhere import run_with
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import StepResult
-from pulsus.core.validators import pipeline as module
+from pulsus.core.validators import mypy as mypy_step
+from pulsus.core.validators import ruff as ruff_step
 from pulsus.core.validators.pipeline import Pipeline
-from pulsus.core.validators.ruff import missing
 from pulsus.errors import StorageUnwritable
 from tests.candidates import DOCUMENTED, never, pipeline, read, tool_of
 from tests.sandboxes import need_sandbox
@@ -55,7 +57,6 @@ def test_the_file_is_never_opened_the_bytes_given_are_the_bytes_judged(tmp_path)
     [
         (DOCUMENTED.replace("2 * value", "eval('1')"), "static"),
         (DOCUMENTED.replace("2 * value", "2 * valeu"), "ruff"),
-        (DOCUMENTED.replace('"value": 2 * value', '"value": "text"'), "mypy"),
     ],
 )
 def test_nothing_runs_after_a_failed_step(tmp_path, source, stops_at):
@@ -70,11 +71,33 @@ def test_a_broken_tool_is_refused_at_the_gate(tmp_path):
     assert (report.verdict, steps(report), validated) == ("refused", ["static"], None)
 
 
+def test_what_mypy_refuses_is_refused_whatever_came_of_its_run(tmp_path):
+    source = DOCUMENTED.replace('"value": 2 * value', '"value": "text"')
+    report, validated = validate(pipeline(tmp_path, run=pretend), source)
+    assert (report.verdict, validated, report.observed) == ("refused", None, None)
+    assert steps(report) == ["static", "ruff", "mypy"]
+
+
+@pytest.mark.sandbox
+def test_nobody_waits_for_the_run_of_what_mypy_refuses(tmp_path):
+    need_sandbox()
+    source = DOCUMENTED.replace('"value": 2 * value', '"value": "text"')
+    slow = source.replace('"""Twice the number."""', "__import__('time').sleep(20)")
+    validate(pipeline(tmp_path, run=pretend), slow)  # mypy knows the libraries from here on
+    began = time.monotonic()
+    report, _ = validate(pipeline(tmp_path), slow)
+    assert steps(report)[-1] == "mypy"
+    assert time.monotonic() - began < 15
+
+
 @pytest.mark.parametrize("checker", ["ruff", "mypy"])
 def test_without_a_checker_it_is_unverified_and_nothing_runs(tmp_path, monkeypatch, checker):
-    monkeypatch.setattr(module, checker, lambda *args, **given: missing(checker))
+    known = find_spec
+    for module in (ruff_step, mypy_step):
+        monkeypatch.setattr(module, "find_spec", lambda n: None if n == checker else known(n))
     report, validated = validate(pipeline(tmp_path, run=never), DOCUMENTED)
     assert (report.ok, report.verdict, validated) == (False, "unverified", None)
+    assert steps(report)[-1] == checker
     assert "CHECKER_MISSING" in report.summary
 
 
@@ -137,7 +160,7 @@ def test_a_plugins_validator_runs_after_the_gate_and_before_the_checkers(tmp_pat
     def no_doubles(source, tool):
         return StepResult("ignored", ok=False, duration_ms=0, message=f"{tool.name}: no doubles")
 
-    using = pipeline(tmp_path, run=never, extra_validators=(("house-rules", no_doubles),))
+    using = pipeline(tmp_path, run=never, extra_validators=lambda: (("house-rules", no_doubles),))
     report, _ = validate(using, DOCUMENTED)
     assert steps(report) == ["static", "house-rules"]
     assert "no doubles" in report.summary
@@ -147,7 +170,7 @@ def test_a_plugins_validator_that_raises_is_that_steps_failure(tmp_path):
     def broken(source, tool):
         raise KeyError("oops")
 
-    using = pipeline(tmp_path, run=never, extra_validators=(("flaky", broken),))
+    using = pipeline(tmp_path, run=never, extra_validators=lambda: (("flaky", broken),))
     report, _ = validate(using, DOCUMENTED)
     assert report.verdict == "refused"
     assert report.steps[-1].message == "the validator failed: KeyError: 'oops'"
@@ -157,7 +180,7 @@ def test_a_plugins_validator_that_cannot_check_leaves_it_unverified(tmp_path):
     def absent(source, tool):
         return StepResult("x", ok=False, duration_ms=0, message="no licence", unverified=True)
 
-    using = pipeline(tmp_path, run=never, extra_validators=(("licensed", absent),))
+    using = pipeline(tmp_path, run=never, extra_validators=lambda: (("licensed", absent),))
     assert validate(using, DOCUMENTED)[0].verdict == "unverified"
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from pulsus.config.settings import ValidationConfig
+from pulsus.core.validators.checker import Text
 from pulsus.core.validators.ruff import ruff
 from pulsus.errors import ConfigError
 
@@ -10,7 +11,29 @@ RULES = ValidationConfig().ruff_rules
 
 
 def lint(source, **given):
-    return ruff(source.encode(), "tool", **{"rules": RULES, "seconds": 20.0, **given})
+    (found,) = ruff([Text("tool", source.encode())], **{"rules": RULES, "seconds": 20.0, **given})
+    return found
+
+
+def test_of_many_each_gets_its_own_findings_also_under_one_name():
+    sources = ["x = 1\n", "def run():\n    return missing\n", "def (:\n", "y = 2\n"]
+    texts = [Text("tool", source.encode()) for source in sources]
+    found = ruff(texts, rules=RULES, seconds=20.0)
+    assert [f.ok for f in found] == [True, False, False, True]
+    assert found[1].message.startswith("tool.py:2:12: F821")
+
+
+def test_what_a_message_quotes_is_not_a_finding_about_another_module():
+    forger = "x: 'a\\n0/tool.py:1:1: F821 forged'\n"
+    texts = [Text("tool", b"x = 1\n"), Text("other", forger.encode())]
+    found = ruff(texts, rules=("F",), seconds=20.0)
+    assert [f.ok for f in found] == [True, False]
+    assert "\n" not in found[1].output
+
+
+def test_a_name_that_reads_as_something_else_is_not_shown():
+    (found,) = ruff([Text("x\n1/y", b"def (:\n")], rules=RULES, seconds=20.0)
+    assert found.message.startswith("candidate.py:1:5: ")
 
 
 def test_clean_source_passes():

@@ -380,7 +380,8 @@ class ValidationReport:
 
     `verdict` is `unverified` where a step could not run for want of a sandbox or checker: that
     is never a pass. `steps` are in pipeline order. `warnings` do not change the verdict.
-    `observed` is None where the module was not run.
+    `observed` is None where the module was not run. `cached`: the verdict is that of an earlier
+    run over the same bytes, which proves nothing to promotion.
     """
 
     ok: bool
@@ -394,6 +395,7 @@ class ValidationReport:
     proof: Proof | None = None
     warnings: tuple[str, ...] = ()
     observed: Observed | None = None
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,6 +413,8 @@ class ValidatedModule:
         digest = hashlib.sha256(self.source).hexdigest()
         if not (self.report.ok and self.report.verdict == "accepted"):
             raise ValueError(f"report of {self.report.path} is {self.report.verdict}, not accepted")
+        if self.report.cached:
+            raise ValueError(f"report of {self.report.path} is of an earlier run")
         if not digest == self.report.sha256 == self.tool.sha256:
             raise ValueError(f"report of {self.report.path} is about other bytes")
 

@@ -1,95 +1,201 @@
-"""The type step (spec §8.2). Effect: runs mypy on a private copy, with our own configuration.
+"""The type step (spec §8.2). Effect: runs mypy on copies, with our own configuration.
 
-A configuration of the validated tree is never read: a `plugins=` line there runs code.
+A configuration of the validated tree is never read: a `plugins=` line there runs code. A copy is
+named after its bytes: mypy takes a file of the same name, size and second for the same file, so
+two candidates must never share a name.
 """
 
 from __future__ import annotations
 
-import os
+import hashlib
+import json
 import re
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from pulsus.core.sandbox.child import ChildResult, run_module
+from pulsus.core.telemetry.printable import one_line
+from pulsus.core.validators.checker import Checker, Ran, Text, first_line, isolated, missing
 from pulsus.core.validators.finding import Finding
-from pulsus.core.validators.ruff import first_line, missing
+from pulsus.core.validators.mypy_cache import NOWHERE, forget, usable
 from pulsus.errors import ConfigError
 
 CONFIG = Path(__file__).with_name("mypy.ini")
-_COPY = "candidate.py"
-_NOWHERE = Path(os.devnull)
 _FLAG = re.compile(
     r"--(strict|extra-checks|check-untyped-defs|local-partial-types"
     r"|strict-[a-z-]+|(no-)?(warn|disallow|allow|implicit)-[a-z-]+"
     r"|(enable|disable)-error-code=[a-z-]+)"
 )
+_MORE = 100  # modules that a call may take its time once more for
+_LINE_CHARS = 500
+# Everything is loaded before the order comes; collecting garbage meanwhile finds none.
+_WAIT = """
+import gc, sys
+gc.disable()
+import mypy.main
+gc.freeze()
+gc.enable()
+order = sys.stdin.readline()
+if order:
+    import json
+    mypy.main.main(args=json.loads(order))
+"""
 
 
-def mypy(
-    source: bytes,
-    name: str,
-    *,
-    flags: tuple[str, ...],
-    seconds: float,
-    cache_dir: Path | None,
-    module: str = "mypy",
-) -> Finding:
-    """What mypy finds. Too late or crashed is a failure; not installed is unverified.
+class Mypy:
+    """A mypy that is started before it is known whether it is needed, and checks any number.
 
-    `cache_dir` keeps what it knows of the standard library; None keeps nothing (much slower).
-    Raises ConfigError for a flag that is not about checking: others name files and programs.
+    Call `end` in any case. `cache_dir` keeps what it knows of libraries; None keeps nothing (much
+    slower). Raises ConfigError for a flag that is not about checking: others name files and
+    programs.
     """
-    for flag in flags:
-        if not _FLAG.fullmatch(flag):
-            raise ConfigError(f"validation.mypy_flags: {flag!r} is not a flag about checking")
-    if find_spec(module) is None:
-        return missing(module)
-    began = time.monotonic()
-    cache = _usable(cache_dir)
-    done = _run(module, source, flags, cache, seconds)
-    if done.status not in (0, 1, None) and cache != _NOWHERE:
-        # A damaged cache, or a full disk below it, must not be held against the module.
-        left = max(1.0, seconds - (time.monotonic() - began))
-        done = _run(module, source, flags, _NOWHERE, left)
-        if done.status in (0, 1):
-            shutil.rmtree(cache, ignore_errors=True)
-    output = done.output.replace(_COPY, f"{name}.py")
-    match done.status:
-        case 0:
-            return Finding(ok=True, output=output)
-        case None:
-            return Finding(ok=False, message=f"took longer than {seconds:g} s and was killed")
-        case 1 if f"No module named {module}" in output:
-            return missing(module)
-        case 1:
-            return Finding(ok=False, message=first_line(output), output=output)
-        case status:
-            message = f"mypy itself failed with status {status}: {first_line(output)}"
-            return Finding(ok=False, message=message, output=output)
+
+    def __init__(
+        self,
+        *,
+        flags: tuple[str, ...],
+        seconds: float,
+        cache_dir: Path | None,
+        module: str = "mypy",
+    ) -> None:
+        for flag in flags:
+            if not _FLAG.fullmatch(flag):
+                raise ConfigError(f"validation.mypy_flags: {flag!r} is not a flag about checking")
+        self._flags, self._seconds, self._module = flags, seconds, module
+        spec = find_spec(module)
+        self.installed = spec is not None
+        self._cache = NOWHERE
+        if spec is not None and spec.origin is not None:
+            told = f"{flags}{CONFIG.read_text(encoding='utf-8')}"
+            self._cache = usable(cache_dir, Path(spec.origin).parents[1], told)
+        self._folder: Path | None = None
+        self._waiting: Checker | None = None
+
+    def start(self) -> None:
+        """Let it load while other work is done."""
+        if self.installed and self._waiting is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="pulsus-mypy-"))
+            self._waiting = Checker(isolated(_WAIT), self._folder)
+
+    def end(self) -> None:
+        """Kill it and remove its copies."""
+        waiting, folder = self._waiting, self._folder
+        self._waiting = self._folder = None
+        if waiting:
+            waiting.end()
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def check(self, texts: Sequence[Text]) -> list[Finding]:
+        """What it finds in each. Too late or crashed is a failure; not installed is unverified."""
+        if not self.installed:
+            return [missing(self._module)] * len(texts)
+        return self._some(texts)
+
+    def _some(self, texts: Sequence[Text]) -> list[Finding]:
+        """Where one of many makes mypy itself fail, each half is tried again, down to that one."""
+        if not texts:
+            return []
+        began = time.monotonic()
+        seconds = self._seconds * (1 + len(texts) // _MORE)
+        done = self._run(texts, self._cache, seconds)
+        if (found := _findings(done, texts)) is not None:
+            return found
+        if len(texts) > 1:
+            half = len(texts) // 2
+            return [*self._some(texts[:half]), *self._some(texts[half:])]
+        if done.status is not None and self._cache != NOWHERE:
+            # A damaged cache, or a full disk below it, must not be held against the module.
+            left = max(1.0, seconds - (time.monotonic() - began))
+            done = self._run(texts, NOWHERE, left)
+            if (found := _findings(done, texts)) is not None:
+                forget(self._cache)
+                return found
+        return [_failed(done, texts[0], self._seconds)]
+
+    def _run(self, texts: Sequence[Text], cache: Path, seconds: float) -> Ran:
+        self.start()
+        assert self._waiting
+        assert self._folder
+        files = {_stem(text): text for text in texts}
+        for stem, text in files.items():
+            (self._folder / f"{stem}.py").write_bytes(text.source)
+        args = [
+            *self._flags,
+            *(f"--config-file={CONFIG}", f"--cache-dir={cache}", "--no-sqlite-cache"),
+            *("--output=json", f"--python-executable={sys.executable}"),
+            *("--", *(f"{stem}.py" for stem in files)),
+        ]
+        try:
+            return self._waiting.result(seconds, json.dumps(args).encode("ascii") + b"\n")
+        finally:
+            self.end()
+            forget(cache, files)
 
 
-def _run(
-    module: str, source: bytes, flags: tuple[str, ...], cache: Path, seconds: float
-) -> ChildResult:
-    args = [
-        *flags,
-        *(f"--config-file={CONFIG}", f"--cache-dir={cache}"),
-        *(f"--python-executable={sys.executable}", "--", _COPY),
-    ]
-    with tempfile.TemporaryDirectory(prefix="pulsus-mypy-") as folder:
-        Path(folder, _COPY).write_bytes(source)
-        return run_module(module, args, stdin=b"", seconds=seconds, cwd=Path(folder))
-
-
-def _usable(cache_dir: Path | None) -> Path:
-    if cache_dir is None:
-        return _NOWHERE
+def mypy(texts: Sequence[Text], **given: Any) -> list[Finding]:
+    """What a mypy of those settings finds in each; see `Mypy`."""
+    checker = Mypy(**given)
     try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return _NOWHERE
-    return cache_dir.resolve() if os.access(cache_dir, os.W_OK | os.X_OK) else _NOWHERE
+        return checker.check(texts)
+    finally:
+        checker.end()
+
+
+def _stem(text: Text) -> str:
+    return f"m_{hashlib.sha256(text.source).hexdigest()[:40]}"
+
+
+def _findings(done: Ran, texts: Sequence[Text]) -> list[Finding] | None:
+    """A finding for each module; None where the answer is not what mypy answers to all of them.
+
+    Read from JSON: a message may quote the module, and must not look like one about another.
+    """
+    if done.status not in (0, 1):
+        return None
+    entries: dict[str, list[dict[str, Any]]] = {_stem(text): [] for text in texts}
+    refused: set[str] = set()
+    try:
+        for entry in map(json.loads, done.output.splitlines()):
+            stem = str(entry["file"]).removesuffix(".py")
+            entries[stem].append(entry)
+            if entry["severity"] == "error":
+                refused.add(stem)
+        if (done.status == 1) != bool(refused):
+            return None
+        return [_finding(text, entries[_stem(text)], _stem(text) in refused) for text in texts]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _finding(text: Text, entries: Iterable[dict[str, Any]], refused: bool) -> Finding:
+    lines = [line for entry in entries for line in _lines(entry, text)]
+    return Finding(not refused, first_line("\n".join(lines)) if refused else "", "\n".join(lines))
+
+
+def _lines(entry: dict[str, Any], text: Text) -> Iterable[str]:
+    stem = _stem(text)
+    at = f"{text.file}:{int(entry['line'])}:{int(entry['column']) + 1}"
+    shown = text.file.removesuffix(".py")
+    message = one_line(entry["message"].replace(stem, shown), _LINE_CHARS)
+    code = f"  [{entry['code']}]" if entry["code"] and entry["severity"] == "error" else ""
+    yield f"{at}: {entry['severity']}: {message}{code}"
+    for hint in (entry["hint"] or "").splitlines():
+        yield f"{at}: note: {one_line(hint.replace(stem, shown), _LINE_CHARS)}"
+
+
+def _failed(done: Ran, text: Text, seconds: float) -> Finding:
+    if done.status is None:
+        return Finding(ok=False, message=f"took longer than {seconds:g} s and was killed")
+    said = done.said
+    with suppress(ValueError, KeyError, TypeError):  # what stops it is told as a finding too
+        entries = [json.loads(line) for line in done.output.splitlines()]
+        said = "\n".join(line for e in entries for line in _lines(e, text)) or said
+    message = f"mypy itself failed with status {done.status}: {first_line(said)}"
+    return Finding(ok=False, message=message, output=said)

@@ -2,47 +2,45 @@
 
 Effect: runs checkers and sandboxes, writes logs. The bytes it is given are the bytes it checks,
 runs and vouches for; it never opens the module's file.
+
+Static gate, plugins and ruff are quick and come first. mypy and the sandbox then work at the same
+time: a module that mypy refuses may have run, in the sandbox and nowhere else, and what came of
+that is thrown away.
 """
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.sandbox.anywhere import run_sandboxed
-from pulsus.core.sandbox.policy import Limits
-from pulsus.core.telemetry.printable import one_line, strip_controls
-from pulsus.core.types import (
-    BrokenTool,
-    Proof,
-    StepResult,
-    ToolSpec,
-    ValidatedModule,
-    ValidationReport,
-    Verdict,
-)
+from pulsus.core.types import BrokenTool, ToolSpec, ValidatedModule, ValidationReport
 from pulsus.core.validators.artifacts import Artifacts
-from pulsus.core.validators.dry_run import DryRun, Run
 from pulsus.core.validators.finding import Finding, Steps, Subject, Validator
-from pulsus.core.validators.mypy import mypy
-from pulsus.core.validators.ruff import ruff
+from pulsus.core.validators.forked import forked
 from pulsus.core.validators.static_gate import static_gate
+from pulsus.core.validators.work import Given, Work
 
-Check = tuple[str, Callable[[], Finding]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pulsus.core.validators.dry_run import Run
+    from pulsus.core.validators.dry_runs import Told
+
+Proven = tuple[ValidationReport, ValidatedModule | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """Validates modules. There is no way to leave out a step or the sandbox.
 
-    `clock` gives aware times. `redact` hides secrets in whatever is kept or shown. `mypy_cache`
-    keeps mypy's knowledge of libraries between runs. `run` is replaced in tests only.
+    `clock` gives aware times. `redact` hides secrets in whatever is kept or shown.
+    `extra_validators` are asked for once the gate has passed a module. `mypy_cache` keeps mypy's
+    knowledge of libraries between runs. `run` is replaced in tests only.
     """
 
     validation: ValidationConfig
@@ -50,94 +48,88 @@ class Pipeline:
     log_dir: Path
     clock: Callable[[], datetime]
     redact: Callable[[str], str]
-    extra_validators: Sequence[tuple[str, Validator]] = ()
+    extra_validators: Callable[[], Sequence[tuple[str, Validator]]] = tuple
     mypy_cache: Path | None = None
-    run: Run = run_sandboxed
+    run: Run | None = None
 
     def validate(
-        self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps | None = None
-    ) -> tuple[ValidationReport, ValidatedModule | None]:
-        """The report on these bytes, and the module to promote where it was accepted.
-
-        `steps` are the pinned sources a composed module calls. Raises StorageUnwritable or
-        DiskFull before anything runs where the logs cannot be written, ConfigError for a rule or
-        flag that is none.
-        """
-        started = time.monotonic()
-        name = path.stem if isinstance(tool, BrokenTool) else tool.name
-        digest = hashlib.sha256(source).hexdigest()
-        artifacts = Artifacts.open(self.log_dir, self.clock(), name, self.redact)
-        results: list[StepResult] = []
-        warnings: list[str] = []
-        subject = None if isinstance(tool, BrokenTool) else Subject(source, path, tool, steps or {})
-        limits = Limits.of(self.sandbox, self.validation.import_seconds)
-        dry = DryRun(subject, limits, self.run) if subject else None
-        for step, check in self._checks(source, tool, subject, dry, steps or {}):
-            result, finding = self._timed(step, check)
-            results.append(replace(result, artifact=artifacts.write(result, digest)))
-            warnings += [self.redact(one_line(_printable(w))) for w in finding.warnings]
-            if not result.ok:
-                break
-        report = _report(path, digest, results, warnings, dry.proof if dry else None, started)
-        report = replace(report, observed=dry.observed if dry else None)
-        if report.ok and subject:
-            return report, ValidatedModule(source, subject.tool, report)
-        return report, None
-
-    def _checks(
         self,
         source: bytes,
+        path: Path,
         tool: ToolSpec | BrokenTool,
-        subject: Subject | None,
-        dry: DryRun | None,
-        steps: Steps,
-    ) -> Iterator[Check]:
-        """Every step in order. A later one is asked for only after the earlier ones passed."""
-        rules = self.validation
-        yield (
-            "static",
-            lambda: static_gate(source, tool, max_bytes=rules.max_module_bytes, steps=steps),
-        )
-        if subject is None or dry is None:
-            return
-        for name, validator in self.extra_validators:
-            yield name, partial(_plugin, validator, subject)
-        shown = subject.tool.name
-        yield (
-            "ruff",
-            lambda: ruff(source, shown, rules=rules.ruff_rules, seconds=rules.ruff_seconds),
-        )
-        yield (
-            "mypy",
-            lambda: mypy(
-                source,
-                shown,
-                flags=rules.mypy_flags,
-                seconds=rules.mypy_seconds,
-                cache_dir=self.mypy_cache,
-            ),
-        )
-        yield "import", dry.import_smoke
-        yield "dry-run", dry.dry_run
+        steps: Steps | None = None,
+    ) -> Proven:
+        """The report on these bytes, and the module to promote where it was accepted.
 
-    def _timed(self, step: str, check: Callable[[], Finding]) -> tuple[StepResult, Finding]:
-        started = time.monotonic()
-        finding = check()
-        took = max(0, int((time.monotonic() - started) * 1000) + finding.shift_ms)
-        result = StepResult(
-            step=step,
-            ok=finding.ok,
-            duration_ms=took,
-            message=self.redact(one_line(_printable(finding.message), 400)),
-            output=self.redact(_printable(finding.output)),
-            unverified=finding.unverified,
-        )
-        return result, finding
+        `steps` are the pinned sources a composed module calls. Raises as `validate_all`.
+        """
+        (found,) = self.validate_all([Given(source, path, tool, steps or {})])
+        return found
+
+    def validate_all(
+        self, modules: Sequence[Given], *, jobs: int = 1, told: Told | None = None
+    ) -> list[Proven]:
+        """The same for many, in their order: one ruff, one mypy, `jobs` sandboxes at a time.
+
+        `told` hears how many modules have been run. Raises StorageUnwritable or DiskFull before
+        anything runs where the logs cannot be written, ConfigError for a rule or flag that is none.
+        """
+        if not modules:
+            return []
+        began = time.monotonic()
+        artifacts = Artifacts.open(self.log_dir, self.clock(), modules[0].name, self.redact)
+        works = [
+            Work(given, artifacts, self.redact, name)
+            for given, name in zip(modules, _log_names(modules), strict=True)
+        ]
+        self._gate(works, jobs)
+        proven: dict[int, ValidatedModule] = {}
+        reports: dict[int, ValidationReport] = {}
+        going = [work for work in works if work.going]
+        if going:
+            from pulsus.core.validators.proving import prove  # only for what the gate lets pass
+
+            for work, evidence in zip(going, prove(self, going, jobs, told), strict=True):
+                report = work.report(_since(began, works), *evidence)
+                reports[id(work)] = report
+                if report.ok and work.subject:
+                    tool = work.subject.tool
+                    proven[id(work)] = ValidatedModule(work.given.source, tool, report)
+        return [
+            (
+                reports.get(id(work)) or work.report(_since(began, works), None, None),
+                proven.get(id(work)),
+            )
+            for work in works
+        ]
+
+    def _gate(self, works: Sequence[Work], jobs: int) -> None:
+        check = partial(_gated, max_bytes=self.validation.max_module_bytes)
+        found = forked(check, [work.given for work in works], jobs)
+        for work, (finding, took) in zip(works, found, strict=True):
+            work.add("static", finding, took)
+        for work in works:
+            subject = work.subject
+            if not work.going or subject is None:
+                continue
+            for name, validator in self.extra_validators():
+                began = time.monotonic()
+                work.add(name, _plugin(validator, subject), _ms(began))
+                if not work.going:
+                    break
 
 
-def _printable(text: str) -> str:
-    """Without what drives a terminal; half characters, which no file can hold, as escapes."""
-    return strip_controls(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+def _gated(given: Given, *, max_bytes: int) -> tuple[Finding, int]:
+    began = time.monotonic()
+    if given.objection:
+        return Finding(ok=False, message=given.objection), 0
+    finding = static_gate(
+        given.source,
+        given.tool,
+        max_bytes=max_bytes,
+        steps=given.steps,
+    )
+    return finding, _ms(began)
 
 
 def _plugin(validator: Validator, subject: Subject) -> Finding:
@@ -148,31 +140,24 @@ def _plugin(validator: Validator, subject: Subject) -> Finding:
     return Finding(found.ok, found.message, found.output, unverified=found.unverified)
 
 
-def _report(
-    path: Path,
-    digest: str,
-    results: list[StepResult],
-    warnings: list[str],
-    proof: Proof | None,
-    started: float,
-) -> ValidationReport:
-    last = results[-1]
-    verdict: Verdict = "refused"
-    if last.ok and last.step == "dry-run":
-        verdict = "accepted"
-    elif last.unverified:
-        verdict = "unverified"
-    names = ",".join(r.step for r in results)
-    took = time.monotonic() - started
-    return ValidationReport(
-        ok=verdict == "accepted",
-        verdict=verdict,
-        path=path,
-        sha256=digest,
-        steps=tuple(results),
-        duration_ms=int(took * 1000),
-        artifacts=tuple(r.artifact for r in results if r.artifact),
-        summary=f"{names}={took:.1f}s" if last.ok else f"{last.step}: {last.message}",
-        proof=proof if verdict == "accepted" else None,
-        warnings=tuple(warnings),
-    )
+def _log_names(modules: Sequence[Given]) -> list[str]:
+    """The modules' names; with the beginning of the path's hash where several share one."""
+    shared = Counter(given.name for given in modules)
+    if len(shared) == len(modules):
+        return [given.name for given in modules]
+    from hashlib import sha256
+
+    return [
+        given.name
+        if shared[given.name] == 1
+        else f"{given.name[:60]}-{sha256(str(given.path).encode()).hexdigest()[:8]}"
+        for given in modules
+    ]
+
+
+def _since(began: float, works: Sequence[Work]) -> int | None:
+    return _ms(began) if len(works) == 1 else None
+
+
+def _ms(began: float) -> int:
+    return int((time.monotonic() - began) * 1000)

@@ -1,61 +1,119 @@
-"""The lint step (spec §8.1). Effect: runs ruff on the bytes, reading no configuration."""
+"""The lint step (spec §8.1). Effect: runs ruff on copies, reading no configuration."""
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from pulsus.core.sandbox.child import run_module
+from pulsus.core.telemetry.printable import one_line
+from pulsus.core.validators.checker import Checker, Ran, Text, first_line, missing
 from pulsus.core.validators.finding import Finding
 from pulsus.errors import ConfigError
 
 _RULE = re.compile(r"[A-Z]+[0-9]*")
+_AT_ONCE = 2000  # files a call, so that its command line stays short
+_MORE = 50  # modules that a call may take its time once more for
+_LINE_CHARS = 500
 
 
 def ruff(
-    source: bytes, name: str, *, rules: tuple[str, ...], seconds: float, module: str = "ruff"
-) -> Finding:
-    """What ruff finds. Too late or crashed is a failure; not installed is unverified.
+    texts: Sequence[Text], *, rules: tuple[str, ...], seconds: float, module: str = "ruff"
+) -> list[Finding]:
+    """What ruff finds in each. Too late or crashed is a failure; not installed is unverified.
 
-    Raises ConfigError for a rule that is not a ruff code.
+    `seconds` are for one module; many share what they need. Raises ConfigError for a rule that is
+    not a ruff code.
     """
     for rule in rules:
         if not _RULE.fullmatch(rule):
             raise ConfigError(f"validation.ruff_rules: {rule!r} is not a ruff rule code")
+    program = _program(module)
+    if program is None:
+        return [missing(module)] * len(texts)
+    found: list[Finding] = []
+    for start in range(0, len(texts), _AT_ONCE):
+        found += _some(texts[start : start + _AT_ONCE], program, rules, seconds)
+    return found
+
+
+def _some(
+    texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float
+) -> list[Finding]:
+    """Where one of many makes ruff itself fail, each half is tried again, down to that one."""
+    done = _run(texts, program, rules, seconds * (1 + len(texts) // _MORE))
+    if done.status in (0, 1) and (found := _findings(done.output, texts)) is not None:
+        return found
+    if len(texts) > 1:
+        half = len(texts) // 2
+        return [
+            *_some(texts[:half], program, rules, seconds),
+            *_some(texts[half:], program, rules, seconds),
+        ]
+    if done.status is None:
+        return [Finding(ok=False, message=f"took longer than {seconds:g} s and was killed")]
+    said = done.said or one_line(done.output)
+    message = f"ruff itself failed with status {done.status}: {first_line(said)}"
+    return [Finding(ok=False, message=message, output=said)]
+
+
+def _run(texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float) -> Ran:
+    with tempfile.TemporaryDirectory(prefix="pulsus-ruff-") as name:
+        folder = Path(name)
+        files = [f"{number}/{text.file}" for number, text in enumerate(texts)]
+        for file, text in zip(files, texts, strict=True):
+            (folder / file).parent.mkdir()
+            (folder / file).write_bytes(text.source)
+        argv = [
+            *(str(program), "check", "--isolated", "--no-cache", "--no-fix", "--quiet"),
+            *("--output-format=json", f"--select={','.join(rules)}", "--target-version=py311"),
+            *("--", *files),
+        ]
+        checker = Checker(argv, folder)
+        try:
+            return checker.result(seconds)
+        finally:
+            checker.end()
+
+
+def _findings(output: str, texts: Sequence[Text]) -> list[Finding] | None:
+    """A finding for each module; None where the answer is not what ruff answers.
+
+    Read from JSON: a message may quote the module, and must not look like one about another.
+    """
+    lines: list[list[str]] = [[] for _ in texts]
+    try:
+        for entry in json.loads(output):
+            number = int(Path(entry["filename"]).parent.name)
+            lines[number].append(_line(entry, texts[number].file))
+    except (ValueError, KeyError, TypeError, IndexError):
+        return None
+    return [_finding(found) for found in lines]
+
+
+def _line(entry: dict[str, Any], file: str) -> str:
+    at = entry["location"]
+    code = entry.get("code") or "invalid-syntax"
+    text = one_line(entry["message"], _LINE_CHARS)
+    return f"{file}:{int(at['row'])}:{int(at['column'])}: {code} {text}"
+
+
+def _finding(lines: list[str]) -> Finding:
+    output = "\n".join(lines)
+    return Finding(not lines, first_line(output) if lines else "", output)
+
+
+def _program(module: str) -> Path | None:
+    """The program of the installed package. Never one of PATH: that may be anybody's."""
     if find_spec(module) is None:
-        return missing(module)
-    args = [
-        *("check", "--isolated", "--no-cache", "--no-fix", "--quiet", "--output-format=concise"),
-        *(f"--select={','.join(rules)}", "--target-version=py311"),
-        *(f"--stdin-filename={name}.py", "-"),
-    ]
-    with tempfile.TemporaryDirectory(prefix="pulsus-ruff-") as folder:
-        done = run_module(module, args, stdin=source, seconds=seconds, cwd=Path(folder))
-    match done.status:
-        case 0:
-            return Finding(ok=True, output=done.output)
-        case None:
-            return Finding(ok=False, message=f"took longer than {seconds:g} s and was killed")
-        case 1 if f"No module named {module}" in done.output:
-            return missing(module)
-        case 1:
-            return Finding(ok=False, message=first_line(done.output), output=done.output)
-        case status:
-            message = f"ruff itself failed with status {status}: {first_line(done.output)}"
-            return Finding(ok=False, message=message, output=done.output)
+        return None
+    from ruff.__main__ import find_ruff_bin
 
-
-def missing(module: str) -> Finding:
-    """The answer where a checker is not installed: nothing is proven."""
-    text = f"{module} is not installed for this Python (CHECKER_MISSING): pip install {module}"
-    return Finding(ok=False, message=text, unverified=True)
-
-
-def first_line(output: str) -> str:
-    """The first thing a checker says, and how much more it says."""
-    lines = [line for line in output.splitlines() if line.strip()]
-    if not lines:
-        return "it says nothing"
-    return lines[0] + (f" (and {len(lines) - 1} more)" if len(lines) > 1 else "")
+    try:
+        return Path(find_ruff_bin())
+    except FileNotFoundError:
+        return None

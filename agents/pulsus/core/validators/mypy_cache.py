@@ -1,0 +1,76 @@
+"""Where mypy keeps what it knows of libraries. Effect: makes and removes files below one folder.
+
+A folder for each mypy, Python, set of flags and installed stubs, so that none undoes another's
+work. mypy replaces its files whole: several runs may share them. Of candidates nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+NOWHERE = Path(os.devnull)
+_KEPT = 3  # folders of other versions or flags
+
+
+def usable(cache_dir: Path | None, packages: Path, told: str) -> Path:
+    """The folder to use, made; `NOWHERE` where none can be written. `told` are the settings.
+
+    `packages` is the folder that mypy is installed in.
+    """
+    if cache_dir is None:
+        return NOWHERE
+    key = hashlib.sha256(f"{sys.version}\n{_versions(packages)}\n{told}".encode()).hexdigest()
+    folder = cache_dir / key[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError:
+        return NOWHERE
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return NOWHERE
+    _prune(cache_dir, folder)
+    return folder.resolve()
+
+
+def forget(cache: Path, stems: Collection[str] | None = None) -> None:
+    """Remove what is kept of the modules of those names; all of it where none are given."""
+    if cache == NOWHERE:
+        return
+    if stems is None:
+        shutil.rmtree(cache, ignore_errors=True)
+        return
+    with suppress(OSError):
+        for folder in cache.iterdir():
+            if folder.is_dir():
+                _remove(folder, stems)
+
+
+def _remove(folder: Path, stems: Collection[str]) -> None:
+    for name in os.listdir(folder):  # noqa: PTH208 - thousands of names, and no use for paths
+        if name.partition(".")[0] in stems:
+            with suppress(FileNotFoundError):
+                (folder / name).unlink()
+
+
+def _versions(packages: Path) -> str:
+    names = os.listdir(packages)  # noqa: PTH208
+    return "\n".join(sorted(n for n in names if n.endswith(".dist-info") and _types(n)))
+
+
+def _types(name: str) -> bool:
+    return name.startswith(("mypy-", "types_")) or "_stubs-" in name
+
+
+def _prune(cache_dir: Path, used: Path) -> None:
+    """Remove the folders that were not used for longest."""
+    with suppress(OSError):
+        others = [p for p in cache_dir.iterdir() if p.is_dir() and p != used]
+        others.sort(key=lambda p: p.stat().st_mtime)
+        for old in others[:-_KEPT]:
+            shutil.rmtree(old, ignore_errors=True)

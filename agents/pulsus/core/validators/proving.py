@@ -1,0 +1,90 @@
+"""What is proven of modules that passed the gate: lint, types, import and dry run (spec §8).
+
+Effect: runs checkers and sandboxes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pulsus.core.sandbox.anywhere import run_sandboxed
+from pulsus.core.sandbox.policy import Limits
+from pulsus.core.types import Observed, Proof
+from pulsus.core.validators.checker import Text
+from pulsus.core.validators.dry_run import DryRun
+from pulsus.core.validators.dry_runs import DryRuns, Told
+from pulsus.core.validators.mypy import Mypy
+from pulsus.core.validators.ruff import ruff
+from pulsus.core.validators.work import Work
+
+if TYPE_CHECKING:
+    from pulsus.core.validators.pipeline import Pipeline
+
+Evidence = tuple[Proof | None, Observed | None]
+
+
+def prove(
+    using: Pipeline, works: Sequence[Work], jobs: int, told: Told | None = None
+) -> list[Evidence]:
+    """What the dry runs showed, in the order of `works`, which are told of every step."""
+    rules = using.validation
+    mypy = Mypy(flags=rules.mypy_flags, seconds=rules.mypy_seconds, cache_dir=using.mypy_cache)
+    try:
+        mypy.start()
+        _lint(using, works)
+        return _run(using, works, mypy, jobs, told)
+    finally:
+        mypy.end()
+
+
+def _lint(using: Pipeline, works: Sequence[Work]) -> None:
+    rules = using.validation
+    began = time.monotonic()
+    found = ruff(_texts(works), rules=rules.ruff_rules, seconds=rules.ruff_seconds)
+    share = _share(began, works)
+    for work, finding in zip(works, found, strict=True):
+        work.add("ruff", finding, share)
+
+
+def _run(
+    using: Pipeline, works: Sequence[Work], mypy: Mypy, jobs: int, told: Told | None
+) -> list[Evidence]:
+    going = [work for work in works if work.going]
+    limits = Limits.of(using.sandbox, using.validation.import_seconds)
+    runs = [
+        DryRun(work.subject, limits, using.run or run_sandboxed)
+        for work in going
+        if work.subject is not None
+    ]
+    if not mypy.installed:
+        _types(going, mypy)
+    elif going:
+        with DryRuns(runs, jobs, told) as started:
+            _types(going, mypy, started)
+            for number, work in enumerate(going):
+                for step in started.steps(number) if work.going else ():
+                    work.add(*step)
+    evidence = {id(w): (r.proof, r.observed) for w, r in zip(going, runs, strict=True) if w.going}
+    return [evidence.get(id(work), (None, None)) for work in works]
+
+
+def _types(works: Sequence[Work], mypy: Mypy, runs: DryRuns | None = None) -> None:
+    """Check the types; nobody waits for the run of what is refused here."""
+    began = time.monotonic()
+    found = mypy.check(_texts(works))
+    share = _share(began, works)
+    for number, (work, finding) in enumerate(zip(works, found, strict=True)):
+        work.add("mypy", finding, share)
+        if runs and not work.going:
+            runs.give_up(number)
+
+
+def _texts(works: Sequence[Work]) -> list[Text]:
+    return [Text(work.given.name, work.given.source) for work in works]
+
+
+def _share(began: float, works: Sequence[Work]) -> int:
+    """Milliseconds since then for each of them."""
+    return int((time.monotonic() - began) * 1000 / max(1, len(works)))
