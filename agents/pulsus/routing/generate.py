@@ -163,6 +163,7 @@ class Writer:
                 chars=settings.neighbour_chars,
             ),
             hints=telling.hints(self.project, outcome.passages),
+            skeleton=scaffold.start(text, given),
         )
 
     def _told(self, found: Round) -> None:

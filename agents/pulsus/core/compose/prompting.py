@@ -5,7 +5,6 @@ The system prompt depends on settings alone and comes first, so that a server co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -14,7 +13,7 @@ import jinja2
 from pulsus.core.compose import behaviour
 from pulsus.core.compose.guardrails import Rules
 from pulsus.core.compose.proposer import Message
-from pulsus.core.compose.signature import Call, called
+from pulsus.core.compose.signature import called
 from pulsus.core.types import Example
 from pulsus.record import dataclass
 
@@ -26,7 +25,8 @@ _SHOWN_DETAIL = 1500
 class Brief:
     """What is to be written. `neighbours` are sources or descriptions of existing tools.
 
-    `imports` are the allowlist in the order of the settings; `hints` are passages of the docs.
+    `imports` are the allowlist in the order of the settings; `hints` are passages of the docs,
+    `skeleton` is a module without a body to go on with.
     """
 
     request: str
@@ -35,6 +35,7 @@ class Brief:
     examples: tuple[Example, ...] = ()
     neighbours: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+    skeleton: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ def first(brief: Brief, *, short: bool = False) -> list[Message]:
     asked = render(
         "request.j2",
         request=brief.request.strip(),
-        signature=call.text() if call else "",
+        skeleton=brief.skeleton.strip(),
+        sure=call is not None,
         result=call.result if call else "",
         examples=behaviour.yaml(brief.examples) if brief.examples else "",
         neighbours=() if short else brief.neighbours,
@@ -87,11 +89,6 @@ def render(template: str, **values: Any) -> str:
 def example_tool(name: str, text: str) -> str:
     """An existing module as the model sees it."""
     return f"{name}:\n```python\n{text.strip()}\n```"
-
-
-def described(names: Sequence[Call]) -> str:
-    """Calls, one a line."""
-    return "\n".join(call.text() for call in names)
 
 
 @cache

@@ -33,16 +33,23 @@ def name_of(request: str) -> str:
 def module(request: str, given: Sequence[Example]) -> str:
     """The skeleton's source; with examples its arguments and result are theirs."""
     call = called(given) or guessed(request)
-    text = _contract(request, call, given)
+    return _source(_contract(request, call, given, "Describe it."), call)
+
+
+def start(request: str, given: Sequence[Example]) -> str:
+    """The same for a model to go on with: no examples, which are added to what it writes."""
+    call = called(given) or guessed(request)
+    return _source(_contract(request, call, (), ""), call)
+
+
+def _source(text: str, call: Call) -> str:
     hints = " ".join((call.returns, *(p.hint for p in call.parameters)))
     imports = ["from pathlib import Path"] if "Path" in hints else []
     imports += ["from typing import Any"] if "Any" in hints else []
-    return render(
-        "scaffold.j2",
-        docstring=source.docstring(text),
-        imports=imports,
-        signature=call.text(),
-    ).replace("annotations\n\n\n\n", "annotations\n\n")
+    made = render(
+        "scaffold.j2", docstring=source.docstring(text), imports=imports, signature=call.text()
+    )
+    return made.replace("annotations\n\n\n\n", "annotations\n\n\n")
 
 
 def test(name: str, file: str, given: Sequence[Example]) -> str:
@@ -69,27 +76,34 @@ def guessed(request: str) -> Call:
     return Call(parameters or (Parameter("text", "str"),), "dict[str, Any]", "")
 
 
-def _contract(request: str, call: Call, given: Sequence[Example]) -> str:
+def _contract(request: str, call: Call, given: Sequence[Example], described: str) -> str:
+    """`described` stands for every description; "" makes one from the name."""
     summary = one_line(_SPECIAL.sub(" ", request), 150) or "A new tool"
+    summary = summary[:1].upper() + summary[1:]
     if _HEADER.match(summary):
         summary = f"Tool: {summary}"
-    args = [f"    {p.name} ({p.hint}): Describe it." for p in call.parameters]
+    args = [f"    {p.name} ({p.hint}): {described or _plain(p.name)}" for p in call.parameters]
     keys = call.keys or (("result", "Any" if call.returns.startswith("dict") else call.returns),)
-    returns = [f"    {name} ({hint}): Describe it." for name, hint in keys]
+    returns = [f"    {name} ({hint}): {described or _plain(name)}" for name, hint in keys]
+    reads = ", ".join(f"the given {p.name}" for p in call.parameters if "Path" in p.hint)
     parts = [
         summary if summary.endswith((".", "!", "?", "…")) else f"{summary}.",
-        "A skeleton: describe how it works, then write its body.",
+        "A skeleton: describe how it works, then write its body." if described else "",
         "\n".join(("Args:", *args)) if args else "",
         "\n".join(("Returns:", *returns)),
         "Side effects:\n    none",
         "Kind: read",
-        "Effects:\n    paths: none\n    hosts: none\n    commands: none",
+        f"Effects:\n    paths: {reads or 'none'}\n    hosts: none\n    commands: none",
         "Secrets: none",
     ]
     if given:
         listed = (f"    {line}" for line in behaviour.yaml(given).split("\n"))
         parts.append("\n".join(("Examples:", *listed)))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _plain(name: str) -> str:
+    return f"The {name.replace('_', ' ')}."
 
 
 def _keywords(example: Example) -> str:
