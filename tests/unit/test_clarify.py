@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.core.compose.selector import Choice
 from pulsus.core.types import ParsedIntent
-from pulsus.routing.clarify import agreed, between, instead, question, resolve, settled
+from pulsus.routing.clarify import agreed, between, evident, instead, question, resolve, settled
 from pulsus.routing.prompt_parser import Guess, PromptParser, Reading
 from pulsus.routing.search import Search
 from tests.ranking import CATALOGUE, ranked, tool
@@ -203,3 +203,27 @@ def test_another_answer_is_no_yes_to_the_plan(answer):
 def test_a_folder_still_answers_a_question_about_a_plan():
     assert resolve(UNSURE, planned("3"), "3") == ParsedIntent("ingest", "load", "words", 1.0)
     assert resolve(UNSURE, planned("web"), "web").domain == "web"
+
+
+def test_tools_that_are_sure_settle_what_the_words_leave_open():
+    found = evident(UNSURE.intent, PLAN, least=0.9)
+    assert found == ParsedIntent("ingest", "load", "words", 0.9)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param(search(ranked("a/b/x", 0.89), policy="select"), id="not sure enough"),
+        pytest.param(
+            search(ranked("a/b/x", 0.99, caution="it only reads"), policy="select"), id="at odds"
+        ),
+        pytest.param(search(ranked("a/b/x", 0.99)), id="not chosen"),
+    ],
+)
+def test_what_is_not_beyond_doubt_settles_nothing(found):
+    assert evident(UNSURE.intent, found, least=0.9) is None
+
+
+def test_surer_words_than_the_tool_keep_their_own_confidence():
+    intent = replace(UNSURE.intent, confidence=0.97)
+    assert evident(intent, search(ranked("a/b/x", 0.95), policy="select"), least=0.9) is None

@@ -44,6 +44,7 @@ class ParserConfig(Section):
     """Words to intent (spec §3)."""
 
     confidence_threshold: Unit = 0.55
+    settled_at: Unit = 0.90
     max_request_chars: Annotated[int, Limits(ge=1, le=100_000)] = 4000
     max_options: Annotated[int, Limits(ge=2, le=20)] = 4
 

@@ -104,9 +104,8 @@ def _seq(record: Record) -> int:
 def _compared(record: Record, seen: _Seen, folder: Path) -> Iterable[Finding]:
     anchor = record.log or {}
     if seen.hashes.get(_seq(record)) != anchor.get("hash"):
-        reason = (
-            f"{record.id} was made after record {_seq(record)}, which the log has not got in that form"
-        )
+        number = _seq(record)
+        reason = f"{record.id} was made after record {number}, which the log has not got like that"
         yield Finding("LOG_CUT", "error", folder, None, record.tool_id, reason, _EVIDENCE)
     elif writing.decision_key(record) not in seen.keys:
         reason = f"{record.id} is not as it was logged, or was taken out of the log"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.compose.selector import Choice
 from pulsus.core.rankers.text import clean
 from pulsus.core.telemetry.printable import one_line
-from pulsus.core.types import Clarification, ParsedIntent
+from pulsus.core.types import Clarification, ParsedIntent, ToolSpec
 from pulsus.routing.prompt_parser import Guess, Reading, best_intent
 
 if TYPE_CHECKING:
@@ -79,6 +79,19 @@ def between(found: Search, *, tau: float) -> Clarification | None:
     return Clarification(f"{_MEANT}tool={listed}?", (first.tool.id, second.tool.id))
 
 
+def evident(intent: ParsedIntent, found: Search, *, least: float) -> ParsedIntent | None:
+    """The intent that what was found settles (ADR 9): in the folder of its last domain tool.
+
+    None where any chosen tool's p is below `least`, or is at odds with the request. The confidence
+    is the lowest of their p.
+    """
+    chosen = found.choice.chosen
+    p = min((r.p for r in chosen), default=0.0)
+    if p < least or p <= intent.confidence or any(r.caution for r in chosen):
+        return None
+    return _in_folder_of(intent, [r.tool for r in chosen], p)
+
+
 def instead(asked: Clarification, found: Search, *, max_options: int) -> Clarification:
     """The question with the plan found as its first option, where there is a plan.
 
@@ -101,9 +114,14 @@ def agreed(intent: ParsedIntent, found: Search, asked: Clarification) -> ParsedI
     said = clean(asked.answer or "").lower().rpartition("=")[2].strip().rstrip(".!?")
     if not steps or asked.options[0] != steps or said not in ("1", "steps", "yes", "y", steps):
         return None
-    tools = [r.tool for r in found.choice.chosen]
+    return _in_folder_of(intent, [r.tool for r in found.choice.chosen], 1.0)
+
+
+def _in_folder_of(
+    intent: ParsedIntent, tools: Sequence[ToolSpec], confidence: float
+) -> ParsedIntent:
     last = next((t for t in reversed(tools) if t.domain), tools[-1])
-    return replace(intent, domain=last.domain, action=last.action, confidence=1.0)
+    return replace(intent, domain=last.domain, action=last.action, confidence=confidence)
 
 
 def _steps(found: Search) -> str:

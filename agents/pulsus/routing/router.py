@@ -190,10 +190,16 @@ class Router:
         searcher, intent = self.project.searcher(), reading.intent
         found = searcher.search(intent, hinted=reading.hinted)
         between = clarify.between(found, tau=self.project.settings.ranker.threshold)
+        config = self.project.settings.parser
+        sure = clarify.evident(intent, found, least=config.settled_at) if question else None
+        if sure and not between:
+            trace.event("settle", decision="the tools found settle it", top_p=sure.confidence)
+            intent = sure
+            if sure.confidence >= config.confidence_threshold:
+                return sure, None, found
         question = between or question
         if question and not between:
-            most = self.project.settings.parser.max_options
-            question = clarify.instead(question, found, max_options=most)
+            question = clarify.instead(question, found, max_options=config.max_options)
         if question is None or self.person is None:
             return intent, question, found
         asked = replace(question, answer=self.person.clarify(question))
