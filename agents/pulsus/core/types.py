@@ -424,7 +424,8 @@ class Promotion:
     """A promoted revision. `created` is False where name and hash were already there.
 
     `bump` is by how much the version went up from `previous`, `changes` why; both say nothing of a
-    tool's first revision. `restores` is the version whose bytes came back.
+    tool's first revision. `restores` is the version whose bytes came back. `kind` is the one on
+    record: what the tool counts as when it is run.
     """
 
     revision: str
@@ -436,6 +437,7 @@ class Promotion:
     bump: str | None = None
     changes: tuple[str, ...] = ()
     restores: str | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

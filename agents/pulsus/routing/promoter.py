@@ -90,6 +90,7 @@ class CataloguePromoter:
             target.path(self.workflows_root),
             target.tool_id,
             created=False,
+            kind=record.kind,
         )
 
     def _origin(self, source: bytes) -> dict[str, Any]:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.core.compose.planner import params_of
+from pulsus.core.contract.kinds import stronger
 from pulsus.core.storage import chain
 from pulsus.core.storage.promote import os_user
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
-from pulsus.errors import ApprovalNeeded, Denied, InputNeeded, NotPromoted, ToolNotFound
+from pulsus.errors import (
+    ApprovalNeeded,
+    Denied,
+    InputNeeded,
+    NotPromoted,
+    PulsusError,
+    ToolNotFound,
+)
+from pulsus.execution import secrets
 from pulsus.execution.child import RunResult, run_tool
 from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.pump import OnOutput
@@ -54,7 +64,8 @@ def run_outcome(
     tool = project.define(source, outcome.promotion.path)
     if isinstance(tool, BrokenTool):
         raise ToolNotFound(f"{outcome.promotion.path} is no tool: {tool.reason}")
-    if tool.kind == "write" and not (person and person.confirm_run(tool)):
+    counted = require_promoted(project, tool, source)
+    if counted.kind == "write" and not (person and person.confirm_run(counted)):
         refusal = ApprovalNeeded(
             f"{tool.id} may change things, so it is not run without a confirmation",
             hint=f"run it yourself: pulsus run {tool.id}",
@@ -74,25 +85,38 @@ def run_promoted(
 ) -> RunResult:
     """What the tool returns, run from exactly these bytes; they and its steps' must be promoted.
 
+    The secrets that they name are in the child's environment, and in nothing that comes back.
     Raises Denied for a tool or step that the filters leave out, NotPromoted for bytes that are not
-    on record, ToolFailed, UsageError; for what may write also as `chain.append`, and then it did
-    not run.
+    on record, InputNeeded for a secret without a value, ToolFailed, UsageError; for what may write
+    also as `chain.append`, and then it did not run.
     """
     steps = steps_of(project, source)
     require_allowed(project, tool, [step for step, _ in steps.values()])
-    require_promoted(project, tool, source)
-    for step, code in steps.values():
-        require_promoted(project, step, code)
-    if any(each.kind == "write" for each in (tool, *(step for step, _ in steps.values()))):
-        _log(project, tool, inputs)
-    return run_tool(
-        tool,
-        source,
-        inputs,
-        steps=steps,
-        timeout_s=project.settings.run.max_seconds,
-        on_output=on_output,
-    )
+    used = [require_promoted(project, tool, source)]
+    used += [require_promoted(project, step, code) for step, code in steps.values()]
+    require_allowed(project, used[0], [])  # its kind may be another on record
+    given = secrets.named(used, os.environ)
+    veil = secrets.Veil(given.values())
+    if any(each.kind == "write" for each in used):
+        _log(project, tool, {name: veil.value(value) for name, value in inputs.items()})
+    output = veil.output(on_output) if on_output else None
+    try:
+        done = run_tool(
+            tool,
+            source,
+            inputs,
+            steps=steps,
+            timeout_s=project.settings.run.max_seconds,
+            env=secrets.environment(os.environ, given),
+            on_output=output,
+        )
+    except PulsusError as error:
+        raise veil.error(error) from None
+    finally:
+        if output:
+            output.close()
+    tails = veil.text(done.stdout_tail), veil.text(done.stderr_tail)
+    return RunResult(veil.value(done.result), *tails, done.duration_ms)
 
 
 def require_allowed(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:
@@ -111,10 +135,14 @@ def require_allowed(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec])
         )
 
 
-def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> None:
-    """Raise NotPromoted unless exactly these bytes are the tool's latest revision."""
+def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpec:
+    """The tool, with the kind it counts as: write where its dry run did what it does not declare.
+
+    Raises NotPromoted unless exactly these bytes are the tool's latest revision.
+    """
     target = Target(tool.domain, tool.action, tool.name)
-    if project.promoter().current(target, digest(source)) is None:
+    promoted = project.promoter().current(target, digest(source))
+    if promoted is None:
         where = tool.path
         if where.is_relative_to(project.project):
             where = where.relative_to(project.project)
@@ -125,6 +153,7 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> None:
             f"{shared}--action {tool.action}",
             tool=tool.id,
         )
+    return replace(tool, kind=stronger(tool.kind, promoted.kind))
 
 
 def _log(project: Project, tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> None:

@@ -16,6 +16,7 @@ from datetime import UTC
 from pathlib import Path
 
 from pulsus import __version__
+from pulsus.core.contract.kinds import counts_as
 from pulsus.core.storage import versioning
 from pulsus.core.storage.deprecate import status_record
 from pulsus.core.storage.ledger import Ledger
@@ -193,7 +194,7 @@ def _record(
         rag=context.rag,
         approved_by=context.approved_by,
         proof=validated.report.proof,
-        kind=validated.tool.kind,
+        kind=counts_as(validated.tool, validated.report.observed),
         owner=_one_line(step.owner) if step.owner else None,
         bump=step.bump,
         changes=step.changes,

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pulsus.core.types import JsonValue, Kind, Observed, ToolSpec
+from pulsus.core.types import JsonValue, Observed, ToolSpec
 from pulsus.core.validators.patterns import command_covered, host_covered, path_covered
 
 DRY_RUN = "dry_run"
@@ -45,18 +45,6 @@ def reads_only(tool: ToolSpec) -> bool:
 def takes_dry_run(tool: ToolSpec) -> bool:
     """Whether it has an argument `dry_run: bool`."""
     return any(arg.name == DRY_RUN and arg.type_hint == "bool" for arg in tool.args)
-
-
-def counts_as(tool: ToolSpec, observed: Observed | None) -> Kind:
-    """The kind the tool counts as when it is run: write where it did what it does not declare."""
-    if tool.effects is None and observed is not None and (*observed.paths, *_rest(observed)):
-        return "write"
-    return tool.kind
-
-
-def stronger(one: Kind, other: str | None) -> Kind:
-    """The more careful of a tool's own kind and the one on its record."""
-    return "write" if other == "write" else one
 
 
 def _with(

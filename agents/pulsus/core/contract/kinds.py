@@ -1,0 +1,17 @@
+"""What kind a tool counts as when it is run (docs/tool-contract.md). Pure."""
+
+from __future__ import annotations
+
+from pulsus.core.types import Kind, Observed, ToolSpec
+
+
+def counts_as(tool: ToolSpec, observed: Observed | None) -> Kind:
+    """Its own kind; write where it declares no effects and its dry run was seen having some."""
+    if tool.effects is None and observed is not None and observed != Observed():
+        return "write"
+    return tool.kind
+
+
+def stronger(kind: Kind, recorded: str | None) -> Kind:
+    """The more careful of a tool's own kind and the one on its record."""
+    return "write" if recorded == "write" else kind
