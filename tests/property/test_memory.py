@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.rankers.memory import PastMemory
+from pulsus.core.rankers.phrases import phrases
 from pulsus.core.rankers.recollection import Past, Segment, WordCounts
 from pulsus.core.rankers.scorer import RankIndex
 from tests.ranking import tool
@@ -78,3 +79,24 @@ def test_no_past_comes_before_a_tool_that_is_named(past, tool_id):
     counts = WordCounts.of(past, len(TOOLS))
     text = f"{tool_id.rpartition('/')[2]}.py show the log"
     assert ranked(past, counts, text)[tool_id].rank == 1
+
+
+@given(requests, requests, st.lists(requests, max_size=6), ids, ids)
+def test_a_request_of_the_same_words_decides_against_those_that_are_merely_like_it(
+    text, other, more, tool_id, rival
+):
+    alike = [r for r in (other, *more) if set(phrases(r)) != set(phrases(text))]
+    if rival == tool_id:
+        return
+    past = [Past(text, (tool_id,)), *(Past(r, (rival,), (tool_id,), 2.0) for r in alike)]
+    found = memory(past, WordCounts.of(past, len(TOOLS))).recall(text)
+    assert found[tool_id].value > 0.9
+    assert rival not in found or found[rival].value <= 0
+
+
+@given(requests, st.lists(requests, max_size=6), ids)
+def test_a_request_refused_in_the_same_words_stays_refused(text, more, tool_id):
+    alike = [r for r in more if set(phrases(r)) != set(phrases(text))]
+    past = [Past(text, (), (tool_id,), 2.0), *(Past(r, (tool_id,), (), 2.0) for r in alike)]
+    found = memory(past, WordCounts.of(past, len(TOOLS))).recall(text)
+    assert found[tool_id].value < -0.5

@@ -83,6 +83,41 @@ def test_a_value_is_remembered_as_its_kind():
     assert found["a/b/unpack"].text > 0
 
 
+@pytest.mark.parametrize("again", ["mount /dev/sdc1 /data", "mount /dev/nvme0n1p2 /srv/weekly"])
+def test_a_request_that_differs_in_its_values_alone_is_remembered_as_the_same(again):
+    told = Past("mount /dev/sdb1 /mnt", (), ("storage/mounts/mount_table",), 2.0, NOW)
+    past = (*PAST, Past("what is mounted on /data", ("storage/mounts/mount_table",)), told)
+    found = remembered(*past).recall(again)["storage/mounts/mount_table"]
+    assert found.value < -0.3
+    assert found.votes[0].request == told.request
+    assert found.votes[0].similarity > 0.8
+
+
+def test_a_word_in_a_path_is_not_that_word_of_another_request():
+    found = remembered(Past("cat /proc/mounts", ("a/b/table",)), *PAST).recall("mounts")
+    assert found["a/b/table"].value == 0
+    assert found["a/b/table"].text > 0
+
+
+def test_feedback_on_one_request_leaves_a_neighbour_that_is_remembered_itself():
+    check, digest = "security/integrity/verify_checksums", "shared/hash/hash_file"
+    told = Past("sha256sum release.tar.gz", (digest,), (check,), 2.0, NOW)
+    found = remembered(Past("sha256sum -c SHA256SUMS", (check,)), told).recall(
+        "sha256sum -c SHA256SUMS"
+    )
+    assert found[check].value > 0.9
+    assert found[digest].value <= 0
+    assert remembered(told).recall("sha256sum -c SHA256SUMS")[digest].value > 0.5
+
+
+def test_what_a_request_of_the_same_words_decides_fades_with_it():
+    old = Past("show the biggest files", ("a/b/old",), at=NOW - 900 * DAY)
+    found = remembered(old, Past("show the biggest file there", ("a/b/new",), at=NOW)).recall(
+        "show the biggest files"
+    )
+    assert found["a/b/new"].value > found["a/b/old"].value
+
+
 def test_a_kept_memory_equals_one_made_anew():
     memory = remembered(*PAST)
     kept = from_bytes(to_bytes(memory.counts, memory.segments[0], {"rows": 4}))

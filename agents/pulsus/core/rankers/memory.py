@@ -59,7 +59,7 @@ class PastMemory:
         if not asked:
             return {}
         ballots = self._ballots(asked)
-        net = {tool: math.fsum(w for w, _, _ in cast) for tool, cast in ballots.items()}
+        net = _net(ballots)
         best = max(max(net.values(), default=0.0), 0.0)
         values = {tool: _value(votes, best) for tool, votes in net.items()}
         words = self._words(asked)
@@ -95,7 +95,7 @@ class PastMemory:
         only those cannot reach the floor and is not looked at.
         """
         weights = sorted(
-            ((self.counts.rarity(phrase) ** 2, phrase.key) for phrase in asked), reverse=True
+            ((self.counts.rarity(phrase) ** 2, phrase.likeness) for phrase in asked), reverse=True
         )
         length = math.fsum(weight for weight, _ in weights)
         left = length
@@ -152,6 +152,29 @@ class PastMemory:
             for tool, count in found:
                 counts[tool] = counts.get(tool, 0.0) + count
         return counts.items()
+
+
+def _net(ballots: Mapping[str, Sequence[_Ballot]]) -> dict[str, float]:
+    """What the votes come to for each tool.
+
+    A request of the same words decides against those that are merely like it: where it speaks for a
+    tool, they do not speak against that one or for another; where it speaks against a tool, they do
+    not speak for it. As much of their votes is left as its own has faded.
+    """
+    same = {
+        tool: min(1.0, max(-1.0, math.fsum(w for w, alike, _ in cast if alike >= 1.0)))
+        for tool, cast in ballots.items()
+    }
+    surest = max(0.0, *same.values()) if same else 0.0
+    net = {}
+    for tool, cast in ballots.items():
+        own = same[tool]
+        left_for = 1 - max(0.0, -own, surest - max(0.0, own))
+        left_against = 1 - max(0.0, own)
+        net[tool] = math.fsum(
+            w if alike >= 1.0 else w * (left_for if w > 0 else left_against) for w, alike, _ in cast
+        )
+    return net
 
 
 def _strongest(words: Mapping[str, float]) -> Iterable[str]:

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from pulsus.core.rankers.recollection import Segment, WordCounts
 
-FORMAT = 1
+FORMAT = 2
+"""Raised when the columns, or what requests are compared by, change."""
 
 _Type = Literal["B", "I", "Q", "d"]
 
