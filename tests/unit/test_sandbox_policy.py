@@ -9,7 +9,7 @@ from pulsus.core.sandbox import layout
 from pulsus.core.sandbox.layout import Layout, host_layout, reachable_by_others
 from pulsus.core.sandbox.policy import Descriptors, Limits, bwrap_arguments
 
-FDS = Descriptors(10, 11, 12, 13, 14)
+FDS = Descriptors(10, 11, 12, ((13, Path("/etc/passwd")),))
 LIMITS = Limits.of(SandboxConfig(), import_seconds=3.0)
 
 

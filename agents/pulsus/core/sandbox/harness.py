@@ -72,6 +72,8 @@ def enter_environment(python: dict[str, Any]) -> None:
 
 def write_files(files: list[dict[str, Any]]) -> None:
     """Write an example's files below /tmp, parents included, with their ages in seconds."""
+    if not files:
+        return
     import os
 
     for item in files:

@@ -14,23 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # What ordinary programs look up; nothing here names users, hosts or secrets of this machine.
-_ETC = (
-    "alternatives",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "pki/tls/certs",
-    "protocols",
-    "services",
-    "ssl/certs",
-    "ssl/openssl.cnf",
+_ETC_FOLDERS = ("alternatives", "pki/tls/certs", "ssl/certs")
+_ETC_FILES = (
+    *("ld.so.cache", "localtime", "mime.types", "nsswitch.conf", "os-release", "protocols"),
+    *("services", "ssl/openssl.cnf"),
 )
 _ROOT_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _PREFIX_PARTS = ("bin", "lib", "lib64", "share", "pyvenv.cfg")
+_PREFIX_ONLY = {*_PREFIX_PARTS, "include", "man", ".gitignore", "CACHEDIR.TAG"}
 
 
 class LayoutRefused(Exception):
@@ -41,6 +32,7 @@ class LayoutRefused(Exception):
 class Layout:
     """`binds`: absolute paths shown at the same place. `links`: (target, path). `python`: argv0.
 
+    `files`: paths and contents of what is copied, because a mount for each would cost more.
     `packages`: what installed packages are imported from.
     """
 
@@ -48,6 +40,7 @@ class Layout:
     links: tuple[tuple[str, Path], ...]
     python: Path
     packages: tuple[Path, ...] = ()
+    files: tuple[tuple[Path, bytes], ...] = ()
 
 
 def host_layout() -> Layout:
@@ -64,16 +57,31 @@ def host_layout() -> Layout:
 def _layout_of(_interpreter: tuple[str, ...]) -> Layout:
     binds: list[Path] = [Path("/usr")]
     links: list[tuple[str, Path]] = []
-    etc = [Path("/etc", name) for name in _ETC]
-    parts = [Path("/", name) for name in _ROOT_FOLDERS] + etc
+    parts = [Path("/", name) for name in _ROOT_FOLDERS]
+    parts += [Path("/etc", name) for name in _ETC_FOLDERS]
     for prefix in _prefixes():
-        parts += [prefix / name for name in _PREFIX_PARTS]
+        parts += [prefix] if _holds_nothing_else(prefix) else [prefix / p for p in _PREFIX_PARTS]
     for part in parts:
         if part.is_symlink() and not part.is_relative_to("/etc"):
             links.append((os.readlink(part), part))  # noqa: PTH115 - the text, unresolved
         elif part.exists():
             binds.append(part)
-    return Layout(tuple(binds), tuple(links), Path(sys.executable), _site_folders(binds))
+    files = [Path("/etc", name) for name in _ETC_FILES]
+    return Layout(
+        binds=tuple(binds),
+        links=tuple(links),
+        python=Path(sys.executable),
+        packages=_site_folders(binds),
+        files=tuple((path, path.read_bytes()) for path in files if path.is_file()),
+    )
+
+
+def _holds_nothing_else(prefix: Path) -> bool:
+    """Whether all of an interpreter's folder may be shown: each part by itself costs a mount."""
+    if not prefix.is_dir():
+        return False
+    found = [p for p in prefix.iterdir() if p.name not in _PREFIX_ONLY]
+    return all(p.is_file() and not p.is_symlink() and not p.stat().st_size for p in found)
 
 
 def _site_folders(binds: list[Path]) -> tuple[Path, ...]:

@@ -69,14 +69,13 @@ class Descriptors:
 
     info: int
     seccomp: int
-    passwd: int
-    group: int
     zero: int
+    files: tuple[tuple[int, Path], ...]
 
 
-def file_contents() -> tuple[bytes, bytes]:
+def own_files() -> tuple[tuple[Path, bytes], ...]:
     """The sandbox's own /etc/passwd and /etc/group: nobody, and nobody else."""
-    return _PASSWD, _GROUP
+    return (Path("/etc/passwd"), _PASSWD), (Path("/etc/group"), _GROUP)
 
 
 def bwrap_arguments(
@@ -104,11 +103,8 @@ def bwrap_arguments(
         args += ["--ro-bind", source_of(path), str(path)]
     for target, path in layout.links:
         args += ["--symlink", target, str(path)]
-    for fd, target in (
-        (fds.passwd, "/etc/passwd"),
-        (fds.group, "/etc/group"),
-    ):
-        args += ["--perms", "0444", "--ro-bind-data", str(fd), target]
+    for fd, path in fds.files:
+        args += ["--perms", "0444", "--file", str(fd), str(path)]
     args += ["--info-fd", str(fds.info), "--seccomp", str(fds.seccomp)]
     args += ["--chdir", "/tmp", "--remount-ro", "/", "--"]
     return [*args, str(layout.python), "-I", "-S", "-B", "-c", BOOT]

@@ -36,20 +36,20 @@ def run(bwrap: Path, limits: policy.Limits, task: job.Job) -> job.Outcome:
 
 
 def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) -> job.Outcome:
-    passwd, group = policy.file_contents()
+    shown = host_layout()
     pipes = Pipes.open(
         stack, limits.result_bytes + MESSAGE_BYTES, observed.KEEP_BYTES, limits.output_bytes
     )
     fds = policy.Descriptors(
         info=pipes.info.theirs.fileno(),
         seccomp=_memory_file(stack, seccomp.program()),
-        passwd=_memory_file(stack, passwd),
-        group=_memory_file(stack, group),
         zero=_memory_file(stack, b""),
+        files=tuple(
+            (_memory_file(stack, data), path) for path, data in (*policy.own_files(), *shown.files)
+        ),
     )
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
-    shown = host_layout()
     order = job.order(task, nonce, talk, _inside(limits), _host_namespaces(), _python(shown))
     composed = any(b"pulsus" in code for code in (task.source, *_sources(task)))
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run
@@ -82,7 +82,7 @@ def _python(shown: Layout) -> dict[str, object]:
 
 
 def _contents(fds: policy.Descriptors) -> tuple[int, ...]:
-    return fds.passwd, fds.group, fds.zero
+    return fds.zero, *(fd for fd, _ in fds.files)
 
 
 def _memory_file(stack: ExitStack, data: bytes) -> int:
