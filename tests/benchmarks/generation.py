@@ -1,6 +1,6 @@
 """How often the configured model writes a tool that the gate accepts, and whether that is right.
 
-    PULSUS_MODEL__BASE_URL=… python tests/benchmarks/generation.py [--limit N] [--seconds S] [--out F]
+    PULSUS_MODEL__BASE_URL=… python tests/benchmarks/generation.py --limit 30 --out results.jsonl
 
 It runs `pulsus generate` over generation_requests.jsonl, with the checks under `given` as examples.
 One JSON line a request goes to the file, and what is there already is not asked again, so a slow

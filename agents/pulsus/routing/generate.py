@@ -72,7 +72,7 @@ class Writer:
         settings = self.project.settings.generator
         generator = Generator(
             model=model,
-            judge=partial(judging.judge, self.project, path, brief.examples),
+            judge=partial(judging.judge, self.project, path, brief.request, brief.examples),
             redact=self.project.redactor.redact,
             rounds=settings.rounds if self.wanted.rounds is None else self.wanted.rounds,
             seed=settings.seed,

@@ -40,6 +40,7 @@ class Guarded:
 
     project: Project
     examples: tuple[Example, ...] | None = None
+    request: str = ""
     known: Judged | None = None
 
     def validate(
@@ -51,7 +52,7 @@ class Guarded:
             return known.report, known.validated
         rules = rules_of(self.project.settings.generator)
         given = None if known else self.examples
-        step = _step(rules, given)
+        step = _step(rules, given, self.request)
         report, validated = self.project.pipeline(((STEP, step),)).validate(
             source, path, tool, steps
         )
@@ -60,10 +61,12 @@ class Guarded:
         return report, validated
 
 
-def judge(project: Project, path: Path, given: Sequence[Example], code: str) -> Judged:
+def judge(
+    project: Project, path: Path, request: str, given: Sequence[Example], code: str
+) -> Judged:
     """What the gates say of a model's answer once it carries the caller's examples."""
     source = behaviour.pinned(code.encode("utf-8", "backslashreplace"), given)
-    prover = Guarded(project, tuple(given))
+    prover = Guarded(project, tuple(given), request)
     report, validated = prover.validate(source, path, project.define(source, path), {})
     refusal = None if validated else _refusal(report, given)
     return Judged(
@@ -95,12 +98,14 @@ def imports_of(settings: GeneratorConfig) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*settings.allowed_imports, *settings.extra_imports)))
 
 
-def _step(rules: Rules, given: tuple[Example, ...] | None) -> Validator:
+def _step(rules: Rules, given: tuple[Example, ...] | None, request: str) -> Validator:
     def check(source: bytes, tool: ToolSpec) -> StepResult:
         """Every reason of the guardrails."""
         reasons = guardrails.reasons(source, tool, rules)
-        if given is not None and (problem := behaviour.differs(tool, given)):
-            reasons = (*reasons, problem)
+        if given is not None:
+            problem = behaviour.differs(tool, given)
+            copies = behaviour.copied(source, given, request)
+            reasons = (*reasons, *copies, *((problem,) if problem else ()))
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         message = f"{reasons[0]}{more}" if reasons else ""
         return StepResult(STEP, not reasons, 0, message, "\n".join(reasons))

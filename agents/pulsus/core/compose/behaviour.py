@@ -11,7 +11,7 @@ import ast
 import base64
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pulsus.core.compose import source as python
 from pulsus.core.compose.plan_text import dump_yaml
@@ -84,6 +84,27 @@ def differs(tool: ToolSpec, given: Sequence[Example]) -> str:
     return ""
 
 
+def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ...]:
+    """Where code tells an example from other inputs, by comparing with its very text.
+
+    What the request names itself may be compared with.
+    """
+    known = {v for e in given for v in e.inputs.values() if isinstance(v, str)}
+    telling = {text for text in known if len(text) > 1 and text not in request}
+    tree = ast.Module(python.module(code) or [], [])
+    found = [
+        (node, text)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare | ast.MatchValue)
+        for text in _compared(node)
+        if text in telling
+    ]
+    return tuple(
+        f"line {node.lineno}: compares with {text!r}, the input of an example: work the result out"
+        for node, text in found
+    )
+
+
 def items(given: Iterable[Example]) -> list[JsonValue]:
     """The examples as the contract writes them."""
     return [_item(example) for example in given]
@@ -142,6 +163,16 @@ def _docstring(code: bytes) -> ast.Constant | None:
             return node
         case _:
             return None
+
+
+def _compared(node: ast.Compare | ast.MatchValue) -> Iterator[str]:
+    """The texts a comparison or a `case` compares with."""
+    parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node.value]
+    for part in parts:
+        inner = part.elts if isinstance(part, ast.Tuple | ast.List | ast.Set) else [part]
+        for each in inner:
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                yield each.value
 
 
 def _span(code: bytes, node: ast.Constant) -> tuple[int, int]:
