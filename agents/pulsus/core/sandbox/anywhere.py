@@ -5,26 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 
 from pulsus.core.sandbox import bubblewrap, probe, runner, seccomp
+from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.job import Job, Outcome
 from pulsus.core.sandbox.policy import Limits
 
 
-def run_sandboxed(job: Job, limits: Limits) -> Outcome:
+def run_sandboxed(job: Job, limits: Limits, python: Interpreter | None = None) -> Outcome:
     """What came of the job; `unverified`, with the reason and the fix, where nothing confines.
 
     No separate probe is needed first: the harness checks its confinement in every run.
     """
-    return run_with(bubblewrap.candidates(), job, limits)
+    return run_with(bubblewrap.candidates(), job, limits, python)
 
 
-def run_with(programs: tuple[Path, ...], job: Job, limits: Limits) -> Outcome:
+def run_with(
+    programs: tuple[Path, ...], job: Job, limits: Limits, python: Interpreter | None = None
+) -> Outcome:
     """The same, trying only those bubblewrap programs, in that order."""
     said = ""
     if seccomp.supported():
         for program in programs:
             if bubblewrap.objection(program):
                 continue
-            outcome = runner.run(program, limits, job)
+            outcome = runner.run(program, limits, job, python)
             if outcome.status != "unverified":
                 return outcome
             said = outcome.message

@@ -1,7 +1,8 @@
 """What the sandbox's interpreter is given to run: our modules as code, and the job, as one stream.
 
-Nothing of Pulsus lies in the sandbox's file system. Host and sandbox run the same interpreter, so
-the modules are compiled once in a process and handed over ready to run. Effect: reads our sources.
+Nothing of Pulsus lies in the sandbox's file system. Where host and sandbox run the same version of
+Python the modules are compiled once in a process and handed over ready to run; another one gets
+their text. Effect: reads our sources.
 """
 
 from __future__ import annotations
@@ -10,13 +11,17 @@ import __future__
 import ast
 import functools
 import marshal
+import sys
 from pathlib import Path
 from typing import Any
+
+from pulsus.core.sandbox.interpreter import Interpreter
 
 _ROOM = "pulsus.core.sandbox"
 _PACKAGES = ("pulsus", "pulsus.core", _ROOM)
 _MODULES = tuple(f"{_ROOM}.{name}" for name in ("calling", "observe", "wire", "harness"))
 _STEPS = "pulsus.steps"
+_FORMAT = 4  # which every Python that runs tools can read
 _SOURCES = Path(__file__).parents[3]
 
 # Given by -c, so that a child of the candidate finds no main module to run again.
@@ -32,15 +37,22 @@ BOOT = (
 """The first thing that runs inside: it reads from stdin what `stream` gives."""
 
 
-def stream(job: dict[str, Any], *, steps: bool) -> bytes:
+def stream(job: dict[str, Any], *, steps: bool, python: Interpreter | None = None) -> bytes:
     """Our modules and the job. `steps` says whether `pulsus.steps` is among the modules."""
-    return marshal.dumps((_modules(steps=steps), job))
+    same = python is None or python.minor == sys.version_info[:2]
+    return marshal.dumps((_modules(steps=steps, same=same), job), _FORMAT)
 
 
 @functools.cache
-def _modules(*, steps: bool) -> list[tuple[str, bytes]]:
+def _modules(*, steps: bool, same: bool) -> list[tuple[str, bytes]]:
     names = (*_MODULES, _STEPS) if steps else _MODULES
-    return [*((name, b"") for name in _PACKAGES), *((name, _code(name)) for name in names)]
+    made = _code if same else _text
+    return [*((name, b"") for name in _PACKAGES), *((name, made(name)) for name in names)]
+
+
+def _text(name: str) -> bytes:
+    source = _SOURCES.joinpath(*name.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+    return marshal.dumps(source, _FORMAT)
 
 
 def _code(name: str) -> bytes:

@@ -90,12 +90,11 @@ def read(python: Path) -> Interpreter:
     if minor < OLDEST:
         wanted = ".".join(map(str, OLDEST))
         raise NoInterpreter(f"{python} is Python {minor[0]}.{minor[1]}: tools need {wanted}")
-    own = home is None or config.get("include-system-site-packages", "").lower() == "true"
-    prefixes = tuple(dict.fromkeys((prefix, base)))
-    paths = [
-        folder for each in ((*prefixes,) if own else (prefix,)) for folder in _sites(each, minor)
-    ]
-    if own and base == Path("/usr") and _DEBIAN.is_dir():
+    system = home is None or config.get("include-system-site-packages", "").lower() == "true"
+    prefixes = (prefix, base) if home else (base,)
+    sites = prefixes if system else (prefix,)
+    paths = [folder for each in sites for folder in _sites(each, minor)]
+    if system and base == Path("/usr") and _DEBIAN.is_dir():
         paths.append(_DEBIAN)
     version = _version(base, minor, config)
     return Interpreter(python, version, prefixes, tuple(paths))

@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pulsus.core.sandbox.interpreter import Interpreter
+
 # What ordinary programs look up; nothing here names users, hosts or secrets of this machine.
 _ETC_FOLDERS = ("alternatives", "pki/tls/certs", "ssl/certs")
 _ETC_FILES = (
@@ -43,23 +45,39 @@ class Layout:
     files: tuple[tuple[Path, bytes], ...] = ()
 
 
-def host_layout() -> Layout:
-    """The layout for this interpreter.
+def host_layout(python: Interpreter | None = None) -> Layout:
+    """The layout for this interpreter, or for the one that tools are to run with.
 
     Of an interpreter's folder only bin, lib and share are shown, so a virtual environment inside
     a repository does not show the repository. Raises LayoutRefused for a prefix of `/`.
     """
+    if python is not None and not python.ours:
+        return _layout_for(python)
     here = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, sys.executable)
     return _layout_of(here)
 
 
 @functools.cache
 def _layout_of(_interpreter: tuple[str, ...]) -> Layout:
+    folders = [Path(name) for name in site.getsitepackages()]
+    return _layout(_prefixes(), [], Path(sys.executable), folders)
+
+
+@functools.cache
+def _layout_for(python: Interpreter) -> Layout:
+    """Of the links that lead to it, those outside its own folders are shown by themselves."""
+    inside = [Path("/usr"), *python.prefixes]
+    hops = [p for p in _hops(python.python) if not any(p.is_relative_to(i) for i in inside)]
+    return _layout(_outside(list(python.prefixes)), hops, python.python, list(python.paths))
+
+
+def _layout(prefixes: list[Path], others: list[Path], python: Path, folders: list[Path]) -> Layout:
     binds: list[Path] = [Path("/usr")]
     links: list[tuple[str, Path]] = []
     parts = [Path("/", name) for name in _ROOT_FOLDERS]
     parts += [Path("/etc", name) for name in _ETC_FOLDERS]
-    for prefix in _prefixes():
+    parts += others
+    for prefix in prefixes:
         parts += [prefix] if _holds_nothing_else(prefix) else [prefix / p for p in _PREFIX_PARTS]
     for part in parts:
         if part.is_symlink() and not part.is_relative_to("/etc"):
@@ -70,8 +88,8 @@ def _layout_of(_interpreter: tuple[str, ...]) -> Layout:
     return Layout(
         binds=tuple(binds),
         links=tuple(links),
-        python=Path(sys.executable),
-        packages=_site_folders(binds),
+        python=python,
+        packages=_site_folders(folders, binds),
         files=tuple((path, path.read_bytes()) for path in files if path.is_file()),
     )
 
@@ -84,13 +102,13 @@ def _holds_nothing_else(prefix: Path) -> bool:
     return all(p.is_file() and not p.is_symlink() and not p.stat().st_size for p in found)
 
 
-def _site_folders(binds: list[Path]) -> tuple[Path, ...]:
+def _site_folders(folders: list[Path], binds: list[Path]) -> tuple[Path, ...]:
     """Where installed packages are found, with the folders that `.pth` files add.
 
     Code in a `.pth` file is not run: it is slow, and belongs to development tools.
     """
-    found = [Path(name) for name in site.getsitepackages()]
-    for folder in list(found):
+    found = list(folders)
+    for folder in folders:
         for file in sorted(folder.glob("*.pth")):
             with suppress(OSError, UnicodeDecodeError):
                 lines = file.read_text(encoding="utf-8").splitlines()
@@ -103,6 +121,11 @@ def _site_folders(binds: list[Path]) -> tuple[Path, ...]:
 def _prefixes() -> list[Path]:
     found = [Path(p) for p in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)]
     found += [hop.parent.parent for hop in _hops(Path(sys.executable))]
+    return _outside(found)
+
+
+def _outside(found: list[Path]) -> list[Path]:
+    """The folders that `/usr` does not hold, as they are named and as they are."""
     found += [path.resolve() for path in found]
     outside = sorted({path for path in found if not path.is_relative_to("/usr")})
     for path in outside:

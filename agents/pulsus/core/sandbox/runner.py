@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pulsus.core.sandbox import bundle, job, observed, policy, seccomp
 from pulsus.core.sandbox.command import Streams, is_root, start
+from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import Layout, LayoutRefused, host_layout
 from pulsus.core.sandbox.pipes import Pipes
@@ -26,17 +27,28 @@ _NAMESPACES = ("user", "pid", "net", "ipc", "uts", "mnt")
 _NPROC_PER_NAMESPACE = (5, 14)  # before, RLIMIT_NPROC counts the user's processes outside too
 
 
-def run(bwrap: Path, limits: policy.Limits, task: job.Job) -> job.Outcome:
-    """What came of the job. Every process it started is gone when this returns."""
+def run(
+    bwrap: Path, limits: policy.Limits, task: job.Job, python: Interpreter | None = None
+) -> job.Outcome:
+    """What came of the job. Every process it started is gone when this returns.
+
+    `python` is the one to run it with; ours where it is None.
+    """
     try:
         with ExitStack() as stack:
-            return _run(bwrap, limits, task, stack)
+            return _run(bwrap, limits, task, python, stack)
     except (OSError, LayoutRefused) as error:
         return job.Outcome("unverified", "start", f"the sandbox cannot start: {error}")
 
 
-def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) -> job.Outcome:
-    shown = host_layout()
+def _run(
+    bwrap: Path,
+    limits: policy.Limits,
+    task: job.Job,
+    python: Interpreter | None,
+    stack: ExitStack,
+) -> job.Outcome:
+    shown = host_layout(python)
     pipes = Pipes.open(
         stack, limits.result_bytes + MESSAGE_BYTES, observed.KEEP_BYTES, limits.output_bytes
     )
@@ -50,12 +62,14 @@ def _run(bwrap: Path, limits: policy.Limits, task: job.Job, stack: ExitStack) ->
     )
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
-    order = job.order(task, nonce, talk, _inside(limits), _host_namespaces(), _python(shown))
+    order = job.order(
+        task, nonce, talk, _inside(limits), _host_namespaces(), _python(shown, python)
+    )
     composed = any(b"pulsus" in code for code in (task.source, *_sources(task)))
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run
         for channel in (pipes.stdout, pipes.stderr):
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
-    stdin = _memory_file(stack, bundle.stream(order, steps=composed))
+    stdin = _memory_file(stack, bundle.stream(order, steps=composed, python=python))
     streams = Streams(
         stdin=stdin,
         stdout=pipes.stdout.theirs.fileno(),
@@ -76,8 +90,11 @@ def _sources(task: job.Job) -> tuple[bytes, ...]:
     return tuple(step.source for step in task.steps.values())
 
 
-def _python(shown: Layout) -> dict[str, object]:
+def _python(shown: Layout, python: Interpreter | None) -> dict[str, object]:
     path = [str(folder) for folder in shown.packages]
+    if python is not None and not python.ours:
+        prefix = str(python.prefixes[0])
+        return {"prefix": prefix, "exec_prefix": prefix, "path": path}
     return {"prefix": sys.prefix, "exec_prefix": sys.exec_prefix, "path": path}
 
 
