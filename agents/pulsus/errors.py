@@ -312,7 +312,7 @@ class EvalBelowFloor(PulsusError):
 
 
 class CalibrationRefused(PulsusError):
-    """The requests cannot be calibrated on: too few, or all of one kind."""
+    """The requests cannot be calibrated on: too few, of one kind, or worse than what is in use."""
 
     code = "CALIBRATION_REFUSED"
     exit_status = 2

@@ -72,11 +72,41 @@ def test_too_few_requests_are_refused_and_nothing_is_stored(project):
     done = pulsus_here(project, "eval", "requests.jsonl", "--calibrate", "--output", "json")
     check("error", done.json)
     assert (done.code, done.json["error"]["code"]) == (2, "CALIBRATION_REFUSED")
-    assert done.json["hit_at_1"] == 1.0
     assert not (project / "config/calibration.json").exists()
     told = pulsus_here(project, "eval", "requests.jsonl", "--calibrate")
-    assert "hit_at_1" in told.out
+    assert told.out == ""  # known before anything is measured
     assert "4 requests are too few" in told.err
+    assert "the shipped calibration (version" in told.err
+    pulsus_here(project, "eval", "many.jsonl", "--calibrate")
+    told = pulsus_here(project, "eval", "requests.jsonl", "--calibrate")
+    assert "the project's calibration (version 1 on 48 requests) stays in use" in told.err
+
+
+def test_a_fit_worse_than_what_is_in_use_is_refused_and_says_so(project, monkeypatch):
+    from pulsus.routing import calibrate
+
+    pulsus_here(project, "eval", "many.jsonl", "--calibrate")
+    path = project / "config/calibration.json"
+    good = path.read_text("utf-8")
+    rows = [json.loads(line) for line in (project / "many.jsonl").read_text("utf-8").splitlines()]
+    few = "\n".join(json.dumps(row) for row in rows[:36])
+    (project / "few.jsonl").write_text(few, encoding="utf-8")
+    args = ("eval", "few.jsonl", "--calibrate")
+    losses = iter([0.25, 0.5])
+    with monkeypatch.context() as patched:
+        patched.setattr(calibrate, "log_loss", lambda stated: next(losses))
+        done = pulsus_here(project, *args)
+    assert done.code == 2
+    assert "CALIBRATION_REFUSED" in done.err
+    assert "worse out of fold than the project's calibration (version 1" in done.err
+    assert "log loss 0.5000 against 0.2500" in done.err
+    assert "hit_at_1" in done.out
+    assert path.read_text("utf-8") == good
+    forced = pulsus_here(project, *args, "--force")
+    assert forced.code == 0
+    assert "version 2 in place of the project's calibration (version 1 on 48" in " ".join(
+        forced.out.split()
+    )
 
 
 def test_a_calibration_fits_bare_rows_too_and_is_used_for_them(project):

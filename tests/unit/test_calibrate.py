@@ -15,7 +15,7 @@ from pulsus.errors import CalibrationRefused
 from pulsus.routing import calibrate
 from pulsus.routing.calibrate import COPY, Sample, data_hash, moved, refit, samples
 from pulsus.routing.golden import GoldenRow
-from pulsus.routing.reliability import ece
+from pulsus.routing.reliability import Stated, ece, log_loss
 from tests.ranking import ranked
 
 PLAIN = Calibration(0.0, {"strength": 1.0}, {}, dict.fromkeys(NAMES, (0.0, 1.0)))
@@ -164,3 +164,20 @@ def test_the_fit_is_where_the_slope_is_level_or_held_by_a_sign(seed, ridge):
 
 def test_the_constants_are_those_of_the_protocol():
     assert (COPY, calibrate.MIN_REQUESTS, calibrate.FOLDS) == (0.3, 30, 5)
+
+
+def test_a_fit_worse_than_what_is_in_use_is_refused_by_name():
+    good = refit(many(400, 1.5), PLAIN)
+    calibrate.check_better(good, 400)
+    swapped = replace(good, before=good.after, after=good.before)
+    with pytest.raises(CalibrationRefused, match="would be worse out of fold than the shipped"):
+        calibrate.check_better(swapped, 400)
+
+
+def test_log_loss_is_least_for_what_is_so():
+    def stated(p):
+        return [Stated(p, right=n < 7, fits=True) for n in range(10)]
+
+    assert log_loss(stated(0.7)) < min(log_loss(stated(0.6)), log_loss(stated(0.8)))
+    assert log_loss(stated(1.0)) > log_loss(stated(0.9))
+    assert log_loss([]) == 0.0

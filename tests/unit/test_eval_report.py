@@ -149,3 +149,12 @@ def test_the_change_since_a_baseline_is_of_what_both_measured(tmp_path):
 def test_a_baseline_that_is_no_report_is_named(tmp_path, value):
     with pytest.raises(UsageError, match=r"b\.json is no report"):
         load_baseline(keep(tmp_path / "b.json", value))
+
+
+def test_candidates_are_no_plan_and_either_tool_is_not_both():
+    either = replace(FAILURE, expected=("a/b/c", "a/b/d"), any_of=True, policy="generate")
+    either = replace(either, got=("a/b/e", "a/b/f", "a/b/g"))
+    lines = "\n".join(text(Shown(replace(REPORT, failures=(either,)), OWN)))
+    assert "expected a/b/c or a/b/d, got nothing (best a/b/e before a/b/f, a/b/g)" in lines
+    plan = replace(either, got=("a/b/e", "a/b/f"), policy="compose")
+    assert "got a/b/e + a/b/f" in "\n".join(text(Shown(replace(REPORT, failures=(plan,)), OWN)))

@@ -15,22 +15,30 @@ if TYPE_CHECKING:
     from pulsus.routing.golden import GoldenRow
 
 
-def fit(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> tuple[Fitted, dict[str, Any]]:
+def fit(
+    session: Session, rows: Sequence[GoldenRow], bench: Bench, *, force: bool = False
+) -> tuple[Fitted, dict[str, Any]]:
     """p fitted to the rows, out of fold and whole, and the document to keep in the project.
 
-    Raises CalibrationRefused.
+    Raises CalibrationRefused, also where what is in use is better and `force` is not given.
     """
     from pulsus.core.catalogue import columns
     from pulsus.core.rankers.calibration import shipped
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing import calibrate, calibration_file, reliability
 
-    fitted = calibrate.refit(list(_samples(session, rows, bench)), shipped())
+    data = calibrate.data_hash(rows)
+    in_use = bench.searcher.index.calibration
+    if in_use.provenance.get("data") == data:
+        in_use = shipped()  # it has seen these very requests: that is no comparison
+    fitted = calibrate.refit(list(_samples(session, rows, bench)), shipped(), in_use)
+    if not force:
+        calibrate.check_better(fitted, len({row.query for row in rows}))
     before, after = (reliability.judge(s, bench.tau) for s in (fitted.before, fitted.after))
     body = calibration_file.document(
         session.project,
         fitted.calibration,
-        data=calibrate.data_hash(rows),
+        data=data,
         requests=len(rows),
         tools=len(bench.known),
         catalogue=columns(bench.searcher.index.tools).digest,
@@ -45,9 +53,17 @@ def fit(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> tuple[Fitt
             reliability.bins(fitted.before),
             reliability.bins(fitted.after),
             calibration_file.PLACE,
+            calibrate.described(bench.searcher.index.calibration),
         ),
         body,
     )
+
+
+def check_enough(rows: Sequence[GoldenRow], bench: Bench) -> None:
+    """Raise CalibrationRefused for too few requests: known before anything is measured."""
+    from pulsus.routing import calibrate
+
+    calibrate.check(len({row.query for row in rows}), bench.searcher.index.calibration)
 
 
 def _samples(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> Iterator[Sample]:

@@ -34,6 +34,7 @@ class Fitted:
     bins_before: tuple[Bin, ...]
     bins_after: tuple[Bin, ...]
     stored: str
+    replaces: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +156,18 @@ def _fitted(fitted: Fitted) -> Iterator[str]:
         before, after = getattr(fitted.before, name), getattr(fitted.after, name)
         yield f"  {name:<28} {_number(before)} → {_number(after)}"
     yield from _reliability(fitted.bins_after, "reliability after")
-    yield f"stored in {fitted.stored}, version {told['version']}: commit it with the requests"
+    instead = f" in place of {fitted.replaces}" if fitted.replaces else ""
+    yield (
+        f"stored in {fitted.stored}, version {told['version']}{instead}: commit it with the "
+        "requests"
+    )
 
 
 def _fitted_table(fitted: Fitted) -> Iterator[str]:
     told = fitted.calibration.provenance
     yield f"Calibrated on {counted(told['requests'], 'request')}; figures out of fold, stored in "
-    yield f"`{fitted.stored}`, version {told['version']}."
+    instead = f", in place of {fitted.replaces}" if fitted.replaces else ""
+    yield f"`{fitted.stored}`, version {told['version']}{instead}."
     yield ""
     yield "| figure | before | after |"
     yield "| --- | ---: | ---: |"
@@ -173,7 +179,7 @@ def _fitted_table(fitted: Fitted) -> Iterator[str]:
 def _told(failure: Failure) -> Iterator[str]:
     query = one_line(failure.query, 80)
     yield (
-        f"  {query!r}: expected {_ids(failure.expected)}, got {_ids(failure.got[:3])} "
+        f"  {query!r}: expected {_expected(failure)}, got {_got(failure)} "
         f"(p {failure.p:.2f}{_policies(failure)})"
     )
     if failure.cause:
@@ -200,8 +206,8 @@ def _folded(failures: Sequence[Failure]) -> Iterator[str]:
         cause = failure.cause
         cells = [
             _cell(failure.query),
-            _cell(_ids(failure.expected) + _policy(failure.expected_policy)),
-            _cell(_ids(failure.got[:3]) + _policy(failure.policy)),
+            _cell(_expected(failure) + _policy(failure.expected_policy)),
+            _cell(_got(failure) + _policy(failure.policy)),
             f"{failure.p:.2f}",
             _cell(cause.why if cause else failure.what),
             _cell(cause.fix if cause else ""),
@@ -218,8 +224,21 @@ def _policy(policy: str | None) -> str:
     return f" ({policy})" if policy else ""
 
 
-def _ids(found: Sequence[str]) -> str:
-    return " + ".join(found) or "nothing"
+def _expected(failure: Failure) -> str:
+    return (" or " if failure.any_of else " + ").join(failure.expected) or "nothing"
+
+
+def _got(failure: Failure) -> str:
+    """The tool or plan that was taken, or else the best candidates: those are no plan."""
+    if failure.policy == "compose":
+        return " + ".join(failure.got)
+    if failure.policy == "select" or not failure.got:
+        return ", ".join(failure.got) or "nothing"
+    first, *next_best = failure.got[:3]
+    then = f" before {', '.join(next_best)}" if next_best else ""
+    if failure.policy == "generate":
+        return f"nothing (best {first}{then})"
+    return first + then
 
 
 def _cell(value: str) -> str:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 NAMED = 20
 """Unknown ids listed by a warning."""
-
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 EPILOG = """\b
@@ -64,6 +63,9 @@ Examples:
     is_flag=True,
     help="Fit p to these requests and keep that in config/calibration.json.",
 )
+@click.option(
+    "--force", is_flag=True, help="With --calibrate: keep a fit that is worse out of fold too."
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N requests.")
 @click.option(
     "--floor",
@@ -96,6 +98,7 @@ def command(
     rag: bool | None,
     embeddings: bool | None,
     calibrate: bool,
+    force: bool,
     limit: int | None,
     floors: tuple[str, ...],
     baseline: Path | None,
@@ -105,10 +108,11 @@ def command(
     """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?, any?}.
 
     `tools` are whole ids; `[]` means that nothing fits, `any: true` that each of them alone does.
-    The same code decides here as in `pulsus route`.
+    The same code decides here as in `pulsus route`, as in a fresh checkout: past routes and
+    `pulsus feedback` are left out; `requests` and `intents` of manifests count.
     """
     from pulsus.cli import progress, warnings
-    from pulsus.cli.eval_fit import fit
+    from pulsus.cli.eval_fit import check_enough, fit
     from pulsus.cli.eval_outputs import Outputs
     from pulsus.cli.eval_report import Shown
     from pulsus.routing import floors as held
@@ -134,13 +138,15 @@ def command(
         for line in (*session.app.calibration_warnings, *session.app.hint_warnings):
             output.warn(line)
     _warn_of_unknown(rows, bench)
+    if calibrate:
+        check_enough(rows, bench)
     quiet = session.verbosity < 0
     report = bench.measure(rows, progress.counting("asking, request", quiet=quiet))
     failure: PulsusError | None = _below(report, wanted)
     fitted, document = None, None
     if calibrate:
         try:
-            fitted, document = fit(session, rows, bench)
+            fitted, document = fit(session, rows, bench, force=force)
         except CalibrationRefused as refused:  # what was measured is told all the same
             failure = refused
     shown = Shown(

@@ -19,7 +19,7 @@ from pulsus.core.rankers.signals import FALLING, NAMES
 from pulsus.core.types import Ranked
 from pulsus.errors import CalibrationRefused
 from pulsus.routing.golden import GoldenRow
-from pulsus.routing.reliability import Stated
+from pulsus.routing.reliability import Stated, log_loss
 
 COPY = 0.3
 """Requests that nothing fits, beside each that some tool fits: copies stand in for those that are
@@ -67,12 +67,13 @@ class Sample:
 class Refit:
     """A calibration of its own, and what every sample was given by a fit that had not seen it.
 
-    `before` is what the prior says of the same samples, in the same order.
+    `before` is what the one in use (`against`) says of the same samples, in the same order.
     """
 
     calibration: Calibration
     before: tuple[Stated, ...]
     after: tuple[Stated, ...]
+    against: Calibration
 
 
 def samples(rows: Sequence[GoldenRow], look: Look, split: Split | None = None) -> Iterator[Sample]:
@@ -101,11 +102,14 @@ def copy_weight(rows: Sequence[GoldenRow]) -> float:
     return max(0.0, COPY - (len(rows) - fit) / fit) if fit else COPY
 
 
-def refit(found: Sequence[Sample], prior: Calibration) -> Refit:
+def refit(found: Sequence[Sample], prior: Calibration, in_use: Calibration | None = None) -> Refit:
     """The prior moved by these samples, judged by cross-validation on the same requests.
 
-    Raises CalibrationRefused for too few requests, or where every answer is right or wrong.
+    `in_use` is what it would take the place of, the prior where left out. Raises CalibrationRefused
+    for too few requests, or where every answer is right or wrong.
     """
+    against = in_use or prior
+    check(len({s.request for s in found}), against)
     _check(found)
     after: list[Stated] = [Stated(0.0, right=False, fits=False)] * len(found)
     folds = [_fold(s.request) for s in found]
@@ -115,7 +119,47 @@ def refit(found: Sequence[Sample], prior: Calibration) -> Refit:
         for n, own in enumerate(folds):
             if own == fold:
                 after[n] = found[n].stated(model)
-    return Refit(moved(found, prior), tuple(s.stated(prior) for s in found), tuple(after))
+    before = tuple(s.stated(against) for s in found)
+    return Refit(moved(found, prior), before, tuple(after), against)
+
+
+def check_better(fit: Refit, requests: int) -> None:
+    """Raise CalibrationRefused where what is in use says more of these requests than the fit.
+
+    Compared is the log loss, out of fold: neither has seen the request it is judged on.
+    """
+    before, after = log_loss(fit.before), log_loss(fit.after)
+    if after > before:
+        raise CalibrationRefused(
+            f"a calibration on these {requests} requests would be worse out of fold than "
+            f"{described(fit.against)}: log loss {after:.4f} against {before:.4f}; "
+            f"{described(fit.against)} stays in use",
+            hint="collect more requests with their right tools, and give them together with those "
+            "of the last calibration; --force stores it all the same",
+            requests=requests,
+            log_loss={"in_use": round(before, 6), "fitted": round(after, 6)},
+        )
+
+
+def described(calibration: Calibration) -> str:
+    """A calibration in a few words: whose it is, its version, what it was fitted to."""
+    told = calibration.provenance
+    source = "project's" if told.get("source") == "project" else "shipped"
+    on = (
+        f" on {told['requests']} requests" if source == "project's" and told.get("requests") else ""
+    )
+    return f"the {source} calibration (version {told.get('version', 1)}{on})"
+
+
+def check(requests: int, in_use: Calibration) -> None:
+    """Raise CalibrationRefused for too few requests: known before anything is measured."""
+    if requests < MIN_REQUESTS:
+        raise CalibrationRefused(
+            f"{requests} requests are too few to calibrate on, {MIN_REQUESTS} are the least",
+            hint=f"collect more requests with their right tools; {described(in_use)} stays in use",
+            requests=requests,
+            least=MIN_REQUESTS,
+        )
 
 
 def moved(found: Sequence[Sample], prior: Calibration) -> Calibration:
@@ -174,13 +218,6 @@ def _sample(
 
 def _check(found: Sequence[Sample]) -> None:
     requests = {s.request for s in found}
-    if len(requests) < MIN_REQUESTS:
-        raise CalibrationRefused(
-            f"{len(requests)} requests are too few to calibrate on, {MIN_REQUESTS} are the least",
-            hint="collect more requests with their right tools; the shipped calibration is in use",
-            requests=len(requests),
-            least=MIN_REQUESTS,
-        )
     if len({s.right for s in found}) < 2:
         raise CalibrationRefused(
             f"the first tool is right for none of {len(requests)} requests: there is nothing to"

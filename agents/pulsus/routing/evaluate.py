@@ -25,7 +25,7 @@ Decide = Callable[[str, Sequence[Ranked]], Choice]
 class Failure:
     """A request that went wrong: the wrong tool first, or the wrong policy or steps.
 
-    `cause` is None where nobody asked why.
+    `cause` is None where nobody asked why. `any_of`: each of those expected would have done.
     """
 
     query: str
@@ -36,6 +36,7 @@ class Failure:
     policy: str | None
     what: str
     cause: Cause | None = None
+    any_of: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,7 @@ def to_json(report: EvalReport) -> dict[str, Any]:
 def _failure_json(failure: Failure) -> dict[str, Any]:
     told = asdict(failure)
     told |= told.pop("cause") or {}
+    told["any"] = told.pop("any_of")
     return {k: list(v) if isinstance(v, tuple) else v for k, v in told.items()}
 
 
@@ -206,7 +208,8 @@ def _failure(seen: _Seen, context: Context | None) -> Failure | None:
     what = "+".join(wrong)
     cause = _cause(seen, wrong[0], context) if context else None
     p = round(seen.p, 4)
-    return Failure(row.query, row.tools, got, p, row.policy, _policy(seen), what, cause)
+    policy = _policy(seen)
+    return Failure(row.query, row.tools, got, p, row.policy, policy, what, cause, row.any_of)
 
 
 def _cause(seen: _Seen, what: str, context: Context) -> Cause:

@@ -6,6 +6,7 @@ and what stays below τ.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 from pulsus.record import dataclass
 
 BINS = 10
+
+_SURE = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,16 @@ def ece(stated: Sequence[Stated]) -> float | None:
     found = bins(stated)
     total = sum(b.weight for b in found)
     return sum(b.weight * abs(b.p - b.right) for b in found) / total if total else None
+
+
+def log_loss(stated: Sequence[Stated]) -> float:
+    """Mean surprise at what was so, in nats, weighted: what a fit makes as small as it can.
+
+    0.0 for no statement. A p of 0 or 1 counts as one within a thousandth of it.
+    """
+    total = sum(s.weight for s in stated)
+    told = ((s.weight, min(1 - _SURE, max(_SURE, s.p if s.right else 1 - s.p))) for s in stated)
+    return sum(-weight * math.log(p) for weight, p in told) / total if total else 0.0
 
 
 def judge(stated: Sequence[Stated], tau: float) -> Judged:
