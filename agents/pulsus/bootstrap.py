@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from pulsus.config.settings import Settings, plain
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolHistory, ToolSpec
-from pulsus.errors import Denied, ToolAmbiguous, ToolNotFound
+from pulsus.errors import Denied, PulsusError, ToolAmbiguous, ToolNotFound
 
 if TYPE_CHECKING:
     from pulsus.core.embeddings.meaning import Meaning
@@ -132,6 +133,16 @@ class App:
         if index:
             self._remember_settings()
         return found
+
+    def settle(self) -> None:
+        """Keep the validated settings for the next run, where the state folder can be written."""
+        if not (self._caching and self.unsaved):
+            return
+        from pulsus.core.storage.state import open_state
+
+        with suppress(PulsusError, OSError):
+            (open_state(self.state_dir).path / "index").mkdir(exist_ok=True)
+            self._remember_settings()
 
     def _remember_settings(self) -> None:
         """Spare the next run the validation of these settings; a secret among them is not kept."""

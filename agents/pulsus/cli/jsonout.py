@@ -5,20 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pulsus.cli.render import commands, relative
+from pulsus.cli.render import commands
+from pulsus.cli.report import effects, relative
+from pulsus.cli.report import validation as validation
 from pulsus.cli.table import unheard
 from pulsus.core.compose.plan import to_dict
 from pulsus.core.rankers import why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
-    BrokenTool,
-    Effects,
     Generation,
     Promotion,
     Ranked,
     RouteOutcome,
     ToolSpec,
-    ValidationReport,
 )
 from pulsus.routing.why_not import WhyNot
 
@@ -178,40 +177,6 @@ def why_not(found: WhyNot) -> dict[str, Any]:
     }
 
 
-def validation(report: ValidationReport, project: Path) -> dict[str, Any]:
-    """A validation report, as in `route` and `validate`."""
-    return {
-        "ok": report.ok,
-        "status": report.verdict,
-        "proof": report.proof,
-        "steps": [
-            {
-                "step": step.step,
-                "ok": step.ok,
-                "duration_ms": step.duration_ms,
-                "message": step.message,
-                "artifact": relative(step.artifact, project) if step.artifact else None,
-            }
-            for step in report.steps
-        ],
-        "duration_ms": report.duration_ms,
-        "artifacts": [relative(path, project) for path in report.artifacts],
-        "warnings": list(report.warnings),
-        "summary": report.summary,
-    }
-
-
-def module(report: ValidationReport, found: ToolSpec | BrokenTool, project: Path) -> dict[str, Any]:
-    """A module of `validate`. `observed` effects are null: nothing watches a dry run for them."""
-    declared = None if isinstance(found, BrokenTool) else _effects(found.effects)
-    return {
-        "sha256": report.sha256,
-        "cached": False,
-        **validation(report, project),
-        "effects": {"declared": declared, "observed": None},
-    }
-
-
 def generation(made: Generation, project: Path) -> dict[str, Any]:
     """How a module was written, with every round and its reasons."""
     return {
@@ -281,19 +246,9 @@ def tool(spec: ToolSpec, project: Path) -> dict[str, Any]:
             {"name": r.name, "type": r.type_hint, "description": r.description}
             for r in spec.returns
         ],
-        "effects": _effects(spec.effects),
+        "effects": effects(spec.effects),
         "secrets": list(spec.secrets),
         "examples": len(spec.examples),
         "missing_sections": list(spec.missing_sections),
         "sha256": spec.sha256,
-    }
-
-
-def _effects(effects: Effects | None) -> dict[str, Any] | None:
-    if effects is None:
-        return None
-    return {
-        "paths": list(effects.paths),
-        "hosts": list(effects.hosts),
-        "commands": list(effects.commands),
     }

@@ -5,47 +5,28 @@ What is printed is what the decision was made from; nothing is computed here.
 
 from __future__ import annotations
 
-import functools
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import ParamSpec
 
 from pulsus.cli import table
+from pulsus.cli.report import VERDICTS, printable
+from pulsus.cli.report import relative as relative
+from pulsus.cli.report import report as report
 from pulsus.core.compose.plan import render_yaml
 from pulsus.core.rankers.calibration import Calibration
-from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.types import (
     Left,
     Ranked,
     RouteOutcome,
-    StepResult,
     ToolSpec,
     ValidationReport,
-    Verdict,
 )
 
 TAG = "[PULSUS]"
-_Given = ParamSpec("_Given")
-
-VERDICTS: dict[Verdict, str] = {"accepted": "OK", "refused": "FAILED", "unverified": "UNVERIFIED"}
 
 
-def _printable(lines: Callable[_Given, Iterator[str]]) -> Callable[_Given, Iterator[str]]:
-    """The same lines, each on one line and without characters that drive a terminal.
-
-    A file's name, a checker's words and a tool's own text are not ours.
-    """
-
-    @functools.wraps(lines)
-    def printable(*args: _Given.args, **options: _Given.kwargs) -> Iterator[str]:
-        for line in lines(*args, **options):
-            yield strip_controls(line).replace("\n", " ")
-
-    return printable
-
-
-@_printable
+@printable
 def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
     """The summary lines of spec §11 and §19."""
     intent = outcome.intent
@@ -69,14 +50,14 @@ def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
         yield from _left(left, outcome, project)
 
 
-@_printable
+@printable
 def plan(outcome: RouteOutcome) -> Iterator[str]:
     """The plan DSL and nothing else (spec §12 `--plan`)."""
     if outcome.decision.plan:
         yield from render_yaml(outcome.decision.plan).rstrip("\n").split("\n")
 
 
-@_printable
+@printable
 def explain(
     outcome: RouteOutcome, calibration: Calibration | None = None, width: int | None = None
 ) -> Iterator[str]:
@@ -109,25 +90,8 @@ def explain(
     yield from _told(f"reason: {outcome.decision.reason}", width)
 
 
-@_printable
-def report(found: ValidationReport, project: Path, *, details: bool = True) -> Iterator[str]:
-    """One line a step, the checker's own words below a failed one, then the verdict."""
-    for step in found.steps:
-        yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {step.message}".rstrip()
-        if details and not step.ok and step.output:
-            yield from (f"      {line}" for line in step.output.splitlines()[:20])
-    yield from (f"  - warning: {warning}" for warning in found.warnings)
-    proof = f" (proof: {found.proof})" if found.proof else ""
-    yield f"{relative(found.path, project)}: {found.verdict}{proof} — {found.summary}"
-
-
 def _told(text: str, width: int | None) -> Iterator[str]:
     return table.wrapped(f"{TAG} {text}", width, indent="")
-
-
-def relative(path: Path, project: Path) -> str:
-    """`path` as shown: relative to the project where it lies inside."""
-    return str(path.relative_to(project)) if path.is_relative_to(project) else str(path)
 
 
 def commands(left: Left, outcome: RouteOutcome, project: Path) -> dict[str, str]:
@@ -240,9 +204,3 @@ def _scope(outcome: RouteOutcome) -> str:
         return "whole catalogue (widened)"
     parsed = outcome.intent.domain or outcome.intent.action
     return "parsed domain and action" if parsed else "whole catalogue"
-
-
-def _mark(step: StepResult) -> str:
-    if step.ok:
-        return "ok  "
-    return "none" if step.unverified else "FAIL"

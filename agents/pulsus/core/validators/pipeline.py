@@ -87,9 +87,11 @@ class Pipeline:
         reports: dict[int, ValidationReport] = {}
         going = [work for work in works if work.going]
         if going:
-            from pulsus.core.validators.proving import prove  # only for what the gate lets pass
+            from pulsus.core.validators import proving  # only for what the gate lets pass
 
-            for work, evidence in zip(going, prove(self, going, jobs, told), strict=True):
+            means = proving.Means(self.validation, self.sandbox, self.mypy_cache, self.run)
+            found = proving.prove(means, going, jobs, told)
+            for work, evidence in zip(going, found, strict=True):
                 report = work.report(_since(began, works), *evidence)
                 reports[id(work)] = report
                 if report.ok and work.subject:

@@ -7,26 +7,35 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.anywhere import run_sandboxed
 from pulsus.core.sandbox.policy import Limits
 from pulsus.core.types import Observed, Proof
 from pulsus.core.validators.checker import Text
-from pulsus.core.validators.dry_run import DryRun
+from pulsus.core.validators.dry_run import DryRun, Run
 from pulsus.core.validators.dry_runs import DryRuns, Told
 from pulsus.core.validators.mypy import Mypy
 from pulsus.core.validators.ruff import ruff
 from pulsus.core.validators.work import Work
-
-if TYPE_CHECKING:
-    from pulsus.core.validators.pipeline import Pipeline
+from pulsus.record import dataclass
 
 Evidence = tuple[Proof | None, Observed | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a pipeline proves modules with; `run` None is the sandbox."""
+
+    validation: ValidationConfig
+    sandbox: SandboxConfig
+    mypy_cache: Path | None
+    run: Run | None
+
+
 def prove(
-    using: Pipeline, works: Sequence[Work], jobs: int, told: Told | None = None
+    using: Means, works: Sequence[Work], jobs: int, told: Told | None = None
 ) -> list[Evidence]:
     """What the dry runs showed, in the order of `works`, which are told of every step."""
     rules = using.validation
@@ -39,7 +48,7 @@ def prove(
         mypy.end()
 
 
-def _lint(using: Pipeline, works: Sequence[Work]) -> None:
+def _lint(using: Means, works: Sequence[Work]) -> None:
     rules = using.validation
     began = time.monotonic()
     found = ruff(_texts(works), rules=rules.ruff_rules, seconds=rules.ruff_seconds)
@@ -49,7 +58,7 @@ def _lint(using: Pipeline, works: Sequence[Work]) -> None:
 
 
 def _run(
-    using: Pipeline, works: Sequence[Work], mypy: Mypy, jobs: int, told: Told | None
+    using: Means, works: Sequence[Work], mypy: Mypy, jobs: int, told: Told | None
 ) -> list[Evidence]:
     going = [work for work in works if work.going]
     limits = Limits.of(using.sandbox, using.validation.import_seconds)

@@ -1,0 +1,44 @@
+"""Verdicts as annotations of GitHub Actions. Pure.
+
+Every line of the output is a command of ours or our own count: what a module says stands escaped
+inside a command, so it can neither give one nor end one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pulsus.cli.report import relative
+from pulsus.cli.validate_found import Found, findings
+from pulsus.cli.validate_text import counted
+from pulsus.core.telemetry.printable import strip_controls
+from pulsus.core.validators.cache import Checked
+
+_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
+
+
+def rendered(found: Sequence[Checked], project: Path) -> str:
+    """An `::error` a finding, then how many modules came to which verdict."""
+    lines = [
+        _annotation(relative(checked.report.path, project), finding)
+        for checked in found
+        for finding in findings(checked.report)
+    ]
+    return "".join(f"{line}\n" for line in (*lines, counted(found)))
+
+
+def _annotation(path: str, finding: Found) -> str:
+    properties = {
+        "file": path,
+        "line": str(finding.line),
+        "col": str(finding.column),
+        "title": f"pulsus {finding.rule}",
+    }
+    named = ",".join(f"{name}={_escaped(v, _PROPERTY)}" for name, v in properties.items())
+    return f"::error {named}::{_escaped(finding.message, _DATA)}"
+
+
+def _escaped(text: str, table: Mapping[str, str]) -> str:
+    return "".join(table.get(letter, letter) for letter in strip_controls(text))

@@ -1,0 +1,37 @@
+"""Verdicts as the document of docs/schemas/validate.json. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pulsus.cli import output
+from pulsus.cli.report import effects, relative, validation
+from pulsus.core.validators.cache import Checked
+from pulsus.errors import ValidationFailed
+
+
+def rendered(found: Sequence[Checked], project: Path) -> str:
+    """One JSON document, `schema_version` first."""
+    refused = [relative(c.report.path, project) for c in found if not c.report.ok]
+    failed = output.error_body(_refused(refused, len(found))) if refused else {}
+    body = {"ok": not refused, "modules": [_module(c, project) for c in found], **failed}
+    return output.pretty({"schema_version": output.SCHEMA_VERSION, **body}) + "\n"
+
+
+def _module(checked: Checked, project: Path) -> dict[str, Any]:
+    """A module. `observed` effects are null where the module was not run."""
+    report = checked.report
+    return {
+        "path": relative(report.path, project),
+        "sha256": report.sha256,
+        "cached": report.cached,
+        **validation(report, project),
+        "effects": {"declared": effects(checked.declared), "observed": effects(report.observed)},
+    }
+
+
+def _refused(paths: list[str], of: int) -> ValidationFailed:
+    hint = "each module's `steps` say why"
+    return ValidationFailed(f"{len(paths)} of {of} modules not accepted", hint=hint, paths=paths)

@@ -1,0 +1,136 @@
+"""Which modules `pulsus validate` takes, and one round of validating them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli import output
+from pulsus.cli.common import Session
+from pulsus.core.validators.batch import Batch
+from pulsus.core.validators.finding import Steps
+from pulsus.errors import PulsusError, UsageError
+from pulsus.routing import files
+
+if TYPE_CHECKING:
+    from pulsus.core.validators.cache import Cache, Checked
+
+File = tuple[Path, bytes]
+
+_MAX_READ_BYTES = 64 * 1024 * 1024
+_BAR = 24
+
+
+class Validation:
+    """Validates modules for one session, as often as asked."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._app = session.app
+
+    def run(self, modules: Sequence[File], *, only_new: bool = False) -> int:
+        """The exit status, once the verdicts are printed in the order of `modules`.
+
+        `only_new`: those that were known before are not printed.
+        """
+        quiet = self._session.verbosity < 0
+        told = None if quiet or not output.is_terminal(sys.stderr) else _bar
+        found = self._batch.check(modules, told)
+        self._app.settle()
+        shown = [c for c in found if not (only_new and c.report.cached)]
+        _print(shown, self._session)
+        return 0 if all(checked.report.ok for checked in found) else 3
+
+    def modules(self, paths: Iterable[Path], revision: str | None) -> list[File]:
+        """Every module below `paths` once, by path; of those, with `revision`, the changed ones."""
+        found = {path.resolve(): path for path in _listed(paths)}
+        modules = [(real, _bytes(found[real])) for real in sorted(found)]
+        return self._changed(modules, revision) if revision is not None else modules
+
+    def _changed(self, modules: Sequence[File], revision: str) -> list[File]:
+        from pulsus.core.validators.changed import changed_since
+
+        top, changed = changed_since(self._session.project, revision)
+        for path, _ in modules:
+            if not path.is_relative_to(top):
+                raise UsageError(
+                    f"{path} does not lie in the repository {top}",
+                    hint="name its repository with --project, or leave out --changed-since",
+                )
+        return [(p, code) for p, code in modules if p in changed or self._moved(code, changed)]
+
+    def _moved(self, source: bytes, changed: frozenset[Path]) -> bool:
+        """Whether a step that the module calls changed, or cannot be had."""
+        if b"pulsus" not in source:
+            return False
+        try:
+            steps = self._steps(source)
+        except PulsusError:
+            return True
+        return any(tool.path.resolve() in changed for tool, _ in steps.values())
+
+    def _steps(self, source: bytes) -> Steps:
+        from pulsus.routing.modules import steps_of  # only for what is composed
+
+        return steps_of(self._app, source)
+
+    @functools.cached_property
+    def _batch(self) -> Batch:
+        app = self._app
+        return Batch(app.pipeline(), app.define, self._steps, app.project, self._cache())
+
+    def _cache(self) -> Cache | None:
+        app = self._app
+        if not app.settings.cache_enabled:
+            return None
+        from pulsus.core.validators.basis import basis
+        from pulsus.core.validators.cache import Cache
+
+        rests_on = basis(
+            app.settings.validation, app.settings.sandbox, app.contributions.validators
+        )
+        folder = app.state_dir / "cache" / "validation"
+        return Cache(folder, rests_on, app.log_dir) if rests_on else None
+
+
+def _print(found: Sequence[Checked], session: Session) -> None:
+    """Print the verdicts in the form that was asked for."""
+    form = import_module(f"pulsus.cli.validate_{session.output}")
+    click.echo(form.rendered(found, session.project), nl=False)
+
+
+def _listed(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        found = [p for p in path.rglob("*.py") if not _ignored(p.relative_to(path))]
+        if not found:
+            raise UsageError(f"{path} holds no module", hint="name a .py file or its folder")
+        yield from found
+
+
+def _ignored(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return files.read(path.resolve(), _MAX_READ_BYTES)[0]
+    except files.Unreadable as failure:
+        raise UsageError(
+            f"cannot read {path}: {failure.reason}", hint="name a .py file that this user can read"
+        ) from failure
+
+
+def _bar(done: int, count: int) -> None:
+    """How far it is, on one line of the terminal that is gone when it is done."""
+    filled = _BAR * done // count
+    line = f"\r[{'#' * filled}{'.' * (_BAR - filled)}] {done} of {count} modules run"
+    click.echo(line if done < count else "\r\033[K", nl=False, err=True)

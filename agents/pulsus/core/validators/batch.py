@@ -1,0 +1,103 @@
+"""Many modules at once, each checked only where nothing is known of it (spec §8).
+
+Effect: reads and writes the cache, and what the pipeline does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pulsus.core.types import BrokenTool, ToolSpec
+from pulsus.core.validators.cache import Cache, Checked
+from pulsus.core.validators.finding import Steps
+from pulsus.core.validators.forked import cores, forked
+from pulsus.core.validators.work import Given
+from pulsus.errors import PulsusError
+from pulsus.record import dataclass
+
+if TYPE_CHECKING:
+    from pulsus.core.validators.dry_runs import Told
+    from pulsus.core.validators.pipeline import Pipeline
+
+Define = Callable[[bytes, Path], ToolSpec | BrokenTool]
+"""The tool that bytes are at a path."""
+
+StepsOf = Callable[[bytes], Steps]
+"""The pinned steps of a composed module. Raises PulsusError where they cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Checks modules by path and bytes. `cache` None neither reads nor keeps verdicts."""
+
+    pipeline: Pipeline
+    define: Define
+    steps_of: StepsOf
+    project: Path
+    cache: Cache | None = None
+
+    def check(self, files: Sequence[tuple[Path, bytes]], told: Told | None = None) -> list[Checked]:
+        """A verdict on each, in their order. Raises as `Pipeline.validate_all`.
+
+        `told` hears how many of those that are run have been run, and how many there are.
+        """
+        found: dict[int, Checked] = {}
+        for number, (path, source) in enumerate(files):
+            if known := self._known(path, source):
+                found[number] = known
+        new = [number for number in range(len(files)) if number not in found]
+        for number, checked in zip(new, self._checked([files[n] for n in new], told), strict=True):
+            found[number] = checked
+            path, source = files[number]
+            if self.cache:
+                self.cache.save(self._key(path, source), checked)
+        if self.cache and new:
+            self.cache.prune()
+        return [found[number] for number in range(len(files))]
+
+    def _checked(self, files: Sequence[tuple[Path, bytes]], told: Told | None) -> Iterable[Checked]:
+        jobs = cores()
+        tools = forked(lambda file: self.define(file[1], file[0]), files, jobs)
+        given = [
+            self._given(path, source, tool)
+            for (path, source), tool in zip(files, tools, strict=True)
+        ]
+        reports = self.pipeline.validate_all(given, jobs=jobs, told=told)
+        for one, (report, _) in zip(given, reports, strict=True):
+            declared = None if isinstance(one.tool, BrokenTool) else one.tool.effects
+            steps = None if one.objection else _hashes(one.steps)
+            yield Checked(report, declared, steps)
+
+    def _given(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> Given:
+        if isinstance(tool, BrokenTool) or not tool.composed:
+            return Given(source, path, tool)
+        try:
+            return Given(source, path, tool, self.steps_of(source))
+        except PulsusError as failure:
+            return Given(source, path, tool, objection=f"{failure.message} ({failure.code})")
+
+    def _known(self, path: Path, source: bytes) -> Checked | None:
+        if self.cache is None:
+            return None
+        sha256 = hashlib.sha256(source).hexdigest()
+        found = self.cache.load(self._key(path, source), sha256, path)
+        if found is None or not found.steps:
+            return found
+        try:
+            now = _hashes(self.steps_of(source))
+        except PulsusError:
+            return None
+        return found if now == found.steps else None
+
+    def _key(self, path: Path, source: bytes) -> str:
+        assert self.cache
+        inside = path.is_relative_to(self.project)
+        identity = str(path.relative_to(self.project) if inside else path)
+        return self.cache.key(hashlib.sha256(source).hexdigest(), identity)
+
+
+def _hashes(steps: Steps) -> Mapping[str, str]:
+    return {tool_id: tool.sha256 for tool_id, (tool, _) in steps.items()}
