@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zlib
 
 import pytest
 
@@ -85,6 +86,14 @@ def test_an_altered_file_is_damaged_wherever_it_was_altered(at):
 def test_a_file_that_was_cut_short_is_damaged(size):
     with pytest.raises(Damaged):
         Segment(DATA[:size])
+
+
+def test_columns_that_cannot_be_are_damaged_though_the_checksum_is_right():
+    table = bytearray(DATA[48:])
+    table[24 + 8] ^= 1  # the second column's size: no whole number of numbers
+    wrong = DATA[:12] + zlib.crc32(table).to_bytes(4, sys.byteorder) + DATA[16:48] + bytes(table)
+    with pytest.raises(Damaged, match="sizes"):
+        Segment(wrong)
 
 
 def test_the_same_tools_give_the_same_bytes():

@@ -204,7 +204,9 @@ def test_a_wait_longer_than_the_whole_is_not_begun(value):
     assert "s" in error.hint
 
 
-@pytest.mark.parametrize("value", ["soon", "-1", "nan", "Fri, 99 Foo 2100"])
+@pytest.mark.parametrize(
+    "value", ["soon", "-1", "nan", "Fri, 99 Foo 2100", "Thu, 01 Jan 26 9999999990:00 GMT"]
+)
 def test_an_unreadable_retry_after_is_no_wait_of_its_own(value):
     _, _, waits = failure(ModelBusy, status(429, "", [("retry-after", value)]))
     assert waits == [0.5, 1.0]

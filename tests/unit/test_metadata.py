@@ -57,6 +57,19 @@ def test_unknown_keys_survive(tmp_path):
     assert json.loads(metadata.line(found))["later"] == [1, {"a": None}]
 
 
+def test_half_a_character_in_a_record_is_written_as_it_was_read():
+    (found,) = metadata.parse(LINE.replace("Generates", "\\ud800") + "\n")
+    assert metadata.parse(metadata.line(found) + "\n") == (found,)
+    metadata.line(found).encode("utf-8")
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_number_that_json_could_not_write_again_is_refused(tmp_path, number):
+    data = LINE.replace("0.3", number) + "\n"
+    with pytest.raises(MetadataCorrupt, match=r"metadata\.jsonl:1: "):
+        metadata.read(file(tmp_path, data))
+
+
 def test_a_torn_last_line_is_ignored_with_a_warning_and_cut_off_by_the_next_append(
     tmp_path, caplog
 ):
@@ -142,6 +155,7 @@ def test_latest_is_the_last_record_of_that_name(name):
         (["rev-20260301-001", "rev-20260301-007", "rev-20260228-900"], "rev-20260301-008"),
         (["rev-20260301-999"], "rev-20260301-1000"),
         (["rev-20260301-abc"], "rev-20260301-001"),
+        (["rev-20260301-" + "9" * 5000], "rev-20260301-001"),
     ],
 )
 def test_a_revision_is_above_all_of_its_day(taken, following):

@@ -194,11 +194,12 @@ def _form(status: int, said: str, place: Place) -> ModelRequestRefused:
 
 def _retry_after(value: str, now: datetime) -> float | None:
     """Seconds to wait, given as such or as a date (RFC 9110, 10.2.3)."""
-    if value.strip().isdecimal():
+    value = value.strip()
+    if value.isdecimal():
         return float(value[:9])
     try:
         when = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return max(0.0, (when - now).total_seconds()) if when.tzinfo else None
 

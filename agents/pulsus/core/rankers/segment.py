@@ -130,25 +130,33 @@ class Segment:
         self.key: bytes = key
         self.check: int = check
         self._columns: dict[str, memoryview[int]] = {}
-        starts: dict[str, int] = {}
-        view = memoryview(data)
-        for number, name in enumerate(TYPES):
-            start, size, kept = _COLUMN.unpack_from(data, _HEAD.size + number * _COLUMN.size)
-            starts[name] = start
-            column = view[start : start + size]
-            match kept[:1]:
-                case b"f":
-                    self.norms = column.cast("f")
-                case b"H":
-                    self._columns[name] = column.cast("H")
-                case b"I":
-                    self._columns[name] = column.cast("I")
-                case _:
-                    self._columns[name] = column
+        try:
+            starts = self._place()
+        except (struct.error, TypeError):
+            raise Damaged("its columns have other sizes than they should") from None
         self.flags = self["flags"]
         self.stems = Texts(data, starts["stems"], self["stem_at"])
         self.words = Texts(data, starts["words"], self["word_at"])
         self.ids = Texts(data, starts["ids"], self["id_at"])
+
+    def _place(self) -> dict[str, int]:
+        """Where each column begins. Raises struct.error or TypeError for one that cannot be."""
+        starts: dict[str, int] = {}
+        view = memoryview(self.data)
+        for number, (name, code) in enumerate(TYPES.items()):
+            start, size, kept = _COLUMN.unpack_from(view, _HEAD.size + number * _COLUMN.size)
+            starts[name] = start
+            column = view[start : start + size]
+            match code:
+                case "f":
+                    self.norms = column.cast("f")
+                case "I" if kept[:1] == b"I":
+                    self._columns[name] = column.cast("I")
+                case "I" | "H":
+                    self._columns[name] = column.cast("H")
+                case _:
+                    self._columns[name] = column
+        return starts
 
     def __getitem__(self, name: str) -> memoryview[int]:
         """A column."""

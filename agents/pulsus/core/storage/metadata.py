@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pulsus.core.storage import semver
 from pulsus.core.types import JsonValue
@@ -18,6 +19,7 @@ from pulsus.record import dataclass
 FILE_NAME = "metadata.jsonl"
 DEPRECATED = "deprecated"
 MAX_LINE_BYTES = 64 * 1024
+_MOST_DIGITS = 4000  # of a revision's number; Python takes 4300
 
 _LOG = logging.getLogger(__name__)
 
@@ -201,9 +203,10 @@ def line(record: Record) -> str:
         if (value := getattr(record, name)) or name not in _WHERE_SAID
     }
     text = json.dumps(known | dict(record.extra), ensure_ascii=False, allow_nan=False)
-    if len(text.encode("utf-8")) >= MAX_LINE_BYTES:
+    data = text.encode("utf-8", "backslashreplace")  # half a character stays JSON's escape for it
+    if len(data) >= MAX_LINE_BYTES:
         raise ValueError(f"record {record.id} is longer than {MAX_LINE_BYTES} bytes")
-    return text
+    return data.decode("utf-8")
 
 
 def appended(text: str, record: Record) -> str:
@@ -218,7 +221,8 @@ def next_revision(records: Iterable[Record], day: datetime) -> str:
     """`rev-YYYYMMDD-NNN`, one above the highest of that day among `records`."""
     prefix = f"rev-{day:%Y%m%d}-"
     taken = (r.id.removeprefix(prefix) for r in records if r.id.startswith(prefix))
-    return f"{prefix}{max((int(n) for n in taken if n.isdecimal()), default=0) + 1:03d}"
+    numbers = (int(n) for n in taken if n.isdecimal() and len(n) < _MOST_DIGITS)
+    return f"{prefix}{max(numbers, default=0) + 1:03d}"
 
 
 def _json(value: JsonValue | Mapping[str, JsonValue] | tuple[str, ...]) -> JsonValue:
@@ -232,7 +236,7 @@ def _record(text: str) -> Record:
         raise ValueError("the line is not UTF-8")
     if len(text.encode("utf-8")) >= MAX_LINE_BYTES:
         raise ValueError(f"the line is longer than {MAX_LINE_BYTES} bytes")
-    obj = json.loads(text)
+    obj = _DECODER.decode(text)
     if not isinstance(obj, dict):
         raise ValueError(f"expected a JSON object, found {type(obj).__name__}")
     for names, types, expected in _SHAPES:
@@ -244,3 +248,17 @@ def _record(text: str) -> Record:
     known["created_by"] = known["created_by"] or ""
     known["changes"] = tuple(map(str, known["changes"] or ()))
     return Record(**known, extra={k: v for k, v in obj.items() if k not in known})
+
+
+def _finite(number: str) -> float:
+    if math.isfinite(value := float(number)):
+        return value
+    raise ValueError(f"{number:.40} is too large a number")
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+"""What it reads can be written again."""
