@@ -76,8 +76,12 @@ def killed(project, promotions, rng):
     acknowledged, kills = {}, 0
     for n in range(promotions):
         place, source = target(rng), module(f"revision {n}")
+        tries = 0
         while (done := attempt(project, place, source, rng.uniform(0, longest))) is None:
-            kills += 1
+            tries += 1
+            longest *= 1.05  # promotions take longer as the catalogue grows
+        longest *= 1 if tries else 0.95
+        kills += tries
         acknowledged[versions.digest(source)] = (place.tool_id, *done)
     return acknowledged, kills, min(usual)
 
