@@ -63,7 +63,7 @@ def test_the_fix_names_a_value_that_would_win_and_the_words_that_are_missing():
     loser = replace(scored("a/b/l", doc=0.3), matched={"doc": ("memory",)})
     answer = lost(winner, loser)
     assert answer.lacks == ("swap",)
-    assert "doc above 0.90 would win (now 0.30)" in answer.fix
+    assert "doc above 0.90 would put it first by score (now 0.30)" in answer.fix
     assert "'swap'" in answer.fix
 
 
@@ -96,7 +96,7 @@ def test_a_tool_that_stays_at_odds_is_not_told_to_raise_what_is_halved_for_it():
 def test_history_that_would_win_is_told_with_the_command_that_makes_it():
     winner = said(scored("a/b/w", doc=1.0, history=0.5), 0.0)
     answer = lost(winner, said(scored("a/b/l", doc=1.0), 0.0))
-    assert answer.fix.startswith("history above 0.50 would win (now 0.00)")
+    assert answer.fix.startswith("history above 0.50 would put it first by score (now 0.00)")
     assert "pulsus feedback RUN --right a/b/l" in answer.fix
 
 
@@ -104,7 +104,7 @@ def test_a_tool_without_a_word_of_the_request_is_told_to_get_some():
     answer = searched("largest files", "network/dns/dns_lookup")
     assert answer.code == "NO_WORDS"
     assert answer.reason.startswith("it has none of your words")
-    assert "intent" in answer.fix
+    assert "manifest" in answer.fix
 
 
 def test_history_alone_does_not_count_as_having_words():
@@ -213,3 +213,22 @@ def test_there_is_an_answer_for_every_tool_and_it_is_one_line(name):
         assert "\n" not in answer.reason + answer.fix
         most = worth(1.0, len(CATALOGUE))
         assert all(c.above <= most + 1e-9 for c in answer.changes if c.feature == "name")
+
+
+def test_only_words_that_were_typed_are_advised_and_no_fillers():
+    winner = replace(scored("a/b/w", doc=0.9), matched={"doc": ("unpack", "path", "archive")})
+    own = replace(scored("a/b/l", doc=0.3), unmatched=("sorry", "gimme", "example", "tar", "gz"))
+    answer = why_not.against(winner, own, "sorry, gimme an example: unpack /srv/x.tar.gz")
+    assert answer.lacks == ("unpack", "sorry", "gimme", "example", "tar", "gz")
+    assert "add an intent with 'unpack' to its manifest" in answer.fix
+
+
+def test_a_tool_that_lost_to_a_sure_one_hears_whose_requests_it_would_take():
+    first, own = scored("a/b/w", 0.97, doc=0.9), scored("a/b/l", 0.1, doc=0.3)
+    first = replace(first, matched={"doc": ("disks",)})
+    own = replace(own, matched={"doc": ("full",)})
+    found = Search((first, own), (), Choice("select", (first,), ""), widened=False)
+    about = (first.tool, own.tool)
+    answer = told("a/b/l", found, Catalogue(Path("/w"), about))
+    assert answer.fix.startswith("only if a/b/w (p 0.97) is wrong here: ")
+    assert answer.fix.endswith("that takes requests from a/b/w")

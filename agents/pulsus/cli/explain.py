@@ -111,6 +111,7 @@ def _explained(
         app.rank_index.calibration,
         tau=outcome.tau,
         subintents=_with(wanted, found, searcher),
+        request=text,
     )
     return outcome, answer
 

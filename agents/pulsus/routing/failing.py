@@ -10,6 +10,7 @@ from pulsus.core.rankers import why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.rankers.text import stems
 from pulsus.core.types import Ranked, ToolSpec
+from pulsus.routing import advice
 from pulsus.routing.golden import GoldenRow, nearest
 from pulsus.routing.why_not import against, doubt
 
@@ -65,7 +66,7 @@ def wrong_tool(row: GoldenRow, context: Context) -> Cause:
             lacks=own.unmatched if own else (),
         )
     winner = found[0]
-    answer = against(winner, own)
+    answer = against(winner, own, row.query)
     reason, fix = answer.reason, answer.fix
     if twins(winner.tool, own.tool):
         reason = f"near-twin: {winner.tool.id} and {own.tool.id} say almost the same; {reason}"
@@ -117,7 +118,7 @@ def wrong_policy(
     because = doubt(first, rival, context.calibration)
     return Cause(
         f"p below τ: {first.p:.2f} < {context.tau:.2f} because {because}",
-        _teach(first),
+        _teach(first, row.query),
         why.heard(first),
         first.unmatched,
         first.rank,
@@ -162,8 +163,7 @@ def _too_sure(choice: Choice, first: Ranked | None, context: Context) -> Cause:
     )
 
 
-def _teach(own: Ranked) -> str:
+def _teach(own: Ranked, request: str) -> str:
     if own.caution:
         return "if it does do this, say so in its name, summary and Kind"
-    words = ", ".join(repr(word) for word in own.unmatched[:5])
-    return f"add an intent with {words} to its manifest" if words else "add the request as example"
+    return advice.teach(own.unmatched, request) or "add the request to `requests` in its manifest"

@@ -54,12 +54,16 @@ def next_time(project: Project, request: str, right: Sequence[str]) -> NextTime:
         p=min((ranked.p for ranked in weighed), default=None),
         tau=project.settings.ranker.threshold,
         reason=choice.reason,
-        missed=tuple(_missed(project, searcher, found, t) for t in right if t not in selected),
+        missed=tuple(
+            _missed(project, searcher, found, t, request) for t in right if t not in selected
+        ),
         kept=() if right else selected,
     )
 
 
-def _missed(project: Project, searcher: Searcher, found: Search, tool_id: str) -> WhyNot:
+def _missed(
+    project: Project, searcher: Searcher, found: Search, tool_id: str, request: str
+) -> WhyNot:
     (tool,) = project.catalogue.find(tool_id)
     refusal = searcher.access.refusal(tool) if searcher.access else None
     if refusal:
@@ -71,4 +75,5 @@ def _missed(project: Project, searcher: Searcher, found: Search, tool_id: str) -
         searcher.index.calibration,
         tau=project.settings.ranker.threshold,
         subintents=found.subintents,
+        request=request,
     )

@@ -15,6 +15,7 @@ from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.rankers.why import Change, Gap
 from pulsus.core.types import BrokenTool, Catalogue, Ranked, SubIntent, ToolSpec
 from pulsus.record import dataclass
+from pulsus.routing import advice
 from pulsus.routing.search import Search
 
 Code = Literal[
@@ -29,10 +30,11 @@ Code = Literal[
     "SHADOWED",
     "FILTERED",
     "BROKEN",
+    "DEPRECATED",
 ]
 
 _FEW = "the words it shares with the request are few or common"
-_INTENT = "add an intent with these words to its manifest"
+_INTENT = "add this request to `requests` in its manifest"
 
 _RIVALRY = frozenset({"lead", "shared", "alike_lead", "recalled_lead"})
 _NAMING = frozenset({"name_words"})
@@ -92,8 +94,9 @@ def why_not(
     *,
     tau: float,
     subintents: Sequence[SubIntent] = (),
+    request: str = "",
 ) -> WhyNot:
-    """Why `tool` was not chosen by `found`, a search that included it.
+    """Why `tool` was not chosen by `found`, a search for `request` that included it.
 
     `subintents` are the search's own with `tool` ranked in each, for a composition.
     """
@@ -101,35 +104,40 @@ def why_not(
     if step is not None:
         return _chosen(tool, found, step)
     if found.choice.policy == "compose":
-        return _no_step(tool, subintents, calibration)
+        return _no_step(tool, subintents)
     own = next((r for r in found.candidates if r.tool.id == tool.id), None)
     if own is None or (len(found.candidates) == 1 and _wordless(own)):
-        return _unranked(tool, catalogue, own)
+        return _unranked(tool, catalogue, own, request)
     if found.candidates[0].tool.id == tool.id:
         rival = found.candidates[1] if len(found.candidates) > 1 else None
-        return _below(own, rival, calibration, tau)
-    answer = against(found.candidates[0], own)
+        return _below(own, rival, calibration, tau, request)
+    answer = against(found.candidates[0], own, request)
     best = found.candidates[0].p
+    if best >= tau and answer.fix and answer.code in ("SCORE", "NO_WORDS"):
+        answer = replace(answer, fix=advice.beside(found.candidates[0], answer.fix))
     if best < tau:
         answer = replace(answer, reason=f"{answer.reason}; nothing reaches τ (best p {best:.2f})")
     return answer
 
 
-def against(winner: Ranked, own: Ranked) -> WhyNot:
-    """Why `own` came after `winner`: the first of these that holds.
+def against(winner: Ranked, own: Ranked, request: str = "") -> WhyNot:
+    """Why `own` came after `winner` for `request`: the first of these that holds.
 
     It has none of the request's words; it is at odds with the request; the winner was named;
     another rule than the score put the winner first; the features that cost it the first place.
     """
     found = why.gaps(winner, own)
-    base = WhyNot(
-        own.tool.id, "SCORE", "", winner=winner, own=own, gaps=found, lacks=lacking(winner, own)
-    )
+    lacks = advice.typed(lacking(winner, own), request)
+    base = WhyNot(own.tool.id, "SCORE", "", winner=winner, own=own, gaps=found, lacks=lacks)
     who = winner.tool.id
     if _wordless(own):
-        return replace(base, code="NO_WORDS", reason=_none(base.lacks), fix=_INTENT)
+        return replace(
+            base, code="NO_WORDS", reason=advice.none_of(lacks), fix=_intent(lacks, request)
+        )
     if own.caution and not winner.caution:
-        return replace(base, code="AT_ODDS", reason=f"at odds: {own.caution}", fix=_agree(own))
+        return replace(
+            base, code="AT_ODDS", reason=f"at odds: {own.caution}", fix=advice.agree(own)
+        )
     if winner.signals.get("named") and not own.signals.get("named"):
         return replace(
             base,
@@ -141,7 +149,9 @@ def against(winner: Ranked, own: Ranked) -> WhyNot:
     if not cost:
         return replace(base, code="ORDER", reason=own.why_not or f"{who} is before it")
     possible = tuple(c for c in why.changes(found) if c.above < _most(c.feature, winner, own))
-    return replace(base, reason=_cost(cost, who), changes=possible, fix=_raise(possible, base, own))
+    return replace(
+        base, reason=_cost(cost, who), changes=possible, fix=_raise(possible, base, own, request)
+    )
 
 
 def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
@@ -188,7 +198,7 @@ def _chosen(tool: ToolSpec, found: Search, step: int) -> WhyNot:
     return WhyNot(tool.id, "CHOSEN", f"it was chosen: {found.choice.reason}{lead}", own=own)
 
 
-def _no_step(tool: ToolSpec, subintents: Sequence[SubIntent], calibration: Calibration) -> WhyNot:
+def _no_step(tool: ToolSpec, subintents: Sequence[SubIntent]) -> WhyNot:
     """Why it is no step: against the winner of the part where it comes closest."""
     if tool.composed:
         return WhyNot(tool.id, "COMPOSED", "a composition is no step of another one")
@@ -199,42 +209,39 @@ def _no_step(tool: ToolSpec, subintents: Sequence[SubIntent], calibration: Calib
             winner = clause.candidates[0]
             pairs.append((winner.score - own.score, clause.text, winner, own))
     if not pairs:
-        return WhyNot(tool.id, "NO_WORDS", _none(()), _INTENT)
+        return WhyNot(tool.id, "NO_WORDS", advice.none_of(()), _INTENT)
     _, text, winner, own = min(pairs, key=lambda pair: (pair[0], pair[1]))
-    answer = against(winner, own)
+    answer = against(winner, own, text)
     return replace(answer, part=text, reason=f"for {text!r}: {answer.reason}")
 
 
-def _unranked(tool: ToolSpec, catalogue: Catalogue, own: Ranked | None) -> WhyNot:
+def _unranked(tool: ToolSpec, catalogue: Catalogue, own: Ranked | None, request: str) -> WhyNot:
     by = next((s.domain for s in catalogue.shadowed if s.shared == tool.path), None)
     if by is not None:
         winner = next((t.id for t in catalogue.tools if t.path == by), str(by))
         reason = f"shadowed by {winner}: a domain tool wins over the shared tool of that name"
         return WhyNot(tool.id, "SHADOWED", reason, "rename one of the two")
-    words = own.unmatched if own else ()
-    return WhyNot(tool.id, "NO_WORDS", _none(words), _INTENT, own=own, lacks=words)
+    words = advice.typed(own.unmatched, request) if own else ()
+    fix = _intent(words, request)
+    return WhyNot(tool.id, "NO_WORDS", advice.none_of(words), fix, own=own, lacks=words)
 
 
-def _below(own: Ranked, rival: Ranked | None, calibration: Calibration, tau: float) -> WhyNot:
+def _below(
+    own: Ranked, rival: Ranked | None, calibration: Calibration, tau: float, request: str
+) -> WhyNot:
     because = doubt(own, rival, calibration)
     return WhyNot(
         own.tool.id,
         "BELOW_TAU",
         f"it is first but p {own.p:.2f} < τ {tau:.2f} because {because}",
-        _agree(own) if own.caution else _teach(own.unmatched),
+        advice.agree(own) if own.caution else _intent(own.unmatched, request),
         own=own,
-        lacks=own.unmatched,
+        lacks=advice.typed(own.unmatched, request),
     )
 
 
-def _agree(own: Ranked) -> str:
-    if own.caution and "manifest" in own.caution:
-        return "if it is meant for this after all, take the anti-intent out of its manifest"
-    return "if it does do this, say so in its name, summary and Kind"
-
-
-def _teach(words: Sequence[str]) -> str:
-    return f"add an intent with {_quoted(words)} to its manifest" if words else ""
+def _intent(words: Sequence[str], request: str) -> str:
+    return advice.teach(words, request) or _INTENT
 
 
 def _most(feature: str, winner: Ranked, own: Ranked) -> float:
@@ -254,17 +261,18 @@ def _most(feature: str, winner: Ranked, own: Ranked) -> float:
     return 0.0
 
 
-def _raise(possible: Sequence[Change], lost: WhyNot, own: Ranked) -> str:
+def _raise(possible: Sequence[Change], lost: WhyNot, own: Ranked, request: str) -> str:
     """What to do for the smallest change of one feature; words first, they can be added."""
     if own.caution:
-        return _agree(own)
+        return advice.agree(own)
     words = lost.lacks or (why.heard(lost.winner) if lost.winner else ())
     if not possible:
-        return _teach(words) or "no single feature could make it win"
+        return advice.teach(words, request) or "no single feature could make it win"
     best = next((c for c in possible if c.feature == "doc"), possible[0])
-    need = f"{best.feature} above {_ceil(best.above):.2f} would win (now {best.now:.2f})"
+    above = f"{best.feature} above {_ceil(best.above):.2f}"
+    need = f"{above} would put it first by score (now {best.now:.2f})"
     how = {
-        "doc": _teach(words),
+        "doc": _intent(words, request),
         "name": "say more of its name",
         "history": f"tell of a run it was right for, `pulsus feedback RUN --right {lost.tool}`",
     }.get(best.feature)
@@ -289,11 +297,3 @@ def _ceil(value: float) -> float:
 def _wordless(own: Ranked) -> bool:
     """Whether it shares no word with the request, and no past request speaks for it."""
     return not (why.heard(own) or own.votes)
-
-
-def _none(words: Sequence[str]) -> str:
-    return "it has none of your words" + (f": {', '.join(words[:8])}" if words else "")
-
-
-def _quoted(words: Sequence[str]) -> str:
-    return ", ".join(repr(word) for word in words[:5])
