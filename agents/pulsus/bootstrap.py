@@ -18,7 +18,7 @@ from pulsus.config.settings import Settings, plain
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolHistory, ToolSpec
-from pulsus.errors import Denied, PulsusError, ToolAmbiguous, ToolNotFound
+from pulsus.errors import ConfigError, Denied, PulsusError, ToolAmbiguous, ToolNotFound
 
 if TYPE_CHECKING:
     from pulsus.core.embeddings.meaning import Meaning
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pulsus.core.rankers.memory import PastMemory
     from pulsus.core.rankers.recollection import Past
     from pulsus.core.rankers.scorer import RankIndex
+    from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.storage.accepted import PastRoute
     from pulsus.core.storage.metadata import Record
     from pulsus.core.storage.retention import GcReport
@@ -96,6 +97,11 @@ class App:
         return gather(self.plugins)
 
     @cached_property
+    def validators(self) -> tuple[tuple[str, Validator], ...]:
+        """The plugins' checks of a module. Pulsus itself adds none as a plugin."""
+        return self.contributions.validators if len(self.plugins.infos) > 1 else ()
+
+    @cached_property
     def synonyms(self) -> Mapping[str, tuple[str, ...]]:
         """The plugins' vocabulary and the project's own, `config/synonyms.toml`."""
         from pulsus.routing.synonyms import load_synonyms, merge_synonyms, stemmed
@@ -103,6 +109,19 @@ class App:
         own = load_synonyms(self.project / "config" / "synonyms.toml")
         merged = merge_synonyms([self.contributions.synonyms, own])
         return stemmed(merged, self.state_dir if self._caching else None)
+
+    @cached_property
+    def interpreter(self) -> Interpreter | None:
+        """The Python that tools run with; None is ours. Raises ConfigError."""
+        if not self.settings.tools.python:
+            return None
+        from pulsus.core.sandbox.interpreter import NoInterpreter, read
+
+        try:
+            return read(self.project / Path(self.settings.tools.python).expanduser())
+        except NoInterpreter as error:
+            hint = 'name one with bin/python, or leave it "" for the Python of Pulsus'
+            raise ConfigError(f"tools.python: {error}", hint=hint) from None
 
     def origin(self, key: str) -> str:
         """The layer that set a dotted setting."""
@@ -383,7 +402,7 @@ class App:
             log_dir=self.log_dir,
             clock=ids.utc_now,
             redact=self.redactor.redact,
-            extra_validators=lambda: (*extra, *self.contributions.validators),
+            extra_validators=lambda: (*extra, *self.validators),
             mypy_cache=self.state_dir / "cache" / "mypy",
         )
 

@@ -199,6 +199,13 @@ class RunConfig(Section):
 
 
 @dataclass(frozen=True)
+class ToolsConfig(Section):
+    """What tools run with. With `python` empty it is the Python that runs Pulsus."""
+
+    python: str = ""
+
+
+@dataclass(frozen=True)
 class PluginsConfig(Section):
     """Plugins found through the entry-point group `pulsus.plugins`."""
 
@@ -230,6 +237,7 @@ class Settings(Section):
     storage: StorageConfig = StorageConfig()
     audit: AuditConfig = AuditConfig()
     run: RunConfig = RunConfig()
+    tools: ToolsConfig = ToolsConfig()
     plugins: PluginsConfig = PluginsConfig()
 
 

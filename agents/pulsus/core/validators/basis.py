@@ -11,18 +11,28 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig, plain
 from pulsus.core.sandbox import bubblewrap
+
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.interpreter import Interpreter
 
 _CORE = Path(__file__).resolve().parents[1]
 _OWN = ("validators", "sandbox", "contract", "types.py")
 
 
 def basis(
-    validation: ValidationConfig, sandbox: SandboxConfig, plugins: Sequence[tuple[str, object]]
+    validation: ValidationConfig,
+    sandbox: SandboxConfig,
+    plugins: Sequence[tuple[str, object]],
+    python: Interpreter | None = None,
 ) -> str | None:
-    """The digest; None where a plugin's validator cannot be told from a later version of itself."""
+    """The digest; None where a plugin's validator cannot be told from a later version of itself.
+
+    `python` is the one that tools run with; None is ours.
+    """
     digest = hashlib.sha256()
     parts: list[str] = [
         sys.version,
@@ -30,7 +40,9 @@ def basis(
         repr(os.uname()[::2]),
         repr(sorted(plain(validation).items())),
         repr(sorted(plain(sandbox).items())),
-        *_installed(),
+        *_installed(sys.path),
+        repr(python),
+        *_installed([str(path) for path in python.paths] if python else ()),
         *_programs(),
     ]
     for name, validator in plugins:
@@ -45,9 +57,9 @@ def basis(
     return digest.hexdigest()
 
 
-def _installed() -> Iterable[str]:
+def _installed(folders: Iterable[str]) -> Iterable[str]:
     """Every installed distribution with its version: ruff, mypy, stubs, what tools import."""
-    for folder in sys.path:
+    for folder in folders:
         if folder.endswith(("site-packages", "dist-packages")):
             with suppress(OSError):
                 names = os.listdir(folder)  # noqa: PTH208 - hundreds of names, no use for paths

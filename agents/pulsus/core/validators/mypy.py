@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,12 +48,30 @@ if order:
 """
 
 
-class Mypy:
-    """A mypy that is started before it is known whether it is needed, and checks any number.
+class Waiting:
+    """A mypy that has no order yet. Call `end` in any case."""
 
-    Call `end` in any case. `cache_dir` keeps what it knows of libraries; None keeps nothing (much
-    slower). Raises ConfigError for a flag that is not about checking: others name files and
-    programs.
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="pulsus-mypy-"))
+        try:
+            self.checker = Checker(isolated(_WAIT), self.folder)
+        except OSError:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    def end(self) -> None:
+        """Kill it and remove its copies."""
+        self.checker.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Mypy:
+    """Checks any number of modules, as often as asked. Call `end` in any case.
+
+    `cache_dir` keeps what it knows of libraries; None keeps nothing (much slower). `ready` gives a
+    mypy that was started before it was known whether it is needed. `version` is that of the Python
+    to check for; None is ours. Raises ConfigError for a flag that is not about checking: others
+    name files and programs.
     """
 
     def __init__(
@@ -63,34 +81,33 @@ class Mypy:
         seconds: float,
         cache_dir: Path | None,
         module: str = "mypy",
+        version: tuple[int, int] | None = None,
+        ready: Callable[[], Waiting] = Waiting,
     ) -> None:
         for flag in flags:
             if not _FLAG.fullmatch(flag):
                 raise ConfigError(f"validation.mypy_flags: {flag!r} is not a flag about checking")
         self._flags, self._seconds, self._module = flags, seconds, module
+        self._version = [f"--python-version={version[0]}.{version[1]}"] if version else []
         spec = find_spec(module)
         self.installed = spec is not None
         self._cache = NOWHERE
         if spec is not None and spec.origin is not None:
-            told = f"{flags}{CONFIG.read_text(encoding='utf-8')}"
+            told = f"{flags}{version}{CONFIG.read_text(encoding='utf-8')}"
             self._cache = usable(cache_dir, Path(spec.origin).parents[1], told)
-        self._folder: Path | None = None
-        self._waiting: Checker | None = None
+        self._ready = ready
+        self._waiting: Waiting | None = None
 
     def start(self) -> None:
         """Let it load while other work is done."""
         if self.installed and self._waiting is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="pulsus-mypy-"))
-            self._waiting = Checker(isolated(_WAIT), self._folder)
+            self._waiting, self._ready = self._ready(), Waiting
 
     def end(self) -> None:
         """Kill it and remove its copies."""
-        waiting, folder = self._waiting, self._folder
-        self._waiting = self._folder = None
+        waiting, self._waiting = self._waiting, None
         if waiting:
             waiting.end()
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def check(self, texts: Sequence[Text]) -> list[Finding]:
         """What it finds in each. Too late or crashed is a failure; not installed is unverified."""
@@ -122,18 +139,17 @@ class Mypy:
     def _run(self, texts: Sequence[Text], cache: Path, seconds: float) -> Ran:
         self.start()
         assert self._waiting
-        assert self._folder
         files = {_stem(text): text for text in texts}
         for stem, text in files.items():
-            (self._folder / f"{stem}.py").write_bytes(text.source)
+            (self._waiting.folder / f"{stem}.py").write_bytes(text.source)
         args = [
             *self._flags,
             *(f"--config-file={CONFIG}", f"--cache-dir={cache}", "--no-sqlite-cache"),
-            *("--output=json", f"--python-executable={sys.executable}"),
+            *(*self._version, "--output=json", f"--python-executable={sys.executable}"),
             *("--", *(f"{stem}.py" for stem in files)),
         ]
         try:
-            return self._waiting.result(seconds, json.dumps(args).encode("ascii") + b"\n")
+            return self._waiting.checker.result(seconds, json.dumps(args).encode("ascii") + b"\n")
         finally:
             self.end()
             forget(cache, files)

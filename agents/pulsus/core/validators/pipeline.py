@@ -28,8 +28,10 @@ from pulsus.core.validators.work import Given, Work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.dry_run import Run
     from pulsus.core.validators.dry_runs import Told
+    from pulsus.core.validators.mypy import Waiting
 
 Proven = tuple[ValidationReport, ValidatedModule | None]
 
@@ -40,7 +42,8 @@ class Pipeline:
 
     `clock` gives aware times. `redact` hides secrets in whatever is kept or shown.
     `extra_validators` are asked for once the gate has passed a module. `mypy_cache` keeps mypy's
-    knowledge of libraries between runs. `run` is replaced in tests only.
+    knowledge of libraries between runs; `ready` gives one that was started ahead. `run` is replaced
+    in tests only. `python` is the one that tools run with; None is ours.
     """
 
     validation: ValidationConfig
@@ -51,6 +54,8 @@ class Pipeline:
     extra_validators: Callable[[], Sequence[tuple[str, Validator]]] = tuple
     mypy_cache: Path | None = None
     run: Run | None = None
+    ready: Callable[[], Waiting] | None = None
+    python: Interpreter | None = None
 
     def validate(
         self,
@@ -89,7 +94,14 @@ class Pipeline:
         if going:
             from pulsus.core.validators import proving  # only for what the gate lets pass
 
-            means = proving.Means(self.validation, self.sandbox, self.mypy_cache, self.run)
+            means = proving.Means(
+                self.validation,
+                self.sandbox,
+                self.mypy_cache,
+                run=self.run,
+                ready=self.ready,
+                python=self.python,
+            )
             found = proving.prove(means, going, jobs, told)
             for work, evidence in zip(going, found, strict=True):
                 report = work.report(_since(began, works), *evidence)
@@ -106,7 +118,7 @@ class Pipeline:
         ]
 
     def _gate(self, works: Sequence[Work], jobs: int) -> None:
-        check = partial(_gated, max_bytes=self.validation.max_module_bytes)
+        check = partial(_gated, max_bytes=self.validation.max_module_bytes, python=self.python)
         found = forked(check, [work.given for work in works], jobs)
         for work, (finding, took) in zip(works, found, strict=True):
             work.add("static", finding, took)
@@ -121,7 +133,7 @@ class Pipeline:
                     break
 
 
-def _gated(given: Given, *, max_bytes: int) -> tuple[Finding, int]:
+def _gated(given: Given, *, max_bytes: int, python: Interpreter | None) -> tuple[Finding, int]:
     began = time.monotonic()
     if given.objection:
         return Finding(ok=False, message=given.objection), 0
@@ -130,6 +142,7 @@ def _gated(given: Given, *, max_bytes: int) -> tuple[Finding, int]:
         given.tool,
         max_bytes=max_bytes,
         steps=given.steps,
+        python=python,
     )
     return finding, _ms(began)
 

@@ -6,17 +6,19 @@ Effect: runs checkers and sandboxes.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.anywhere import run_sandboxed
+from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.policy import Limits
 from pulsus.core.types import Observed, Proof
 from pulsus.core.validators.checker import Text
 from pulsus.core.validators.dry_run import DryRun, Run
 from pulsus.core.validators.dry_runs import DryRuns, Told
-from pulsus.core.validators.mypy import Mypy
+from pulsus.core.validators.mypy import Mypy, Waiting
 from pulsus.core.validators.ruff import ruff
 from pulsus.core.validators.work import Work
 from pulsus.record import dataclass
@@ -26,12 +28,14 @@ Evidence = tuple[Proof | None, Observed | None]
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a pipeline proves modules with; `run` None is the sandbox."""
+    """What a pipeline proves modules with; `run` None is the sandbox, `python` None is ours."""
 
     validation: ValidationConfig
     sandbox: SandboxConfig
     mypy_cache: Path | None
     run: Run | None
+    ready: Callable[[], Waiting] | None
+    python: Interpreter | None = None
 
 
 def prove(
@@ -39,7 +43,13 @@ def prove(
 ) -> list[Evidence]:
     """What the dry runs showed, in the order of `works`, which are told of every step."""
     rules = using.validation
-    mypy = Mypy(flags=rules.mypy_flags, seconds=rules.mypy_seconds, cache_dir=using.mypy_cache)
+    mypy = Mypy(
+        flags=rules.mypy_flags,
+        seconds=rules.mypy_seconds,
+        cache_dir=using.mypy_cache,
+        version=using.python.minor if using.python else None,
+        ready=using.ready or Waiting,
+    )
     try:
         mypy.start()
         _lint(using, works)
@@ -62,11 +72,8 @@ def _run(
 ) -> list[Evidence]:
     going = [work for work in works if work.going]
     limits = Limits.of(using.sandbox, using.validation.import_seconds)
-    runs = [
-        DryRun(work.subject, limits, using.run or run_sandboxed)
-        for work in going
-        if work.subject is not None
-    ]
+    run = using.run or partial(run_sandboxed, python=using.python)
+    runs = [DryRun(work.subject, limits, run) for work in going if work.subject is not None]
     if not mypy.installed:
         _types(going, mypy)
     elif going:
