@@ -38,8 +38,17 @@ _GRACE_S = 2.0
 _ROOT = Path(pulsus.__file__).resolve().parent.parent
 _BOOT = (
     "import sys; sys.path.append(sys.argv[1]); "
-    "from pulsus.execution.worker import main; main(int(sys.argv[2]))"
+    "from pulsus.execution.worker import main; sys.path.pop(); main(int(sys.argv[2]))"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """With what interpreter (None: ours), in which folder and environment."""
+
+    python: Path | None
+    cwd: Path | None
+    env: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +86,14 @@ def run_tool(
     env: Mapping[str, str] | None = None,
     on_output: OnOutput | None = None,
     max_result_bytes: int = MAX_RESULT_BYTES,
+    python: Path | None = None,
 ) -> RunResult:
     """What `tool` returns for `inputs`, run from exactly these bytes.
 
     `steps` hold every tool that a composed module calls, and theirs (`pins.gather`). `env` is
     the environment to pass on, the caller's own by default, always without `PULSUS_*`. What the
-    tool prints goes to `on_output` as it comes; the last 8 KiB of each stream are kept.
+    tool prints goes to `on_output` as it comes; the last 8 KiB of each stream are kept. `python` is
+    the interpreter to run it with, ours by default.
     Raises HashMoved before anything runs; UsageError where the tool, or a step given only what the
     caller gave, rejects its inputs with a ValueError; ToolFailed for any other failure, a result
     that is not JSON, or a tool that is still running after `timeout_s` seconds, which ends it with
@@ -102,7 +113,9 @@ def run_tool(
     ).encode("ascii")
     bounds = Bounds(report=max_result_bytes, tail=_TAIL_BYTES, grace_s=_GRACE_S)
     started = time.monotonic()
-    pump, status = _converse(job, bounds, timeout_s, cwd, environment(env), on_output)
+    pump, status = _converse(
+        job, bounds, timeout_s, _Place(python, cwd, environment(env)), on_output
+    )
     took = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
     try:
@@ -153,15 +166,14 @@ def _converse(
     job: bytes,
     bounds: Bounds,
     timeout_s: float,
-    cwd: Path | None,
-    env: Mapping[str, str],
+    place: _Place,
     on_output: OnOutput | None,
 ) -> tuple[Pump, int]:
     with ExitStack() as stack:
         ours, theirs = os.pipe()
         report = stack.enter_context(FileIO(ours, "r"))
         end = stack.enter_context(FileIO(theirs, "w"))
-        process = _start(theirs, cwd, env)
+        process = _start(theirs, place)
         end.close()
         try:
             streams = [stack.enter_context(_raw(s)) for s in (process.stdout, process.stderr)]
@@ -176,24 +188,24 @@ def _converse(
     return pump, status
 
 
-def _start(report: int, cwd: Path | None, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _start(report: int, place: _Place) -> subprocess.Popen[bytes]:
     # -I: neither the working directory nor PYTHON* variables can put a module before ours.
     flags = ("-I", "-u", "-X", "utf8")
     try:
         return subprocess.Popen(
-            (sys.executable, *flags, "-c", _BOOT, str(_ROOT), str(report)),
+            (str(place.python or sys.executable), *flags, "-c", _BOOT, str(_ROOT), str(report)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            cwd=cwd,
-            env=env,
+            cwd=place.cwd,
+            env=place.env,
             pass_fds=(report,),
             start_new_session=True,
         )
     except (NotADirectoryError, FileNotFoundError, PermissionError) as error:
         raise UsageError(
-            f"cannot run in {str(cwd)!r}: {error.strerror}", hint="name a folder"
+            f"cannot run in {str(place.cwd)!r}: {error.strerror}", hint="name a folder"
         ) from None
 
 

@@ -18,6 +18,7 @@ from pulsus.routing.search import Searcher
 
 if TYPE_CHECKING:
     from pulsus.core.compose.proposer import Proposer
+    from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.finding import Validator
 
 
@@ -40,6 +41,8 @@ class Project(Protocol):
     def redactor(self) -> Redactor: ...
     @property
     def catalogue(self) -> Catalogue: ...
+    @property
+    def interpreter(self) -> Interpreter | None: ...
 
     def parser(self) -> PromptParser: ...
     def searcher(self) -> Searcher: ...

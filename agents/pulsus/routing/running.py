@@ -107,6 +107,7 @@ def run_promoted(
             inputs,
             steps=steps,
             timeout_s=project.settings.run.max_seconds,
+            python=project.interpreter.python if project.interpreter else None,
             env=secrets.environment(os.environ, given),
             on_output=output,
         )
