@@ -1,0 +1,95 @@
+"""How fast a sandbox starts and kills, for docs/benchmarks.md. Nothing here asserts a time.
+
+Starts are run turn by turn with a bare interpreter, so that both meet the same machine; the figure
+is the ratio of the medians.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pulsus.config.settings import SandboxConfig
+from pulsus.core.sandbox import session
+from pulsus.core.sandbox.anywhere import run_sandboxed
+from pulsus.core.sandbox.job import Job
+from pulsus.core.sandbox.policy import Limits
+from tests.sandboxes import need_sandbox
+
+pytestmark = [pytest.mark.bench, pytest.mark.sandbox]
+
+BARE = (sys.executable, "-I", "-S", "-c", "pass")
+LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
+ROUNDS = 40
+
+
+@pytest.fixture
+def show(capsys):
+    """Print past pytest's capture."""
+    need_sandbox()
+
+    def line(name, value):
+        with capsys.disabled():
+            print(f"\n| {name} | {value} |", end="")
+
+    return line
+
+
+def call(source, limits=LIMITS):
+    return run_sandboxed(Job(source, "bench", "run", {}), limits)
+
+
+def test_start(show, monkeypatch):
+    """Until the harness has confined itself and waits for the word, and until all is over."""
+    ready_at = []
+    original = session.Session._start_watching
+    monkeypatch.setattr(
+        session.Session,
+        "_start_watching",
+        lambda own: ready_at.append(time.perf_counter()) or original(own),
+    )
+    source = b"def run():\n    return 1\n"
+    call(source)
+    bare, ready, whole = [], [], []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        subprocess.run(BARE, check=True, capture_output=True)
+        bare.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        assert call(source).value == 1
+        whole.append(time.perf_counter() - began)
+        ready.append(ready_at[-1] - began)
+    peer = statistics.median(bare)
+    show("`python -I -S -c pass`", f"{peer * 1000:.0f} ms")
+    for name, times in (("sandbox ready", ready), ("sandbox, a call and its end", whole)):
+        own = statistics.median(times)
+        show(name, f"{own * 1000:.0f} ms, {own / peer:.2f} x")
+
+
+def test_killed_at_the_clock(show):
+    limits = Limits.of(SandboxConfig(max_seconds=1.0), import_seconds=5.0)
+    late = []
+    for body in (b"while True: pass", b"pow(7, 1 << 26)", b"import time; time.sleep(60)"):
+        began = time.perf_counter()
+        outcome = call(b"def run():\n    " + body + b"\n", limits)
+        late.append(time.perf_counter() - began - 1.0 - outcome.import_ms / 1000)
+        assert outcome.status == "failed"
+    show("gone after its limit, with its start", f"{max(late) * 1000:.0f} ms at most")
+
+
+def test_memory_at_the_cap(show):
+    hungry = b"""
+import os
+def run():
+    for _ in range(3):
+        os.fork()
+    held = []
+    while True:
+        held.append(bytearray(b"x" * (1 << 20)))
+"""
+    outcomes = [call(hungry) for _ in range(3)]
+    assert all("memory" in o.message.lower() for o in outcomes), outcomes
+    peak = max(o.peak_bytes for o in outcomes) / (1 << 20)
+    show("highest seen of 8 processes filling memory, cap 512 MiB", f"{peak:.0f} MiB")
