@@ -404,6 +404,7 @@ class App:
             redact=self.redactor.redact,
             extra_validators=lambda: (*extra, *self.validators),
             mypy_cache=self.state_dir / "cache" / "mypy",
+            python=self.interpreter,
         )
 
     def promoter(
