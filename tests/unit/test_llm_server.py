@@ -197,6 +197,11 @@ def test_retry_after_is_honoured():
     assert waits == [2.0]
 
 
+def test_half_a_character_in_a_servers_words_is_none_in_ours():
+    error, _, _ = failure(ModelBusy, status(429, "later\ud800 or now"))
+    assert error.message.encode("utf-8").endswith(b"later? or now")
+
+
 @pytest.mark.parametrize("value", ["600", "99999999999999999999", "Fri, 01 Jan 2100 00:00:00 GMT"])
 def test_a_wait_longer_than_the_whole_is_not_begun(value):
     error, played, waits = failure(ModelBusy, status(429, "later", [("retry-after", value)]))

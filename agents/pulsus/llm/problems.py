@@ -221,8 +221,8 @@ def _error(body: str) -> Any:
 def _message(body: str) -> str:
     error = _error(body)
     if isinstance(error, dict):
-        return str(error.get("message") or error.get("type") or "")
-    return str(error)
+        error = error.get("message") or error.get("type") or ""
+    return str(error).encode("utf-8", "replace").decode("utf-8")
 
 
 def _kind(body: str) -> str:
