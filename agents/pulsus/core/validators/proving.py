@@ -74,15 +74,19 @@ def _run(
     limits = Limits.of(using.sandbox, using.validation.import_seconds)
     run = using.run or partial(run_sandboxed, python=using.python)
     runs = [DryRun(work.subject, limits, run) for work in going if work.subject is not None]
+    ran: set[int] = set()  # what was seen of a module that mypy refuses is thrown away
     if not mypy.installed:
         _types(going, mypy)
     elif going:
         with DryRuns(runs, jobs, told) as started:
             _types(going, mypy, started)
+            ran = {id(work) for work in going if work.going}
             for number, work in enumerate(going):
                 for step in started.steps(number) if work.going else ():
                     work.add(*step)
-    evidence = {id(w): (r.proof, r.observed) for w, r in zip(going, runs, strict=True) if w.going}
+    evidence = {
+        id(w): (r.proof, r.observed) for w, r in zip(going, runs, strict=True) if id(w) in ran
+    }
     return [evidence.get(id(work), (None, None)) for work in works]
 
 

@@ -1,0 +1,229 @@
+"""Effects and secrets from validation to a real run (spec §8, §17). Real commands."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.project import make, pulsus, records
+
+SECRET = "correct-horse-battery-staple"
+TOOL = '''"""Say how long the token is, and let it slip everywhere.
+
+Args:
+    fail (bool): Whether to fail with it.
+
+Returns:
+    length (int): Characters of the token.
+    said (str): The token itself.
+
+Side effects:
+    none
+
+Kind: read
+
+Effects:
+    paths: none
+    hosts: none
+    commands: none
+
+Secrets: SHOP_TOKEN
+
+Examples:
+    - inputs: {fail: false}
+      output: {length: 0, said: ""}
+"""
+
+import os
+import sys
+
+
+def run(fail: bool = False) -> dict[str, int | str]:
+    """Its length, and itself."""
+    token = os.environ.get("SHOP_TOKEN", "")
+    for letter in token:
+        sys.stderr.write(letter)
+        sys.stderr.flush()
+    if fail:
+        raise RuntimeError(f"cannot use {token}")
+    return {"length": len(token), "said": token}
+'''
+NOSY = '''"""Return every variable of its environment.
+
+Kind: read
+"""
+
+import os
+
+
+def run() -> dict[str, str]:
+    """All of it."""
+    return dict(os.environ)
+'''
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = make(tmp_path_factory.mktemp("secrets"))
+    for name, text in (("slip_token", TOOL), ("nosy", NOSY)):
+        (folder / f"{name}.py").write_text(text)
+        done = pulsus(
+            folder,
+            *("promote", f"{name}.py", "--domain", "shop", "--action", "check", "--yes"),
+            env={"SHOP_TOKEN": SECRET},
+        )
+        assert done.code == 0, done.err  # the example holds: the dry run was not given it
+    return folder
+
+
+def test_a_run_gets_the_secret_and_shows_it_nowhere(project):
+    done = pulsus(project, "run", "slip_token", "--output", "json", env={"SHOP_TOKEN": SECRET})
+    assert done.json["result"] == {"length": len(SECRET), "said": "[redacted]"}
+    assert SECRET not in done.out + done.err
+    assert "[redacted]" in done.err
+
+
+def test_a_failure_does_not_show_it_either(project):
+    done = pulsus(project, "run", "slip_token", "--input", "fail=true", env={"SHOP_TOKEN": SECRET})
+    assert done.code == 1
+    assert "cannot use [redacted]" in done.err
+    assert SECRET not in done.out + done.err
+
+
+def test_no_log_and_no_record_holds_it(project):
+    pulsus(project, "run", "slip_token", env={"SHOP_TOKEN": SECRET})
+    held = [p for p in project.rglob("*") if p.is_file() and SECRET.encode() in p.read_bytes()]
+    assert held == []
+
+
+def test_the_secret_may_come_from_a_file(project, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(f"{SECRET}\n")
+    env = {"SHOP_TOKEN_FILE": str(file)}
+    done = pulsus(project, "run", "slip_token", "--output", "json", env=env)
+    assert done.json["result"]["length"] == len(SECRET)
+
+
+def test_without_it_the_run_ends_before_it_begins_and_names_it(project):
+    done = pulsus(project, "run", "slip_token", "--output", "json")
+    assert done.code == 4
+    assert done.json["error"]["code"] == "INPUT_NEEDED"
+    assert done.json["error"]["details"]["secrets"] == ["SHOP_TOKEN"]
+
+
+def test_another_tool_does_not_inherit_it(project):
+    done = pulsus(project, "run", "nosy", "--output", "json", env={"SHOP_TOKEN": SECRET})
+    assert done.code == 0, done.err
+    assert "SHOP_TOKEN" not in done.json["result"]
+    assert "PATH" in done.json["result"]
+
+
+def write(folder, kind, effects, body):
+    needs = "import subprocess" if "subprocess" in body else "from pathlib import Path"
+    text = (
+        f'"""Tool.\n\n{kind}{effects}"""\n\nimport contextlib\n{needs}\n\n\ndef run() -> int:\n'
+        f'    """One."""\n    with contextlib.suppress(OSError):\n        {body}\n    return 1\n'
+    )
+    (folder / "seen.py").write_text(text)
+    return pulsus(folder, "validate", "seen.py", "--output", "json")
+
+
+NONE = "Effects:\n    paths: none\n    hosts: none\n    commands: none\n\n"
+TOUCH = 'Path("/etc/made").write_text("x")'
+START = 'subprocess.run(["uname"], check=False, capture_output=True)'
+
+
+def test_effects_beyond_the_declaration_are_refused_with_the_list_and_shown_in_the_json(tmp_path):
+    done = write(make(tmp_path), "Kind: read\n\n", NONE, START)
+    assert done.code == 3
+    (module,) = done.json["modules"]
+    assert "starts uname" in module["steps"][-1]["message"]
+    assert module["effects"]["declared"] == {"paths": [], "hosts": [], "commands": []}
+    assert module["effects"]["observed"]["commands"] == ["uname"]
+
+
+def test_a_read_tool_that_tries_to_write_is_refused(tmp_path):
+    done = write(make(tmp_path), "Kind: read\n\n", "", TOUCH)
+    assert done.code == 3
+    assert "changes /etc/made (Kind: read)" in done.json["modules"][0]["steps"][-1]["message"]
+
+
+def test_undeclared_effects_are_reported_and_the_promoted_tool_counts_as_write(tmp_path):
+    folder = make(tmp_path)
+    done = write(folder, "Kind: read\n\n", "", START)
+    assert done.code == 0, done.out
+    (module,) = done.json["modules"]
+    assert any("counts as write" in warning for warning in module["warnings"])
+    assert module["effects"]["declared"] is None
+    done = pulsus(folder, "promote", "seen.py", "--domain", "a", "--action", "b", "--yes")
+    assert done.code == 0, done.err
+    assert [r["kind"] for r in records(folder) if r["name"] == "seen.py"] == ["write"]
+    assert pulsus(folder, "run", "a/b/seen").code == 0
+    logged = "".join(p.read_text() for p in (folder / ".pulsus" / "audit").rglob("*.jsonl"))
+    assert any(json.loads(line).get("kind") == "run" for line in logged.splitlines())
+
+
+def test_the_filters_know_what_it_counts_as(tmp_path):
+    folder = make(tmp_path)
+    write(folder, "Kind: read\n\n", "", START)
+    promoted = pulsus(folder, "promote", "seen.py", "--domain", "a", "--action", "b", "--yes")
+    assert promoted.code == 0, promoted.err
+    env = {"PULSUS_ACCESS__KINDS": '["read"]'}
+    assert pulsus(folder, "run", "a/b/seen", env=env).code == 6
+
+
+def environment(folder):
+    """A virtual environment of our own base Python, with one package that we have not."""
+    program = shutil.which("python3") or sys.executable
+    subprocess.run([program, "-m", "venv", "--without-pip", str(folder)], check=True)
+    (site,) = folder.glob("lib/python3.*/site-packages")
+    (site / "only_there").mkdir()
+    (site / "only_there" / "__init__.py").write_text("NUMBER = 7\n")
+    info = site / "only_there-2.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: only-there\nVersion: 2.1\n")
+    return folder / "bin" / "python"
+
+
+HEADER = '# /// script\n# dependencies = ["only-there>=2"]\n# ///\n'
+NEEDY = """
+import sys
+
+import only_there
+
+
+def run() -> dict[str, object]:
+    \"\"\"Its number, and the interpreter.\"\"\"
+    return {"number": only_there.NUMBER, "prefix": sys.prefix}
+"""
+
+
+def test_a_tool_is_validated_and_run_with_the_python_of_the_settings(tmp_path):
+    python = environment(tmp_path / "venv")
+    folder = make(tmp_path / "project")
+    docs = f"{NONE}Examples:\n    - inputs: {{}}\n      output: {{number: 7, prefix: ...}}\n"
+    text = f'"""Tool.\n\nKind: read\n\n{docs}"""\n{HEADER}{NEEDY}'
+    (folder / "needy.py").write_text(text)
+    done = pulsus(folder, "validate", "needy.py", "--output", "json")
+    assert done.code == 3
+    step = done.json["modules"][0]["steps"][-1]
+    assert step["step"] == "static"
+    assert "needs only-there>=2, not installed" in step["message"]
+    env = {"PULSUS_TOOLS__PYTHON": str(python)}
+    done = pulsus(folder, "promote", "needy.py", "--domain", "a", "--action", "b", "--yes", env=env)
+    assert done.code == 0, done.err
+    done = pulsus(folder, "run", "needy", "--output", "json", env=env)
+    assert done.json["result"] == {"number": 7, "prefix": str(tmp_path / "venv")}
+
+
+def test_a_python_that_is_none_is_a_configuration_error(tmp_path):
+    env = {"PULSUS_TOOLS__PYTHON": "nowhere/python"}
+    folder = make(tmp_path)
+    done = pulsus(folder, "validate", "workflows/domains/text", "--output", "json", env=env)
+    assert done.code == 2
+    assert done.json["error"]["code"] == "CONFIG_INVALID"
+    assert "nowhere/python is no program" in done.json["error"]["message"]
