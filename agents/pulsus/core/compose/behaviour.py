@@ -130,16 +130,24 @@ def _arrow(text: str, start: int) -> tuple[JsonValue, int] | None:
 
 
 def _contract_form(text: str) -> tuple[Example, ...]:
+    """Examples as `Examples:` has them: a YAML list, or one or several in JSON."""
     stripped = text.strip()
-    if stripped.startswith("{") and '"inputs"' in stripped:
-        stripped = f"[{stripped}]"
-    if not stripped.startswith(("[", "-")):
+    try:
+        value = json.loads(stripped)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict) and "inputs" in value:
+        return _read([value], text)
+    if isinstance(value, list) and value:
+        return _read(value, text)
+    if value is not None or not stripped.startswith("-"):
         raise UsageError(f"an example cannot be read: {text[:80]!r}", hint=_FORM)
     return _checked(stripped, text)
 
 
 def _read(found: Sequence[JsonValue], text: str) -> tuple[Example, ...]:
-    return _checked(json.dumps(found), text) if found else ()
+    # Not as JSON: YAML takes no pair of escapes for one character.
+    return _checked(dump_yaml(list(found), compact=True), text) if found else ()
 
 
 def _checked(section: str, text: str) -> tuple[Example, ...]:

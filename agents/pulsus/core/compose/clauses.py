@@ -133,6 +133,22 @@ def unplaced(request: str, tool_id: str, retrieve: Retrieve) -> tuple[str, ...]:
     return tuple(part for part in parts if not _answers(tool_id, retrieve(part)))
 
 
+def served(
+    request: str, retrieve: Retrieve, tau: float
+) -> tuple[tuple[tuple[str, Ranked], ...], tuple[str, ...]]:
+    """Of a request that nothing serves whole: the parts some tool serves by itself, with the tool,
+    and the parts none does. Both empty where that parts nothing.
+    """
+    text = clean(request)
+    parts = [text[p.start : p.end].strip(" ,;.!?") for p in pieces(text, weak=False)]
+    found = [(part, next(iter(retrieve(part)), None)) for part in parts if part]
+    good = tuple((part, best) for part, best in found if best and best.p >= tau)
+    if not good or len(good) == len(found):
+        return (), ()
+    fitting = {part for part, _ in good}
+    return good, tuple(part for part, _ in found if part not in fitting)
+
+
 def works_on(tool: ToolSpec) -> bool:
     """Whether it needs what only another tool gives: a required list, table or document."""
     needed = (hints.parse(arg.type_hint) for arg in tool.args if arg.required and arg.type_hint)

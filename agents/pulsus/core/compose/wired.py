@@ -1,19 +1,25 @@
 """Which of the candidates can be a plan's steps: those whose inputs are there (spec §6). Pure.
 
 A path or a number that no step gives is a value for the caller, a parameter of the plan. Rows or a
-mapping are not: past the first step they come from a step before, or the tool is no step.
+mapping are so only where a clause names what it works on ("summarise the matrix"): otherwise past the
+first step they come from a step before, or the tool is no step.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pulsus.core.compose import hints, wiring
 from pulsus.core.compose.hints import Hint, Shape
+from pulsus.core.rankers.text import stems
 from pulsus.core.types import OutputRef, Ranked, SubIntent, ToolSpec
 from pulsus.record import dataclass
 
 _PLAIN = frozenset({"str", "int", "float", "bool", "bytes", "Path", "Literal", "Any"})
+
+
+_THE = re.compile(r"\b(?:the|my|our)\s+((?:\w+\s+)?\w+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ def steps(subintents: Sequence[SubIntent], *, floor: float) -> Steps:
         first = clause.candidates[0]
         before = [r.tool for r in chosen]
         why = missing(first.tool, before)
-        if why is None:
+        if why is None or _own(clause.text, first.tool):
             chosen.append(first)
             continue
         others = (r for r in clause.candidates[1:] if r.tool.id not in firsts and r.p >= floor)
@@ -77,6 +83,12 @@ def missing(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | None:
         if not isinstance(wiring.source(arg, offers), OutputRef):
             return f"no step before it clearly gives {arg.name!r} ({hints.annotation(wanted)})"
     return None
+
+
+def _own(text: str, tool: ToolSpec) -> bool:
+    """Whether a clause names, with an article, the very thing the tool is called after."""
+    called = set(stems(tool.name.replace("_", " "))[1:])
+    return any(called & set(stems(named)) for named in _THE.findall(text))
 
 
 def is_data(hint: Hint) -> bool:

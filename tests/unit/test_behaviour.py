@@ -1,0 +1,142 @@
+"""Examples of what a new tool must do, held outside its module (docs/tool-contract.md)."""
+
+import json
+
+import pytest
+from hypothesis import given as holds
+from hypothesis import strategies as st
+
+from pulsus.core.compose import behaviour
+from pulsus.core.contract.module import read_tool
+from pulsus.core.types import BrokenTool, Example
+from pulsus.errors import UsageError
+from tests.generation import MODULE, module
+
+ECHO = Example({"text": "echo"}, expected={"vowels": 2}, has_expected=True)
+
+
+def tool(source):
+    found = read_tool(
+        source,
+        path=None,  # type: ignore[arg-type]
+        tool_id="a/b/c",
+        domain="a",
+        action="b",
+        name="c",
+        max_bytes=100_000,
+    )
+    assert not isinstance(found, BrokenTool), found
+    return found
+
+
+@pytest.mark.parametrize("arrow", ["->", "=>", "→", " -> "])
+def test_inputs_and_output_in_json_are_an_example(arrow):
+    assert behaviour.parse(f'{{"text": "echo"}} {arrow} {{"vowels": 2}}') == (ECHO,)
+
+
+def test_an_example_may_bring_files_in_the_form_of_the_contract():
+    text = '{"inputs": {"path": "/tmp/a"}, "files": {"/tmp/a": "x"}, "output": 1}'
+    (found,) = behaviour.parse(text)
+    assert [f.path for f in found.files] == ["/tmp/a"]
+    listed = "- inputs: {text: echo}\n  output: {vowels: 2}\n- inputs: {text: ''}\n"
+    assert len(behaviour.parse(listed)) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "echo gives 2", '{"text": "echo"}', '{"text": } -> 2', "[1] -> 2", '{"a": 1} -> 2 or so'],
+)
+def test_what_is_no_example_is_refused_with_the_form(text):
+    with pytest.raises(UsageError) as refused:
+        behaviour.parse(text)
+    assert "->" in refused.value.hint
+
+
+def test_examples_in_a_request_are_found_among_plain_words():
+    request = 'count vowels, so {"text": "echo"} -> {"vowels": 2} and {"text": ""} → {"vowels": 0}.'
+    assert [e.expected for e in behaviour.in_request(request)] == [{"vowels": 2}, {"vowels": 0}]
+    assert behaviour.in_request("rename {old} -> {new} in a text") == ()
+
+
+def test_a_module_carries_exactly_the_callers_examples():
+    source = behaviour.pinned(MODULE.encode(), [ECHO])
+    assert tool(source).examples == (ECHO,)
+    assert behaviour.differs(tool(source), [ECHO]) == ""
+
+
+def test_a_model_cannot_weaken_the_examples_it_is_held_to():
+    weak = MODULE.replace("- inputs: {text: echo}", "- inputs: {text: ''}\n      output: ...")
+    assert behaviour.differs(tool(weak.encode()), [ECHO])
+    assert tool(behaviour.pinned(weak.encode(), [ECHO])).examples == (ECHO,)
+
+
+def test_a_second_list_of_examples_is_left_for_the_gate_to_refuse():
+    twice = MODULE.replace("Secrets: none", "Secrets: none\n\nExamples:\n    - inputs: {}")
+    source = behaviour.pinned(twice.encode(), [ECHO])
+    assert tool(source).contract_errors
+
+
+def test_what_a_model_expects_of_itself_proves_nothing():
+    own = MODULE.replace(
+        "- inputs: {text: echo}", "- inputs: {text: echo}\n      output: {vowels: 4}"
+    )
+    assert behaviour.differs(tool(own.encode()), ())
+    source = behaviour.pinned(own.encode(), ())
+    assert [(dict(e.inputs), e.has_expected) for e in tool(source).examples] == [
+        ({"text": "echo"}, False)
+    ]
+    assert behaviour.differs(tool(source), ()) == ""
+
+
+def test_the_rest_of_the_contract_and_the_code_stay_as_they_were():
+    before, after = tool(MODULE.encode()), tool(behaviour.pinned(MODULE.encode(), [ECHO]))
+    same = ("summary", "args", "returns", "kind", "effects", "secrets", "side_effects")
+    assert all(getattr(before, name) == getattr(after, name) for name in same)
+    assert behaviour.pinned(MODULE.encode(), [ECHO]).endswith(MODULE.rpartition('"""')[2].encode())
+
+
+@pytest.mark.parametrize("code", ["def run(:", "x = 1\n", "", "'''a'''; x = 1"])
+def test_a_module_without_a_docstring_stays_as_it_is_or_readable(code):
+    source = behaviour.pinned(code.encode(), [ECHO])
+    if not code.startswith("'''"):
+        assert source == code.encode()
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@holds(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40), expected=VALUES)
+def test_any_example_reads_back_from_the_docstring_as_it_was_given(text, expected):
+    line = f"{json.dumps({'text': text})} -> {json.dumps(expected)}"
+    given = behaviour.parse(line)
+    assert tool(behaviour.pinned(MODULE.encode(), given)).examples == given
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if text == "echo":',
+        'if "echo" == text:',
+        'if text in ("echo", "x"):',
+        "match text:\n        case 'echo':",
+    ],
+)
+def test_code_that_knows_an_example_by_its_text_is_refused(line):
+    inner = "            " if "case" in line else "        "
+    code = module(body=f"    {line}\n{inner}return {{'vowels': 2}}")
+    assert behaviour.copied(code.encode(), [ECHO], "count vowels")
+    assert not behaviour.copied(code.encode(), [ECHO], "count vowels of echo")
+
+
+def test_two_examples_prove_more_than_a_constant_only_where_their_results_differ():
+    same = Example({"text": "oui"}, expected={"vowels": 2}, has_expected=True)
+    other = Example({"text": "x"}, expected={"vowels": 0}, has_expected=True)
+    assert not behaviour.distinct([ECHO, same])
+    assert behaviour.distinct([ECHO, other])
+    assert not behaviour.distinct([])

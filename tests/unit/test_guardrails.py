@@ -1,0 +1,167 @@
+"""What a generated module may not do (routing spec §7)."""
+
+import pytest
+
+from pulsus.core.compose.guardrails import Rules, reasons
+from pulsus.core.contract.module import read_tool
+from pulsus.core.types import BrokenTool
+from tests.generation import MODULE, RULES, module
+
+
+def found(code, rules=RULES):
+    """The reasons against a module."""
+    source = code.encode()
+    tool = read_tool(
+        source,
+        path=None,  # type: ignore[arg-type]
+        tool_id="a/b/c",
+        domain="a",
+        action="b",
+        name="c",
+        max_bytes=100_000,
+    )
+    assert not isinstance(tool, BrokenTool), tool
+    return reasons(source, tool, rules)
+
+
+def test_a_whole_module_within_the_rules_passes():
+    assert found(MODULE) == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        pytest.param("import os", "os.getcwd()", id="import"),
+        pytest.param("import os.path", "os.path.sep", id="submodule"),
+        pytest.param("import os as json", "json.getcwd()", id="alias"),
+        pytest.param("from os import system", "system('x')", id="from"),
+        pytest.param("from . import secrets", "secrets", id="relative"),
+        pytest.param("from math import *", "pi", id="star"),
+        pytest.param("", "import socket", id="inside a function"),
+        pytest.param("import importlib", "importlib.import_module('os')", id="importlib"),
+        pytest.param("", "__import__('os')", id="__import__"),
+        pytest.param("", "__builtins__['__import__']('os')", id="builtins by name"),
+        pytest.param("", "globals()['x']", id="globals"),
+        pytest.param("", "__loader__.load_module('os')", id="loader"),
+        pytest.param("import pathlib", "pathlib.os.getcwd()", id="a module's module"),
+        pytest.param("from pathlib import os", "os.getcwd()", id="a module's module by from"),
+        pytest.param("import json", "json.codecs.open('x')", id="codecs through json"),
+        pytest.param("import random", "random._os.urandom(1)", id="a private module"),
+        pytest.param("import pathlib as p", "p.os.getcwd()", id="behind an alias"),
+        pytest.param("import pathlib", "m = pathlib\n    m.os", id="a module as a value"),
+        pytest.param("import pathlib", "getattr(pathlib, 'os')", id="getattr of a module"),
+        pytest.param("", "getattr(text, '__class__')", id="getattr of a dunder"),
+        pytest.param("", "getattr(text, text)", id="getattr of anything"),
+        pytest.param("", "list(map(getattr, [text], ['x']))", id="getattr as a value"),
+        pytest.param("", "().__class__.__base__.__subclasses__()", id="subclasses"),
+        pytest.param("", "run.__globals__", id="globals of a function"),
+        pytest.param("", "(lambda: 0).__code__", id="code"),
+        pytest.param("import json", "json.__dict__", id="dict of a module"),
+        pytest.param("", "compile('1', 'x', 'eval')", id="compile"),
+        pytest.param("", "__doc__.split('output')", id="its own examples"),
+        pytest.param("", "input()", id="stdin"),
+        pytest.param("", "open('x', 'w')", id="open for writing"),
+        pytest.param("", "open('x', mode=text)", id="open with any mode"),
+        pytest.param("from pathlib import Path", "Path('x').open('a')", id="append"),
+        pytest.param("from pathlib import Path", "Path('x').write_text('')", id="write_text"),
+        pytest.param("from pathlib import Path", "Path('x').unlink()", id="unlink"),
+        pytest.param("from pathlib import Path", "Path('x').replace('y')", id="replace"),
+        pytest.param("import random", "random.choice([1])", id="chance"),
+        pytest.param("import random", "random.Random().random()", id="Random without a seed"),
+        pytest.param("import random", "random.Random(None).random()", id="Random of None"),
+        pytest.param("import random", "random.seed()", id="seed of the clock"),
+        pytest.param("import random", "random.SystemRandom(1)", id="SystemRandom"),
+        pytest.param("from random import randint", "randint(1, 2)", id="chance by from"),
+    ],
+)
+def test_ways_around_the_rules_are_refused_with_their_line(head, body):
+    told = found(module(head=head, body=f"    {body}"))
+    assert told
+    assert all(reason.startswith("line ") for reason in told)
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        pytest.param("import collections.abc", "collections.abc.Mapping", id="allowed submodule"),
+        pytest.param("from collections.abc import Mapping", "Mapping", id="from a submodule"),
+        pytest.param("import random", "random.Random(7).choice([1])", id="seeded Random"),
+        pytest.param("import random", "random.seed(7)\n    random.random()", id="seeded module"),
+        pytest.param("from random import Random", "Random(7).random()", id="seeded by from"),
+        pytest.param("from pathlib import Path", "Path('x').open().read()", id="open to read"),
+        pytest.param("from pathlib import Path", "Path('x').open('rb').read()", id="bytes"),
+        pytest.param("", "open('x', encoding='utf-8').read()", id="builtin open"),
+        pytest.param("", "text.replace('a', 'b')", id="replace of text"),
+        pytest.param("", "getattr(text, 'upper')()", id="getattr of a plain name"),
+        pytest.param("", "type(text).__name__", id="the name of a type"),
+        pytest.param("import datetime", "datetime.datetime(2024, 1, 1)", id="a class in a module"),
+    ],
+)
+def test_ordinary_code_passes(head, body):
+    assert found(module(head=head, body=f"    {body}")) == ()
+
+
+def test_extra_imports_are_allowed_where_the_settings_say_so():
+    code = module(head="import yaml", body="    yaml.safe_load(text)")
+    assert found(code)
+    assert found(code, Rules(RULES.imports | {"yaml"})) == ()
+
+
+@pytest.mark.parametrize(
+    "section", ["Args", "Returns", "Side effects", "Kind", "Effects", "Secrets"]
+)
+def test_a_generated_module_owes_every_section(section):
+    told = " ".join(found(module(without=section)))
+    assert section in told
+
+
+def test_arguments_and_result_are_typed_and_described():
+    told = found(MODULE.replace("text: str) -> dict[str, Any]", "text)"))
+    assert told == ("argument 'text' has no type hint", "run() does not say what type it returns")
+    assert found(MODULE.replace("text (str): What to count.", "other (str): It.")) == (
+        "argument 'text' is not described in Args:",
+    )
+    assert any(
+        "name every argument" in r for r in found(MODULE.replace("text: str)", "*text: str)"))
+    )
+
+
+def test_every_reason_is_given_in_the_order_of_lines():
+    told = found(module(head="import os\nimport socket", body="    open('x', 'w')", without="Kind"))
+    assert [reason.split(":")[1].split()[0] for reason in told[:3]] == [
+        "imports",
+        "imports",
+        "opens",
+    ]
+    assert "Kind" in told[-1]
+
+
+def test_network_and_programs_may_not_even_be_declared():
+    declared = MODULE.replace("hosts: none", "hosts: example.org")
+    assert any("hosts and commands must be none" in reason for reason in found(declared))
+
+
+def test_a_writer_is_refused_unless_writes_are_allowed_and_then_owes_a_dry_run():
+    writer = MODULE.replace("Kind: read", "Kind: write")
+    assert any("allow_writes" in reason for reason in found(writer))
+    allowed = Rules(RULES.imports, writes=True)
+    assert any("dry_run" in reason for reason in found(writer, allowed))
+    ready = writer.replace("text: str)", "text: str, dry_run: bool)").replace(
+        "What to count.", "What to count.\n    dry_run (bool): Whether to change nothing."
+    )
+    assert found(ready, allowed) == ()
+    assert found(ready.replace("    return", "    open('x', 'w')\n    return"), allowed) == ()
+
+
+def test_what_cannot_be_parsed_is_left_to_the_static_gate():
+    tool = read_tool(
+        MODULE.encode(),
+        path=None,  # type: ignore[arg-type]
+        tool_id="a/b/c",
+        domain="a",
+        action="b",
+        name="c",
+        max_bytes=100_000,
+    )
+    assert not isinstance(tool, BrokenTool)
+    assert reasons(b"def run(:", tool, RULES) == ()
