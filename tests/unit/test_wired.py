@@ -43,6 +43,14 @@ def test_a_step_that_no_step_before_it_feeds_is_kept_out_of_a_plan():
     )
 
 
+def test_a_clause_that_names_its_own_data_begins_anew_in_the_plan():
+    matrix = spec("analysis/visualise/plot_matrix", arg("df", MAPPING), gives={"f": "str"})
+    big = clause("biggest files", found(BIG))
+    assert decided(big, clause("plot the matrix", found(matrix))).policy == "compose"
+    for text in ("plot it", "plot them as a matrix", "plot the sizes"):
+        assert decided(big, clause(text, found(matrix))).policy == "generate", text
+
+
 def test_another_candidate_that_can_be_fed_takes_the_place():
     parts = (
         clause("biggest files", found(BIG)),
