@@ -33,7 +33,10 @@ _DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ)  # what Python ignores and a progra
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What to start: `stage` is what to bind below STAGE first, by number; `keep` stays open."""
+    """What to start: `stage` is what to bind below STAGE first, by number; `keep` stays open.
+
+    `join` are control groups to enter.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -42,6 +45,7 @@ class Start:
     stderr: int
     keep: Sequence[int]
     stage: Sequence[str] = ()
+    join: Sequence[int] = ()
 
 
 @dataclass(slots=True)
@@ -92,6 +96,8 @@ def _become(start: Start, libc: ctypes.CDLL, parent: int) -> NoReturn:
     """The rest of the child's life, whatever happens: it must not return into our program."""
     try:
         os.setsid()
+        for fd in start.join:
+            os.write(fd, b"0")
         _descriptors(start)
         for number in _DEFAULTS:
             signal.signal(number, signal.SIG_DFL)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox import bubblewrap, policy, runner, seccomp
+from pulsus.core.sandbox import bubblewrap, cgroups, policy, runner, seccomp
 from pulsus.core.sandbox.command import is_root
 from pulsus.core.sandbox.job import Job
 
@@ -80,7 +80,10 @@ def _try(program: Path) -> str:
 
 def _working(program: Path) -> SandboxStatus:
     start = "dropped from root to nobody" if is_root() else "as this user"
-    how = f"bubblewrap {start}: namespaces, no network, read-only system, system-call filter"
+    how = (
+        f"bubblewrap {start}: namespaces, no network, read-only system, system-call filter, "
+        f"{_limited_by()}"
+    )
     return SandboxStatus(
         works=True,
         how=how,
@@ -90,6 +93,14 @@ def _working(program: Path) -> SandboxStatus:
         user_namespaces=True,
         hint="",
     )
+
+
+def _limited_by() -> str:
+    try:
+        found = cgroups.tree()
+    except cgroups.NoGroups as why:
+        return f"limits by rlimits and a watcher ({why})"
+    return f"limits by control groups of version {found.version} beside them"
 
 
 def _broken(reason: str, hint: str) -> SandboxStatus:

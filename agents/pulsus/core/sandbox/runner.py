@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from pulsus.core.sandbox import bundle, job, observed, policy, seccomp
+from pulsus.core.sandbox import bundle, cgroups, job, observed, policy, seccomp
 from pulsus.core.sandbox.command import Streams, is_root, start
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.launcher import NOBODY
@@ -70,20 +70,31 @@ def _run(
         for channel in (pipes.stdout, pipes.stderr):
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
     stdin = _memory_file(stack, bundle.stream(order, steps=composed, python=python))
-    streams = Streams(
-        stdin=stdin,
-        stdout=pipes.stdout.theirs.fileno(),
-        stderr=pipes.stderr.theirs.fileno(),
-        keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
-    )
-    with _one_core():
+    with _one_core() as core:
+        group = _group(stack, limits, core)
+        streams = Streams(
+            stdin=stdin,
+            stdout=pipes.stdout.theirs.fileno(),
+            stderr=pipes.stderr.theirs.fileno(),
+            keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
+            join=tuple(group.joining) if group else (),
+        )
         process = start(bwrap, shown, limits, fds, streams)
-    session = Session(process, pipes, limits, nonce)
+    session = Session(process, pipes, limits, nonce, group)
     try:
         session.loop()
     finally:
         session.end()
     return session.outcome()
+
+
+def _group(stack: ExitStack, limits: policy.Limits, core: int) -> cgroups.Group | None:
+    try:
+        group = cgroups.create(limits, core)
+    except cgroups.NoGroups:
+        return None  # the rlimits and the watcher hold by themselves
+    stack.callback(group.close)
+    return group
 
 
 def _sources(task: job.Job) -> tuple[bytes, ...]:
@@ -124,11 +135,12 @@ def _host_namespaces() -> dict[str, str]:
 
 
 @contextmanager
-def _one_core() -> Iterator[None]:
+def _one_core() -> Iterator[int]:
     """Let what this thread starts meanwhile run on one core; the filter forbids widening it."""
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {random.choice(sorted(before))})
+    core = random.choice(sorted(before))
+    os.sched_setaffinity(0, {core})
     try:
-        yield
+        yield core
     finally:
         os.sched_setaffinity(0, before)

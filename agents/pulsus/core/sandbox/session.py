@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from pulsus.core.sandbox import observed, policy, stopping
+from pulsus.core.sandbox.cgroups import Group
 from pulsus.core.sandbox.command import Process
 from pulsus.core.sandbox.job import Outcome, Stage, Status
 from pulsus.core.sandbox.pipes import Pipes
@@ -27,8 +28,16 @@ _DEATH_SECONDS = 10.0
 class Session:
     """Follows one started sandbox to its end: `loop`, then always `end`, then `outcome`."""
 
-    def __init__(self, process: Process, pipes: Pipes, limits: policy.Limits, nonce: str) -> None:
+    def __init__(
+        self,
+        process: Process,
+        pipes: Pipes,
+        limits: policy.Limits,
+        nonce: str,
+        group: Group | None = None,
+    ) -> None:
         self._process, self._pipes, self._limits = process, pipes, limits
+        self._group = group
         self._nonce = nonce.encode("ascii") + b" "
         self._stage: Stage = "start"
         self._final: dict[str, Any] | None = None
@@ -78,6 +87,10 @@ class Session:
             self._init_fd = None
         if self._watch is not None:
             self._watch.close()
+        if self._group is not None:
+            if self._group.out_of_memory() and not self._killed:
+                self._killed = self._too_much_memory()
+            self._group.close()
         for channel in (self._pipes.stdout, self._pipes.stderr, self._pipes.effects):
             channel.drain(policy.OUTPUT_KILL_BYTES)
 
@@ -188,11 +201,16 @@ class Session:
         elif self._watch is not None:
             with suppress(OSError):  # its first process is just ending
                 usage = self._watch.usage()
+                if self._group is not None and self._group.out_of_memory():
+                    self._killed = self._too_much_memory()
                 self._peak = max(self._peak, usage.memory)
                 if usage.memory > limits.memory_bytes:
-                    self._killed = f"it used more than {limits.memory_bytes >> 20} MB of memory"
+                    self._killed = self._too_much_memory()
                 elif usage.threads > limits.processes + 2:  # bubblewrap's own two
                     self._killed = f"it ran more than {limits.processes} processes and threads"
+
+    def _too_much_memory(self) -> str:
+        return f"it used more than {self._limits.memory_bytes >> 20} MB of memory"
 
     def _late(self) -> str:
         match self._stage:

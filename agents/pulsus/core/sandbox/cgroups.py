@@ -1,0 +1,181 @@
+"""Kernel limits over a whole sandbox, where Pulsus is root and control groups are there (spec §17).
+
+Version 1 (one tree a controller) and version 2. A group is made for each sandbox, joined by the
+child before it stops being root, and removed afterwards. Without one, or as a user, the rlimits and
+the watcher are what limits. Effect: makes and removes folders of the control-group file system.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pulsus.core.sandbox.policy import Limits
+
+_OWN_TASKS = 3  # bubblewrap's two, and one of room so that the rlimit is what candidates meet
+_GONE_SECONDS = 1.0
+_numbers = itertools.count()
+
+
+class NoGroups(Exception):
+    """Why there is no control group to be had here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Where groups can be made: `version` 1 or 2, and the folder of each controller."""
+
+    version: int
+    parents: dict[str, Path]
+
+
+@dataclass(slots=True)
+class Group:
+    """One sandbox's group. `joining` are descriptors that a process writes `0` to, to enter it."""
+
+    version: int
+    folders: list[Path]
+    events: Path
+    joining: list[int] = field(default_factory=list)
+
+    def out_of_memory(self) -> bool:
+        """Whether the kernel ended a process of it for want of memory."""
+        with suppress(OSError):
+            for line in self.events.read_text(encoding="ascii").splitlines():
+                name, _, value = line.partition(" ")
+                if name == "oom_kill" and value.isdigit() and int(value):
+                    return True
+        return False
+
+    def close(self) -> None:
+        """Remove it. Its processes have been killed; the last may take a moment to be gone."""
+        while self.joining:
+            os.close(self.joining.pop())
+        deadline = time.monotonic() + _GONE_SECONDS
+        for folder in self.folders:
+            while not _removed(folder) and time.monotonic() < deadline:
+                time.sleep(0.005)
+
+
+def tree() -> Tree:
+    """Where this process can make groups with a memory and a process limit.
+
+    Raises NoGroups saying why it cannot.
+    """
+    if os.geteuid() != 0:
+        raise NoGroups("only root makes control groups here")
+    mounts = [line.split() for line in _lines("/proc/self/mountinfo")]
+    own = dict(_own_groups())
+    found = {}
+    for words in mounts:
+        kind, point, options = words[words.index("-") + 1], Path(words[4]), words[-1].split(",")
+        if kind == "cgroup":
+            for name in {"memory", "pids", "cpuset"} & set(options):
+                found[name] = _below(point, words[3], own.get(name, "/"))
+        elif kind == "cgroup2" and (
+            parent := _delegating(_below(point, words[3], own.get("", "/")))
+        ):
+            enabled = set(_lines(parent / "cgroup.subtree_control")[0].split())
+            return Tree(
+                2, {name: parent for name in ("memory", "pids", "cpuset") if name in enabled}
+            )
+    if not {"memory", "pids"} <= found.keys():
+        raise NoGroups("no control group of this machine offers memory and pids")
+    refused = [str(path) for path in found.values() if not os.access(path, os.W_OK)]
+    if refused:
+        raise NoGroups(f"{refused[0]} cannot be written")
+    return Tree(1, found)
+
+
+def create(limits: Limits, core: int) -> Group:
+    """A new group with those limits on that one core. Raises NoGroups."""
+    where = tree()
+    name = f"pulsus-{os.getpid()}-{next(_numbers)}"
+    folders = list(dict.fromkeys(parent / name for parent in where.parents.values()))
+    file = "memory.events" if where.version == 2 else "memory.oom_control"
+    group = Group(where.version, folders, where.parents["memory"] / name / file)
+    try:
+        for folder in folders:
+            _sweep(folder.parent)
+            folder.mkdir()
+        for controller, parent in where.parents.items():
+            _limit(parent / name, controller, where.version, limits, core)
+        for folder in folders:
+            group.joining.append(os.open(folder / "cgroup.procs", os.O_WRONLY))
+    except OSError as error:
+        group.close()
+        raise NoGroups(f"a control group cannot be made: {error}") from error
+    return group
+
+
+def _limit(folder: Path, controller: str, version: int, limits: Limits, core: int) -> None:
+    match controller, version:
+        case "pids", _:
+            _write(folder / "pids.max", limits.processes + _OWN_TASKS)
+        case "cpuset", 1:
+            mems = _lines(folder.parent / "cpuset.effective_mems")
+            _write(folder / "cpuset.mems", mems[0] if mems else "0")
+            _write(folder / "cpuset.cpus", core)
+        case "cpuset", _:
+            _write(folder / "cpuset.cpus", core)
+        case _, 1:
+            _write(folder / "memory.limit_in_bytes", limits.memory_bytes)
+            if (swap := folder / "memory.memsw.limit_in_bytes").exists():
+                _write(swap, limits.memory_bytes)
+        case _:
+            _write(folder / "memory.max", limits.memory_bytes)
+            if (swap := folder / "memory.swap.max").exists():
+                _write(swap, 0)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove what a killed Pulsus could not: groups of processes that are no more."""
+    for folder in parent.glob("pulsus-*-*"):
+        maker = folder.name.split("-")[1]
+        if maker.isdigit() and not Path("/proc", maker).exists():
+            _removed(folder)
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _delegating(folder: Path) -> Path | None:
+    """The nearest folder at or above that lets groups below it limit memory and processes."""
+    for each in (folder, *folder.parents):
+        lines = _lines(each / "cgroup.subtree_control")
+        if lines and {"memory", "pids"} <= set(lines[0].split()) and os.access(each, os.W_OK):
+            return each
+    return None
+
+
+def _own_groups() -> list[tuple[str, str]]:
+    """(controller, path of this process's group); the controller of version 2 has no name."""
+    parts = [line.split(":", 2) for line in _lines("/proc/self/cgroup")]
+    return [(name, path) for _, names, path in parts for name in names.split(",")]
+
+
+def _below(point: Path, root: str, path: str) -> Path:
+    """Where that group is found under a mount that shows the groups below `root`."""
+    inside = Path(path).relative_to(root) if Path(path).is_relative_to(root) else Path()
+    return point / inside if (point / inside).is_dir() else point
+
+
+def _lines(path: str | Path) -> list[str]:
+    with suppress(OSError):
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    return []
+
+
+def _write(path: Path, value: object) -> None:
+    path.write_text(str(value), encoding="ascii")
