@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus import bootstrap
-from pulsus.core.compose.clauses import split, unplaced
+from pulsus.core.compose.clauses import served, split, unplaced
 from pulsus.core.rankers.scorer import RankIndex
 from pulsus.core.types import ArgSpec
 from tests.ranking import CATALOGUE, ranked, tool
@@ -279,3 +279,17 @@ def test_a_step_called_by_its_name_is_not_swallowed_by_the_tool_of_the_next():
     request = "summarise the matrix in m.csv, then plot it"
     choice = app.searcher(past=False).search(app.parser().parse(request)).choice
     assert [r.tool.name for r in choice.chosen] == ["summarize_matrix", "plot_matrix"]
+
+
+def test_the_part_some_tool_serves_is_told_from_the_part_none_does():
+    def retrieve(text):
+        return [ranked("storage/usage/disk_usage", 0.9 if "disk" in text else 0.1)]
+
+    request = "show disk usage, then make a sandwich"
+    good, rest = served(request, retrieve, 0.6)
+    assert [(part, r.tool.id) for part, r in good] == [
+        ("show disk usage", "storage/usage/disk_usage")
+    ]
+    assert rest == ("make a sandwich",)
+    assert served("bake bread, then make a sandwich", retrieve, 0.6) == ((), ())
+    assert served("make a sandwich", retrieve, 0.6) == ((), ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -71,7 +72,8 @@ def command(
     if answer:
         lines: Iterator[str] = table.answer(answer, width)
     else:
-        lines = render.explain(outcome, calibration, width)
+        notes = (f"{render.TAG} note: {note}" for note in outcome.notes)
+        lines = chain(render.explain(outcome, calibration, width), notes)
     click.echo("\n".join(strip_controls(line) for line in lines))
 
 
@@ -120,6 +122,7 @@ def _outcome(session: Session, intent: ParsedIntent, found: Search) -> RouteOutc
     """The decision as `route` would give it, had it stopped there."""
     from pulsus.core.telemetry import ids
     from pulsus.core.types import RouteDecision, RouteOutcome
+    from pulsus.routing import left_out
 
     app = session.app
     choice = found.choice
@@ -139,6 +142,7 @@ def _outcome(session: Session, intent: ParsedIntent, found: Search) -> RouteOutc
         notes=(
             *(f"no tool was found for the part {part!r}" for part in found.unplaced),
             *found.notes,
+            *(left_out.unused(intent.intent) if tools else ()),
         ),
     )
 

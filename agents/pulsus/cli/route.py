@@ -107,6 +107,8 @@ def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoRe
         raise SystemExit(outcome.exit_code)
     lines = list(_lines(outcome, options, session))
     click.echo("\n".join(lines)) if lines else None
+    for line in outcome.notes if options.plan else ():
+        output.note(f"note: {line}")
     if outcome.ran:
         click.echo(output.pretty(outcome.result))
     if outcome.failure:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from pulsus.core.rankers.literals import take_values
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import RouteOutcome
 from pulsus.errors import ApprovalNeeded
-from pulsus.routing import left, modules, planned, unattended
+from pulsus.routing import left, left_out, modules, planned, unattended
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Deliverer, Delivery, Module
 from pulsus.routing.project import Project
@@ -68,7 +66,9 @@ class Finisher:
             outcome = replace(outcome, failure=unsure, exit_code=unsure.exit_status)
         elif options.run and outcome.promotion and not outcome.failure:
             outcome = run_outcome(project, outcome, inputs, self.person, trace)
-            outcome = replace(outcome, notes=(*outcome.notes, *_unused(text, options.inputs)))
+            outcome = replace(
+                outcome, notes=(*outcome.notes, *left_out.unused(text, options.inputs))
+            )
         modules.remember(project, outcome, delivery, text)
         return outcome
 
@@ -111,15 +111,6 @@ def delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> Rout
         exit_code=delivery.failure.exit_status if delivery.failure else 0,
         notes=notes,
     )
-
-
-def _unused(request: str, inputs: Sequence[str]) -> tuple[str, ...]:
-    """A note that what the request says of paths, hosts and numbers is no input by itself."""
-    given = " ".join(inputs)
-    values = [v.text for v in take_values(request)[1] if v.text.strip("\"'`") not in given]
-    if not values:
-        return ()
-    return (f"not used as inputs: {', '.join(values)}; give values with --input NAME=VALUE",)
 
 
 def trace_delivery(trace: Trace, delivery: Delivery, root: Path) -> None:

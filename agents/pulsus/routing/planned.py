@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pulsus.core.types import Plan, RouteOutcome, ToolSpec
+from pulsus.routing import left_out
 
 
 def compose(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Plan:
@@ -15,9 +16,13 @@ def compose(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Pl
 
 
 def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
-    """The outcome with a plan to show: a selected tool is a plan of one step."""
-    decision = outcome.decision
-    if decision.plan or not decision.selected:
+    """The outcome with a plan to show: a selected tool is a plan of one step.
+
+    A note names the values of the request that the plan does not use.
+    """
+    decision, text = outcome.decision, outcome.intent.intent
+    if not decision.selected:
         return outcome
-    plan = compose(outcome.intent.intent, decision.selected, max_steps)
-    return replace(outcome, decision=replace(decision, plan=plan))
+    plan = decision.plan or compose(text, decision.selected, max_steps)
+    notes = (*outcome.notes, *left_out.unused(text))
+    return replace(outcome, decision=replace(decision, plan=plan), notes=notes)

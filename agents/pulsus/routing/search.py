@@ -25,8 +25,8 @@ from pulsus.routing.tool_discovery import select_pool
 class Search:
     """The candidates looked at, the clauses found and what they lead to.
 
-    `unplaced` are the parts of the request that a selected tool does not answer. `filtered`: the
-    filters leave no tool at all.
+    `unplaced` are the parts of the request that a selected tool does not answer, or that no tool
+    does while one does another part. `filtered`: the filters leave no tool at all.
     """
 
     candidates: tuple[Ranked, ...]
@@ -77,7 +77,7 @@ class Searcher:
         if self.deprecations is None:
             return found
         chosen = [ranked.tool for ranked in found.choice.chosen]
-        return replace(found, notes=self.deprecations.notes(chosen))
+        return replace(found, notes=(*found.notes, *self.deprecations.notes(chosen)))
 
     def _search(
         self, intent: ParsedIntent, include: Collection[str], hinted: Collection[str]
@@ -113,11 +113,21 @@ class Searcher:
             left_out = f"{choice.reason} and is let through by {self.access.named}"
             choice = replace(choice, reason=filtered or left_out)
         unplaced: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
         if choice.policy == "select":
             unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self.clause)
+        elif choice.policy == "generate":
+            good, unplaced = clauses.served(intent.intent, self.clause, config.threshold)
+            notes = tuple(f"{part!r} is served by {r.tool.id} (p {r.p:.2f})" for part, r in good)
+            if notes:
+                rest = ", ".join(map(repr, unplaced))
+                told = f"{'; '.join(notes)}; nothing fits {rest}: {choice.reason}"
+                choice = replace(choice, reason=told)
         candidates = selector.steps_first(looked.candidates, choice)
         placed = selector.as_chosen(found, choice)
-        return Search(candidates, placed, choice, looked.widened, unplaced, filtered is not None)
+        return Search(
+            candidates, placed, choice, looked.widened, unplaced, filtered is not None, notes
+        )
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
         """Ids of the parsed folder's tools; none where nothing was parsed."""
