@@ -54,6 +54,7 @@ def test_a_row_cut_short_is_ignored_and_repaired_by_the_next(tmp_path):
         "[]",
         "{}",
         json.dumps({"ts": "2026-03-01T12:00:00", "outcome": "accepted"}),
+        json.dumps({"ts": "0001-01-01T00:00:00+14:00", "outcome": "accepted"}),
         json.dumps({"ts": "2026-03-01T12:00:00+00:00", "outcome": "great"}),
         json.dumps({"ts": "2026-03-01T12:00:00+00:00", "outcome": "failed", "tools": "a"}),
     ],

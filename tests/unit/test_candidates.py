@@ -45,7 +45,11 @@ def test_candidates_are_listed_newest_first_and_only_with_their_module(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "{}", '{"created_at": "2026-03-01"}', "x" * 300_000]
+    "text",
+    [
+        *("", "{", "[]", "{}", "x" * 300_000, '{"created_at": "2026-03-01"}'),
+        '{"created_at": "9999-12-31T23:59:59-14:00"}',
+    ],
 )
 def test_a_broken_note_is_a_warning_not_a_crash(tmp_path, caplog, text):
     known = candidate(tmp_path)

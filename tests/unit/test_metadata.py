@@ -103,6 +103,11 @@ def test_a_whole_last_line_without_newline_counts_and_is_kept(tmp_path):
         pytest.param(
             json.dumps(SPEC | {"created_at": "2025-10-31T12:00:00"}), "no offset", id="naive"
         ),
+        pytest.param(
+            json.dumps(SPEC | {"created_at": "0001-01-01T00:00:00+14:00"}),
+            "out of range",
+            id="no day in UTC",
+        ),
         pytest.param(json.dumps(SPEC | {"name": "x"}), r"end in \.py", id="name"),
         pytest.param(json.dumps(SPEC | {"model": "gpt"}), "an object or null", id="model"),
         pytest.param(json.dumps(SPEC | {"tokens_estimate": "9"}), "whole number", id="tokens"),

@@ -85,7 +85,7 @@ def load(state_dir: Path) -> tuple[PastRoute, ...]:
     for number, line in enumerate(lines[first:-1], start=1):
         try:
             found.append(_parse(line))
-        except (ValueError, TypeError, KeyError, RecursionError) as failure:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as failure:
             where = f"line {number}" if not first else f"line {number} after byte {skipped}"
             raise _corrupt(path, f"{where}: {failure}") from failure
     return tuple(found)
@@ -138,6 +138,7 @@ def _parse(line: bytes) -> PastRoute:
     ts = datetime.fromisoformat(row["ts"])
     if ts.tzinfo is None:
         raise ValueError(f"ts {row['ts']!r} has no offset")
+    ts = ts.astimezone(UTC)
     if row["outcome"] not in get_args(Outcome):
         raise ValueError(f"outcome {row['outcome']!r} is none of {get_args(Outcome)}")
     return PastRoute(

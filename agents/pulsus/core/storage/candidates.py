@@ -78,7 +78,7 @@ def read(module: Path) -> Candidate | None:
         return _parse(module, data)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as failure:
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as failure:
         _LOG.warning("ignored the candidate's note %s: %s", note, failure)
         return None
 
@@ -106,6 +106,7 @@ def _parse(module: Path, data: bytes) -> Candidate:
     created = datetime.fromisoformat(row["created_at"])
     if created.tzinfo is None:
         raise ValueError(f"created_at {row['created_at']!r} has no offset")
+    created = created.astimezone(UTC)
     if row["status"] not in get_args(Status):
         raise ValueError(f"status {row['status']!r} is none of {get_args(Status)}")
     return Candidate(

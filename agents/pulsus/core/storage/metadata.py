@@ -7,7 +7,7 @@ import logging
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -67,8 +67,9 @@ class Record:
 
     def __post_init__(self) -> None:
         semver.parse(self.version)
-        if datetime.fromisoformat(self.created_at).tzinfo is None:
+        if self.created.tzinfo is None:
             raise ValueError(f"created_at {self.created_at!r} has no offset")
+        self.created.astimezone(UTC)  # there may be no such day in UTC
         if not self.name.endswith(".py"):
             raise ValueError(f"name {self.name!r} does not end in .py")
         if self.sunset is not None:
@@ -128,7 +129,7 @@ def parse(text: str, source: str = "a promotion record") -> tuple[Record, ...]:
             continue
         try:
             records.append(_record(line))
-        except (ValueError, RecursionError) as failure:
+        except (ValueError, OverflowError, RecursionError) as failure:
             raise ValueError(f"{number}: {failure}") from failure
     return tuple(records)
 
