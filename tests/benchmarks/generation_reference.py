@@ -62,7 +62,7 @@ def unique(items):
 
 
 def totals(rows, by, field):
-    found = {}
+    found: dict = {}
     for row in rows:
         found[row[by]] = found.get(row[by], 0) + row[field]
     return {"totals": found}

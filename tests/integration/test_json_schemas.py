@@ -22,6 +22,7 @@ RAN = [
     ("route", 0, ["route", COMPOSE, "--explain"]),
     ("route", 0, ["route", COMPOSE, "--plan", "--explain"]),
     ("route", 5, ["route", NOTHING]),
+    ("generate", 0, ["generate", "count the hyphens", "--scaffold"]),
     ("explain", 0, ["explain", COMPOSE]),
     ("explain", 0, ["explain", COUNT, "--why-not", "top_rows"]),
     ("explain", 0, ["explain", NOTHING, "--why-not", "say_hello"]),

@@ -1,0 +1,309 @@
+"""A model's module on its way into the catalogue: real server, real sandbox (routing spec §7)."""
+
+import json
+
+import pytest
+
+from pulsus.bootstrap import build
+from pulsus.routing.approval import Approve, Discard
+from pulsus.routing.router import RouteOptions
+from pulsus.routing.wanted import Wanted
+from tests.generation import GIVEN, MODULE, OTHER, REQUEST, WRONG, fenced, module
+from tests.model_server import playing, says, status
+from tests.project import COUNT, NOTHING, events, make, pulsus_here, records
+from tests.sandboxes import need_sandbox
+
+pytestmark = pytest.mark.sandbox
+
+PLACE = ("--domain", "text", "--action", "count", "--name", "count_vowels")
+BAD = module(counts=WRONG)
+GOOD = (fenced(MODULE),)
+
+
+@pytest.fixture
+def project(tmp_path):
+    need_sandbox()
+    return make(tmp_path / "project")
+
+
+@pytest.fixture
+def ask(project):
+    """`pulsus` in the project, with a model that gives these answers."""
+
+    def run(*args, answers=GOOD, env=None):
+        with playing(*map(says, answers)) as server:
+            model = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
+            done = pulsus_here(project, *args, "--output", "json", env=model | (env or {}))
+        run.asked = server.bodies  # type: ignore[attr-defined]
+        return done
+
+    return run
+
+
+def candidate(project):
+    (path,) = (project / "workflows/_tmp").glob("route_*.py")
+    return path
+
+
+def note(project):
+    return json.loads(candidate(project).with_suffix(".json").read_text("utf-8"))
+
+
+def test_a_proven_module_waits_for_approval_and_is_promoted_with_where_it_came_from(project, ask):
+    done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
+    assert done.code == 4, done.out
+    assert done.json["validation"]["proof"] == "behaviour"
+    assert done.json["generation"]["accepted"]
+    assert not records(project)
+    path = candidate(project)
+    promoted = pulsus_here(
+        project, "promote", path, *PLACE[:4], "--name", "count_vowels", "--yes", "--output", "json"
+    )
+    assert promoted.code == 0, promoted.out
+    (record,) = records(project)
+    model = record["model"]
+    assert (model["provider"], model["name"], model["rounds"]) == ("openai", "tiny", 0)
+    assert model["prompt_hash"].startswith("sha256:")
+    assert (model["tokens"], record["tokens_estimate"]) == (18, 18)
+    assert "seed" in model
+    assert "temperature" in model
+    assert not path.exists()
+    ran = pulsus_here(project, "run", "count_vowels", "--input", "text=audio", "--output", "json")
+    assert ran.json["result"] == {"vowels": 4}
+
+
+def test_an_unattended_promotion_takes_two_examples_that_differ_and_a_place(project, ask):
+    assert ask("generate", REQUEST, *PLACE, "--non-interactive").code == 4
+    assert ask("generate", REQUEST, *GIVEN, *PLACE, "--non-interactive").code == 4
+    assert not records(project)
+    done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--non-interactive")
+    assert done.code == 0, done.out
+    assert done.json["promotion"]["path"].endswith("text/count/count_vowels.py")
+    (record,) = records(project)
+    assert record["proof"] == "behaviour"
+
+
+def test_a_routed_request_never_promotes_a_generated_module_unattended(project, ask):
+    request = NOTHING + ' as in {"text": "echo"} -> {"vowels": 2} and {"text": ""} -> {"vowels": 0}'
+    done = ask("route", request, "--non-interactive")
+    assert done.code == 4, done.out
+    assert done.json["policy"] == "generate"
+    assert done.json["validation"]["proof"] == "behaviour"
+    assert not records(project)
+
+
+def test_a_module_without_an_example_is_of_proof_shape_and_says_so(ask):
+    done = ask("generate", REQUEST, *PLACE)
+    assert done.json["validation"]["proof"] == "shape"
+    assert any("proof: shape" in text for text in done.json["notes"])
+    assert done.json["generation"]["behaviours"] == 0
+
+
+def test_a_wrong_module_that_lint_and_types_accept_is_refused_by_the_callers_example(project, ask):
+    done = ask("generate", REQUEST, *GIVEN, *PLACE, "--rounds", "0", answers=[fenced(BAD)])
+    assert done.code == 3
+    (answer,) = done.json["generation"]["rounds"]
+    assert answer["step"] == "dry-run"
+    assert "expected 2, got 4" in answer["reasons"][0]
+    assert note(project)["status"] == "failed"
+    assert any("expected 2, got 4" in reason for reason in note(project)["reasons"])
+
+
+def test_a_model_that_writes_easier_examples_is_held_to_the_callers(project, ask):
+    cheat = BAD.replace("- inputs: {text: echo}", "- inputs: {text: ''}\n      output: {vowels: 0}")
+    done = ask("generate", REQUEST, *GIVEN, *PLACE, "--rounds", "0", answers=[fenced(cheat)])
+    assert done.code == 3
+    assert "text: echo" in candidate(project).read_text("utf-8")
+
+
+def test_a_refusal_goes_back_with_reasons_and_failing_input_and_is_repaired(ask):
+    done = ask("generate", REQUEST, *GIVEN, *PLACE, answers=[fenced(BAD), fenced(MODULE)])
+    assert done.json["generation"]["repairs"] == 1
+    told = ask.asked[1]["messages"][-1]["content"]
+    assert "expected 2, got 4" in told
+    assert "text: echo" in told
+
+
+def test_a_module_against_the_guardrails_never_runs(project, ask, tmp_path):
+    canary = tmp_path / "canary"
+    bad = module(head="import os", body=f"    os.system('touch {canary}')")
+    done = ask("generate", REQUEST, *GIVEN, *PLACE, "--rounds", "0", answers=[fenced(bad)])
+    assert done.code == 3
+    (answer,) = done.json["generation"]["rounds"]
+    assert answer["step"] == "guardrails"
+    assert "imports os" in answer["reasons"][0]
+    assert [s["step"] for s in done.json["validation"]["steps"]] == ["static", "guardrails"]
+    promoted = pulsus_here(
+        project, "promote", candidate(project), *PLACE, "--yes", "--output", "json"
+    )
+    assert promoted.code == 3
+    assert not records(project)
+
+
+def test_every_round_is_traced_and_no_secret_of_the_environment_leaves(project, ask):
+    key = "c0ffee-c0ffee-c0ffee"
+    env = {"PULSUS_LLM_API_KEY": key}
+    ask(
+        "generate",
+        f"{REQUEST} {key}",
+        *GIVEN,
+        *PLACE,
+        answers=[fenced(BAD), fenced(MODULE)],
+        env=env,
+    )
+    assert key not in json.dumps([body["messages"] for body in ask.asked])
+    rounds = [e for e in events(project) if e["phase"] == "generate"]
+    assert [e["round"] for e in rounds] == [0, 1]
+    assert rounds[0]["reasons"]
+    assert key not in json.dumps(events(project))
+    assert key not in json.dumps(note(project))
+
+
+def test_what_waits_for_approval_costs_no_second_answer(ask):
+    first = ask("generate", REQUEST, *GIVEN, *PLACE)
+    second = ask("generate", REQUEST, *GIVEN, *PLACE)
+    assert (len(ask.asked), second.code) == (0, first.code)
+    assert any("offered again" in text for text in second.json["notes"])
+    ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
+    assert len(ask.asked) == 1
+    ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--regenerate")
+    assert len(ask.asked) == 1
+
+
+def test_what_somebody_edited_is_not_written_over_unasked(project, ask):
+    ask("generate", REQUEST, *GIVEN, *PLACE, "--rounds", "0", answers=[fenced(BAD)])
+    path = candidate(project)
+    mended = path.read_text("utf-8").replace("len(text)", 'sum(c in "aeiou" for c in text)')
+    path.write_text(mended, encoding="utf-8")
+    done = ask("generate", REQUEST, *GIVEN, *PLACE)
+    assert len(ask.asked) == 0
+    assert done.json["validation"]["status"] == "accepted"
+    assert path.read_text("utf-8") == mended
+
+
+def test_without_a_model_everything_is_said_and_nothing_written(project):
+    done = pulsus_here(project, "generate", REQUEST, "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (5, "LLM_NOT_CONFIGURED")
+    assert "model.base_url" in done.json["error"]["hint"]
+    assert not (project / "workflows/_tmp").exists()
+
+
+def test_a_model_that_is_away_is_a_failure_to_try_again(project):
+    with playing(status(503, "loading")) as server:
+        env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__RETRIES": "0"}
+        done = pulsus_here(project, "generate", REQUEST, "--output", "json", env=env)
+    assert done.code == 75
+    assert not (project / "workflows/_tmp").exists()
+
+
+def test_looking_asks_no_model(ask):
+    for flags in (["--plan"], ["--explain"]):
+        done = ask("route", NOTHING, *flags)
+        assert (done.code, done.json["error"]["code"]) == (5, "NOTHING_FITS")
+        assert not ask.asked
+    assert ask("explain", NOTHING).code == 0
+    assert not ask.asked
+
+
+@pytest.mark.parametrize("answers", [[fenced(MODULE)], [fenced(BAD), "no"], ["no"]])
+@pytest.mark.parametrize("command", ["generate", "route"])
+def test_the_document_fits_its_schema(command, answers, ask):
+    from tests.integration.test_json_schemas import check
+
+    request = REQUEST if command == "generate" else NOTHING
+    flags = [*GIVEN, *PLACE] if command == "generate" else []
+    done = ask(command, request, *flags, answers=answers)
+    assert done.json["generation"]["rounds"]
+    check(command, done.json)
+
+
+def test_a_dry_run_proves_and_stops_before_promotion(project, ask):
+    done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--dry-run", "--non-interactive")
+    assert done.code == 0
+    assert done.json["validation"]["ok"]
+    assert not records(project)
+    assert candidate(project).is_file()
+
+
+def test_a_name_that_is_taken_is_refused_and_one_made_up_steps_aside(project, ask):
+    taken = ("--domain", "text", "--action", "count", "--name", "count_words")
+    done = ask("generate", COUNT, *GIVEN, *taken)
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+
+
+def test_a_skeleton_fails_validation_until_its_body_is_written(project):
+    done = pulsus_here(project, "generate", REQUEST, *GIVEN, "--scaffold", "--output", "json")
+    assert done.code == 0, done.out
+    assert done.json["generation"]["generator"] == "template"
+    path, test = candidate(project), project / done.json["generation"]["test"]
+    assert test.is_file()
+    assert any("not written" in text for text in done.json["notes"])
+    refused = pulsus_here(project, "validate", path)
+    assert refused.code == 3
+    assert "not written yet" in refused.out
+    again = pulsus_here(project, "generate", REQUEST, *GIVEN, "--scaffold")
+    assert again.code == 2
+    written = path.read_text("utf-8").rpartition("    raise")[0] + '    return {"vowels": 2}\n'
+    path.write_text(written, encoding="utf-8")
+    assert pulsus_here(project, "validate", path).code == 0
+
+
+class Somebody:
+    """Gives examples, then decides."""
+
+    def __init__(self, answer, *examples, reuse=False):
+        self.examples, self.answer, self.again = list(examples), answer, reuse
+        self.problems: list = []
+        self.seen: list = []
+
+    def clarify(self, question):
+        raise AssertionError("asked though the place was said")
+
+    def example(self, problem):
+        self.problems.append(problem)
+        return self.examples.pop(0) if self.examples else None
+
+    def decide(self, proposal):
+        self.seen.append(proposal)
+        return self.answer
+
+    def reuse(self, module, status, reasons):
+        self.seen.append(status)
+        return self.again
+
+
+def interactive(project, person, answers, monkeypatch, **wanted):
+    with playing(*map(says, answers)) as server:
+        monkeypatch.setenv("PULSUS_MODEL__BASE_URL", server.url)
+        options = Wanted(forced=True, domain="text", action="count", name="count_vowels", **wanted)
+        app = build(project, {})
+        outcome = app.router(person).route(REQUEST, RouteOptions(wanted=options))
+    return outcome, server.bodies
+
+
+def test_a_person_is_asked_for_examples_and_told_what_the_proof_is_worth(project, monkeypatch):
+    person = Somebody(Approve(), "echo has two", '{"text": "echo"} -> {"vowels": 2}')
+    outcome, _ = interactive(project, person, [fenced(MODULE)], monkeypatch)
+    assert outcome.promotion
+    assert outcome.validation
+    assert outcome.validation.proof == "behaviour"
+    assert "cannot be read" in person.problems[1]
+    assert any("written by" in text for text in person.seen[0].notes)
+
+
+def test_without_examples_the_approval_says_that_nothing_shows_it_is_right(project, monkeypatch):
+    person = Somebody(Discard("too little"))
+    outcome, _ = interactive(project, person, [fenced(MODULE)], monkeypatch)
+    assert any("proof: shape" in text for text in person.seen[0].notes)
+    assert outcome.promotion is None
+    assert note(project)["status"] == "rejected"
+
+
+def test_a_rejected_module_is_offered_again_to_debug_or_to_write_anew(project, monkeypatch):
+    interactive(project, Somebody(Discard("no")), [fenced(MODULE)], monkeypatch)
+    keep = Somebody(Discard("still no"), reuse=True)
+    _, asked = interactive(project, keep, [fenced(MODULE)], monkeypatch)
+    assert (keep.seen[0], asked) == ("rejected", [])
+    anew = Somebody(Discard("no"), reuse=False)
+    _, asked = interactive(project, anew, [fenced(MODULE)], monkeypatch)
+    assert len(asked) == 1

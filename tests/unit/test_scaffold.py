@@ -1,0 +1,130 @@
+"""Skeletons from a request (routing spec §7) and the call that examples make."""
+
+import pytest
+
+from pulsus.core.compose import behaviour, scaffold
+from pulsus.core.compose.signature import called
+from pulsus.core.contract.module import read_tool
+from pulsus.core.types import BrokenTool
+
+COUNT = "count the vowels of a text"
+
+
+def tool(source):
+    found = read_tool(
+        source.encode(),
+        path=None,  # type: ignore[arg-type]
+        tool_id="a/b/c",
+        domain="a",
+        action="b",
+        name="c",
+        max_bytes=100_000,
+    )
+    assert not isinstance(found, BrokenTool), found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("example", "line"),
+    [
+        ('{"text": "a"} -> {"n": 1}', "def run(text: str) -> dict[str, Any]:"),
+        ('{"a": 1, "b": 1.5} -> 2', "def run(a: int, b: float) -> int:"),
+        (
+            '{"items": ["a"], "n": true} -> ["a"]',
+            "def run(items: list[str], n: bool) -> list[str]:",
+        ),
+        ('{"rows": [{"a": 1}]} -> null', "def run(rows: list[dict[str, Any]]) -> None:"),
+        (
+            '{"inputs": {"path": "/tmp/a/b"}, "files": {"/tmp/a/b": ""}, "output": 1}',
+            "def run(path: Path) -> int:",
+        ),
+        (
+            '{"inputs": {"folder": "/tmp/a"}, "files": {"/tmp/a/b": ""}, "output": 1}',
+            "def run(folder: Path) -> int:",
+        ),
+        ('{"values": [1, 2.5]} -> 1', "def run(values: list[float]) -> int:"),
+        ('{"mixed": [1, "a"]} -> 1', "def run(mixed: list[Any]) -> int:"),
+    ],
+)
+def test_examples_say_how_the_tool_is_called(example, line):
+    call = called(behaviour.parse(example))
+    assert call is not None
+    assert call.text() == line
+
+
+def test_an_argument_that_an_example_leaves_out_is_optional():
+    given = [*behaviour.parse('{"a": 1, "b": 2} -> 1'), *behaviour.parse('{"a": 2} -> null')]
+    call = called(given)
+    assert call is not None
+    assert call.text() == "def run(a: int, b: int | None = None) -> int | None:"
+
+
+def test_an_empty_list_says_nothing_against_a_full_one():
+    given = [
+        *behaviour.parse('{"a": []} -> {"b": []}'),
+        *behaviour.parse('{"a": [1]} -> {"b": ["x"]}'),
+    ]
+    call = called(given)
+    assert call is not None
+    assert call.parameters[0].hint == "list[int]"
+    assert call.keys == (("b", "list[str]"),)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        COUNT,
+        "list files in /var/log older than 3 days",
+        "ping example.org",
+        'say """hello""" \\n',
+        "Args: of a program",
+        "λ über 東京",
+        "x" * 4000,
+        "!!!",
+    ],
+)
+def test_a_skeleton_of_any_request_keeps_the_contract(request_):
+    found = tool(scaffold.module(request_, ()))
+    assert found.contract_errors == ()
+    assert [n for n in found.missing_sections if n != "Examples"] == []
+    assert found.kind_declared
+    assert all(arg.type_hint and arg.description for arg in found.args)
+
+
+def test_values_in_the_request_become_arguments():
+    found = tool(scaffold.module("list files in /var/log older than 3 days", ()))
+    assert [(a.name, a.type_hint) for a in found.args] == [("path", "Path"), ("number", "int")]
+
+
+def test_a_skeleton_carries_the_examples_and_its_test_asks_for_them(tmp_path):
+    given = behaviour.parse('{"text": "echo"} -> {"vowels": 2}')
+    source = scaffold.module(COUNT, given)
+    assert tool(source).examples == given
+    (tmp_path / "m.py").write_text(source, encoding="utf-8")
+    names: dict = {"__file__": str(tmp_path / "test_m.py")}
+    exec(compile(scaffold.test("m", "m.py", given), "test_m.py", "exec"), names)
+    with pytest.raises(NotImplementedError, match="not written"):
+        names["test_example_1"]()
+    written = source.replace(source.splitlines()[-1], '    return {"vowels": 2}')
+    (tmp_path / "m.py").write_text(written, encoding="utf-8")
+    names["test_example_1"]()
+
+
+def test_without_examples_the_test_fails_until_somebody_says_what_is_right(tmp_path):
+    names: dict = {"__file__": str(tmp_path / "test_m.py")}
+    exec(compile(scaffold.test("m", "m.py", ()), "test_m.py", "exec"), names)
+    with pytest.raises(pytest.fail.Exception, match="what it must give"):
+        names["test_it_does_what_was_asked"]()
+
+
+@pytest.mark.parametrize(
+    ("request_", "name"),
+    [
+        (COUNT, "count_vowels_text"),
+        ("Größe!", "new_tool"),
+        ("show 12 of /etc/hosts", "show"),
+        ("", "new_tool"),
+    ],
+)
+def test_a_name_in_the_catalogues_form_comes_from_the_request(request_, name):
+    assert scaffold.name_of(request_) == name
