@@ -136,3 +136,22 @@ def test_a_plain_install_carries_the_starter_catalogue(tmp_path):
     planned = installed("how full are the disks", "--plan")
     assert planned.returncode == 0, planned.stderr
     assert "storage/usage" in planned.stdout
+
+
+def test_an_empty_catalogue_is_told_from_one_where_nothing_fits(tmp_path):
+    made = pulsus(tmp_path, "init", "--empty")
+    assert "how full" not in made.out
+    assert "next: write a tool" in made.out
+    done = pulsus(tmp_path, "route", "how full are my disks")
+    assert "the catalogue is empty" in done.err
+    assert "shares a word" not in done.err
+
+
+def test_a_list_of_no_tools_has_no_header_and_a_denied_tool_says_so(tmp_path):
+    pulsus(tmp_path, "init")
+    assert pulsus(tmp_path, "tools", "list", "nowhere/").out == ""
+    env = {"PULSUS_ACCESS__DENY": '["storage/usage/disk_usage"]'}
+    listed = pulsus(tmp_path, "tools", "list", "storage/usage", env=env).out
+    assert [line.count("[denied]") for line in listed.splitlines() if "disk_usage" in line] == [1]
+    shown = pulsus(tmp_path, "tools", "show", "disk_usage", env=env)
+    assert "not routed to: not allowed by access.deny pattern" in " ".join(shown.err.split())

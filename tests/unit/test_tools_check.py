@@ -125,3 +125,18 @@ def test_only_accepted_routes_count_as_use(outcome, counts):
 def test_a_tool_younger_than_the_given_days_is_not_called_unused():
     made = {"a/b/c": NOW - timedelta(days=2)}
     assert list(unused([tool("a/b/c")], {}, made, now=NOW, days=30)) == []
+
+
+def test_a_few_routes_on_record_do_not_make_the_other_tools_unused():
+    tools = [tool(f"a/b/c{n}") for n in range(10)]
+    assert list(unused(tools, {"a/b/c1": NOW}, {}, now=NOW, days=None)) == []
+    used = {f"a/b/c{n}": NOW for n in range(8)}
+    found = list(unused(tools, used, {}, now=NOW, days=None))
+    assert [f.tools for f in found] == [("a/b/c8",), ("a/b/c9",)]
+
+
+def test_a_cache_that_could_not_be_written_is_no_finding():
+    catalogue = Catalogue(Path("/w"), (), warnings=("discovery index not saved: Read-only",))
+    assert check(catalogue, {}) == []
+    other = Catalogue(Path("/w"), (), warnings=("synonyms.toml is not used",))
+    assert [f.code for f in check(other, {})] == ["WARNING"]

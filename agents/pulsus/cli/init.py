@@ -29,4 +29,7 @@ def command(session: Session, folder: Path, empty: bool) -> None:
         output.document({"folder": str(folder), "created": paths, "kept": kept})
         return
     click.echo(f"{len(made)} files created, {kept} kept")
+    if empty:
+        click.echo("next: write a tool below workflows/domains, then `pulsus tools check`")
+        return
     click.echo('next: pulsus "how full are my disks" --explain')

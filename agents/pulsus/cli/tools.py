@@ -33,7 +33,9 @@ def list_(session: Session, prefix: str) -> None:
     if session.json:
         output.document({"tools": [_body(session, tool) for tool in found]})
         return
-    output.table(("tool", "kind", "summary"), [(t.id, t.kind, _summary(session, t)) for t in found])
+    rows = [(t.id, t.kind, _summary(session, t)) for t in found]
+    if rows:
+        output.table(("tool", "kind", "summary"), rows)
 
 
 @command.command()
@@ -48,6 +50,9 @@ def show(session: Session, tool_id: str) -> None:
     note = session.app.deprecations.note(tool.id)
     if note:
         output.warn(note)
+    refusal = _refusal(session, tool)
+    if refusal:
+        output.warn(f"not routed to: {refusal}")
     click.echo(f"{tool.id}  ({tool.kind}{'' if tool.kind_declared else ', undeclared'})")
     click.echo(f"  {_signature(tool)}\n")
     click.echo(strip_controls(tool.doc.strip()))
@@ -73,7 +78,17 @@ def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:
 
 def _summary(session: Session, tool: ToolSpec) -> str:
     record = session.app.deprecations.records.get(tool.id)
-    return f"[deprecated: use {record.replacement}] {tool.summary}" if record else tool.summary
+    denied = "[denied] " if _refusal(session, tool) else ""
+    note = f"[deprecated: use {record.replacement}] " if record else ""
+    return f"{denied}{note}{tool.summary}"
+
+
+def _refusal(session: Session, tool: ToolSpec) -> str | None:
+    """Why the settings keep the tool from being routed to; None where they do not."""
+    from pulsus.routing.access import access
+
+    limits = access(session.app.settings.access)
+    return limits.refusal(tool) if limits else None
 
 
 def _signature(tool: ToolSpec) -> str:

@@ -45,6 +45,9 @@ _WASTE = 0.5
 
 _LOG = logging.getLogger("pulsus")
 
+NOT_SAVED = "discovery index not saved"
+"""How the warning of an index that could not be written begins: it says nothing of any tool."""
+
 
 class Index:
     """What earlier runs read. `warnings` say why an index was not used or not written."""
@@ -80,7 +83,7 @@ class Index:
             with _locked(self._folder):
                 self._write(self._stored)
         except OSError as error:
-            self._warn(f"discovery index not saved: {error}")
+            self._warn(f"{NOT_SAVED}: {error}")
         except DamagedValue as error:
             self.damaged(str(error))
 

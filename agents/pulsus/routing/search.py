@@ -20,6 +20,8 @@ from pulsus.routing.access import Access
 from pulsus.routing.deprecations import Deprecations
 from pulsus.routing.tool_discovery import select_pool
 
+_EMPTY = "the catalogue is empty: `pulsus init` copies the starter tools, or write one"
+
 
 @dataclass(frozen=True, slots=True)
 class Search:
@@ -112,6 +114,8 @@ class Searcher:
             filtered = self.access.left_none(self.catalogue.tools)
             left_out = f"{choice.reason} and is let through by {self.access.named}"
             choice = replace(choice, reason=filtered or left_out)
+        if not len(self.catalogue.tools):
+            choice = replace(choice, reason=_EMPTY)
         unplaced: tuple[str, ...] = ()
         notes: tuple[str, ...] = ()
         if choice.policy == "select":

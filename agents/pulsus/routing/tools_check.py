@@ -17,6 +17,7 @@ from pulsus.core.rankers.text import stems
 from pulsus.core.storage.accepted import PastRoute
 from pulsus.core.storage.metadata import Record
 from pulsus.core.types import Catalogue, ToolSpec
+from pulsus.routing import index
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")
@@ -70,6 +71,7 @@ def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
         *(
             Finding("WARNING", "warning", None, (), text, "correct the file it names")
             for text in catalogue.warnings
+            if not text.startswith(index.NOT_SAVED)
         ),
     ]
 
@@ -92,12 +94,14 @@ def unused(
     now: datetime,
     days: int | None,
 ) -> Iterator[Finding]:
-    """Tools nobody used: never, or not in the last `days`. Nothing where no use is on record.
+    """Tools nobody used: never, or not in the last `days`. Without `days` nothing is told of tools
+    never used while fewer than half of all are on record: that is little history, no finding.
 
     `used` maps a tool's id to its last use, `made` to its last promotion: a tool younger than
     `days` may still find its users.
     """
-    if not used and days is None:
+    tools = list(tools)
+    if days is None and 2 * sum(tool.id in used for tool in tools) < len(tools):
         return
     since = None if days is None else now - timedelta(days=days)
     for tool in tools:
