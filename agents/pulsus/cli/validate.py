@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,18 @@ def command(
         session.flags["cache_enabled"] = cache
     if watch:
         raise SystemExit(_watch(session, paths, revision))
-    from pulsus.cli.validate_run import Validation
+    ahead = None
+    with ExitStack() as stack:
+        if len(paths) == 1 and paths[0].is_file():
+            from pulsus.core.validators.mypy import Ahead
 
-    validation = Validation(session)
-    raise SystemExit(validation.run(validation.modules(paths, revision)))
+            # A single module waits for mypy most of all: let it load while all else does.
+            ahead = Ahead()
+            stack.callback(ahead.end)
+        from pulsus.cli.validate_run import Validation
+
+        validation = Validation(session, ahead)
+        raise SystemExit(validation.run(validation.modules(paths, revision)))
 
 
 def _watch(session: Session, paths: Sequence[Path], revision: str | None) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from pulsus.routing import files
 
 if TYPE_CHECKING:
     from pulsus.core.validators.cache import Cache, Checked
+    from pulsus.core.validators.mypy import Ahead
 
 File = tuple[Path, bytes]
 
@@ -28,9 +30,10 @@ _BAR = 24
 
 
 class Validation:
-    """Validates modules for one session, as often as asked."""
+    """Validates modules for one session, as often as asked; `ahead` is a mypy already started."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, ahead: Ahead | None = None) -> None:
+        self._ahead = ahead
         self._session = session
         self._app = session.app
 
@@ -83,7 +86,8 @@ class Validation:
     @functools.cached_property
     def _batch(self) -> Batch:
         app = self._app
-        return Batch(app.pipeline(), app.define, self._steps, app.project, self._cache())
+        pipeline = replace(app.pipeline(), ready=self._ahead.take if self._ahead else None)
+        return Batch(pipeline, app.define, self._steps, app.project, self._cache())
 
     def _cache(self) -> Cache | None:
         app = self._app

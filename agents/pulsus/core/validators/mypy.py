@@ -65,6 +65,23 @@ class Waiting:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Ahead:
+    """A mypy started before anything else, for whoever asks first. Call `end` in any case."""
+
+    def __init__(self) -> None:
+        self._waiting: Waiting | None = Waiting()
+
+    def take(self) -> Waiting:
+        """The one that was started, or a new one where it was taken."""
+        waiting, self._waiting = self._waiting, None
+        return waiting or Waiting()
+
+    def end(self) -> None:
+        """Kill it where nobody took it."""
+        if self._waiting:
+            self._waiting.end()
+
+
 class Mypy:
     """Checks any number of modules, as often as asked. Call `end` in any case.
 
