@@ -36,7 +36,7 @@ def test_a_group_limits_memory_processes_and_cores_and_is_removed():
         file = "memory.limit_in_bytes" if found.version == 1 else "memory.max"
         assert int((where / file).read_text(encoding="ascii")) == 512 << 20
         pids = found.parents["pids"] / where.name / "pids.max"
-        assert int(pids.read_text(encoding="ascii")) == LIMITS.processes + 3
+        assert int(pids.read_text(encoding="ascii")) == LIMITS.processes + 2
         assert not group.out_of_memory()
     finally:
         group.close()
@@ -48,7 +48,7 @@ def test_a_sandbox_runs_in_its_group_and_leaves_none():
     need_groups()
     outcome = sandboxed("def run():\n    return open('/proc/self/cgroup').read().split()")
     assert outcome.status == "ok"
-    assert not any("pulsus" in line for line in outcome.value)  # its own namespace of groups
+    assert sum(f"pulsus-{os.getpid()}-" in line for line in outcome.value) >= 1
     assert ours() == []
 
 
@@ -88,7 +88,7 @@ def test_version_2_gets_its_limits_without_swap(tmp_path, monkeypatch):
 
     def kernel(folder, *args, **kwargs):
         real(folder, *args, **kwargs)
-        for name in ("memory.max", "memory.swap.max", "pids.max", "cgroup.procs"):
+        for name in ("memory.max", "memory.swap.max", "pids.max"):
             (folder / name).write_text("max", encoding="ascii")
 
     monkeypatch.setattr(Path, "mkdir", kernel)
@@ -96,7 +96,7 @@ def test_version_2_gets_its_limits_without_swap(tmp_path, monkeypatch):
     folder = group.folders[0]
     read = {p.name: p.read_text(encoding="ascii") for p in folder.iterdir()}
     assert (read["memory.max"], read["memory.swap.max"]) == (str(512 << 20), "0")
-    assert len(group.folders) == len(group.joining) == 1
+    assert len(group.folders) == 1
     (folder / "memory.events").write_text("oom 3\noom_kill 2\n", encoding="ascii")
     assert group.out_of_memory()
     for file in folder.iterdir():
@@ -115,7 +115,7 @@ def test_the_nearest_folder_that_delegates_memory_and_processes_is_taken(tmp_pat
 
 
 def test_a_group_that_cannot_be_made_says_why(tmp_path, monkeypatch):
-    parents = dict.fromkeys(("memory", "pids"), tmp_path)
+    parents = dict.fromkeys(("memory", "pids"), tmp_path / "gone")
     monkeypatch.setattr(cgroups, "tree", lambda: Tree(2, parents))
     with pytest.raises(NoGroups, match="cannot be made"):
         cgroups.create(LIMITS, 0)

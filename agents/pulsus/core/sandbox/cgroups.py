@@ -1,22 +1,23 @@
 """Kernel limits over a whole sandbox, where Pulsus is root and control groups are there (spec §17).
 
-Version 1 (one tree a controller) and version 2. A group is made for each sandbox, joined by the
-child before it stops being root, and removed afterwards. Without one, or as a user, the rlimits and
-the watcher are what limits. Effect: makes and removes folders of the control-group file system.
+Version 1 (one tree a controller) and version 2. A group is made for each sandbox, takes it in
+before the candidate is loaded, and is removed afterwards. Without one, or as a user, the rlimits
+and the watcher are what limits. Effect: makes and removes folders of the control-group file system.
 """
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.core.sandbox.policy import Limits
 
-_OWN_TASKS = 3  # bubblewrap's two, and one of room so that the rlimit is what candidates meet
+_OWN_TASKS = 2  # bubblewrap's, and one of room so that the rlimit is what candidates meet
 _GONE_SECONDS = 1.0
 _numbers = itertools.count()
 
@@ -35,12 +36,41 @@ class Tree:
 
 @dataclass(slots=True)
 class Group:
-    """One sandbox's group. `joining` are descriptors that a process writes `0` to, to enter it."""
+    """One sandbox's group: its folder in every tree."""
 
     version: int
     folders: list[Path]
     events: Path
-    joining: list[int] = field(default_factory=list)
+    _entered: bool = False
+
+    def enter(self, first: int) -> None:
+        """Take in the sandbox's first process, by the host's number, and so what it starts.
+
+        The kernel needs some milliseconds for it, so it is done while bubblewrap sets up.
+        """
+        if not self._entered:
+            self._entered = True
+            self._move(first)
+
+    def hold(self, first: int) -> None:
+        """Make sure that the harness is in it too, which may have been started in between.
+
+        Raises OSError where it is not: then nothing of the candidate may run.
+        """
+        self.enter(first)
+        if not self._holds_both():
+            for child in _lines(f"/proc/{first}/task/{first}/children")[:1]:
+                for pid in child.split():
+                    self._move(int(pid))
+            if not self._holds_both():
+                raise OSError(errno.ESRCH, "its control group does not hold it")
+
+    def _move(self, pid: int) -> None:
+        for folder in self.folders:
+            _write(folder / "cgroup.procs", pid)
+
+    def _holds_both(self) -> bool:
+        return all(len(_lines(folder / "cgroup.procs")) > 1 for folder in self.folders)
 
     def out_of_memory(self) -> bool:
         """Whether the kernel ended a process of it for want of memory."""
@@ -53,8 +83,6 @@ class Group:
 
     def close(self) -> None:
         """Remove it. Its processes have been killed; the last may take a moment to be gone."""
-        while self.joining:
-            os.close(self.joining.pop())
         deadline = time.monotonic() + _GONE_SECONDS
         for folder in self.folders:
             while not _removed(folder) and time.monotonic() < deadline:
@@ -104,8 +132,6 @@ def create(limits: Limits, core: int) -> Group:
             folder.mkdir()
         for controller, parent in where.parents.items():
             _limit(parent / name, controller, where.version, limits, core)
-        for folder in folders:
-            group.joining.append(os.open(folder / "cgroup.procs", os.O_WRONLY))
     except OSError as error:
         group.close()
         raise NoGroups(f"a control group cannot be made: {error}") from error

@@ -34,16 +34,12 @@ class Process(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Descriptors handed over: the standard ones, and what else stays open at its number.
-
-    `join` are control groups to enter, which only root can.
-    """
+    """Descriptors handed over: the standard ones, and what else stays open at its number."""
 
     stdin: int
     stdout: int
     stderr: int
     keep: tuple[int, ...]
-    join: tuple[int, ...] = ()
 
 
 def is_root() -> bool:
@@ -82,7 +78,6 @@ def _as_nobody(
             stdout=streams.stdout,
             stderr=streams.stderr,
             keep=streams.keep,
-            join=streams.join,
             stage=tuple(map(str, hidden)),
         )
     )

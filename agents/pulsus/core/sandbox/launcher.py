@@ -33,10 +33,7 @@ _DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ)  # what Python ignores and a progra
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What to start: `stage` is what to bind below STAGE first, by number; `keep` stays open.
-
-    `join` are control groups to enter.
-    """
+    """What to start: `stage` is what to bind below STAGE first, by number; `keep` stays open."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -45,7 +42,6 @@ class Start:
     stderr: int
     keep: Sequence[int]
     stage: Sequence[str] = ()
-    join: Sequence[int] = ()
 
 
 @dataclass(slots=True)
@@ -96,8 +92,6 @@ def _become(start: Start, libc: ctypes.CDLL, parent: int) -> NoReturn:
     """The rest of the child's life, whatever happens: it must not return into our program."""
     try:
         os.setsid()
-        for fd in start.join:
-            os.write(fd, b"0")
         _descriptors(start)
         for number in _DEFAULTS:
             signal.signal(number, signal.SIG_DFL)

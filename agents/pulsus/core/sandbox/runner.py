@@ -77,7 +77,6 @@ def _run(
             stdout=pipes.stdout.theirs.fileno(),
             stderr=pipes.stderr.theirs.fileno(),
             keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
-            join=tuple(group.joining) if group else (),
         )
         process = start(bwrap, shown, limits, fds, streams)
     session = Session(process, pipes, limits, nonce, group)

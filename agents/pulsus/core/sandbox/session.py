@@ -61,6 +61,8 @@ class Session:
                     if key.data.ended:
                         selector.unregister(key.fileobj)
                 self._read_messages()
+                if self._stage == "start" and self._pipes.info.data:
+                    self._enter_group()
                 if not self._decided():
                     self._check_limits()
                 if self._process.poll() is not None:
@@ -173,10 +175,18 @@ class Session:
             if pid is None:
                 raise ProcessLookupError("bubblewrap does not say which process is the first")
             self._watch = Watch(pid)
+            if self._group is not None:
+                self._group.hold(pid)
         except OSError as error:
             self._final = {"phase": "unsafe", "message": f"it cannot be watched: {error}"}
             return False
         return True
+
+    def _enter_group(self) -> None:
+        pid = self._find_init()
+        if self._group is not None and pid is not None:
+            with suppress(OSError):  # `hold` says whether that matters
+                self._group.enter(pid)
 
     def _find_init(self) -> int | None:
         """The host's number for the sandbox's first process, held open from here on."""
