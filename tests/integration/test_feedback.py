@@ -213,3 +213,21 @@ def test_it_says_so_where_a_filter_leaves_the_tool_out(project):
     (project / "config/pulsus.toml").write_text('[access]\ndeny = ["text/*"]\n', encoding="utf-8")
     (missed,) = told(project, run["run_id"], "--right", "count_words").json["next"]["missed"]
     assert (missed["code"], "access.deny" in missed["reason"]) == ("FILTERED", True)
+
+
+def test_a_route_id_or_last_means_the_newest_run(project):
+    first = routed(project, COUNT)
+    newest = routed(project, NOTHING)
+    by_route = told(project, first["route_id"], "--none")
+    assert (by_route.code, by_route.json["request"]) == (0, COUNT)
+    last = told(project, "last", "--none").json
+    assert (last["run_id"], last["request"]) == (newest["run_id"], NOTHING)
+
+
+def test_last_where_nothing_was_routed_is_a_clear_error(project):
+    done = told(project, "last", "--none")
+    assert done.json["error"]["code"] == "RUN_NOT_FOUND"
+    assert (
+        "route-00000000 is known"
+        in told(project, "route-00000000", "--none").json["error"]["message"]
+    )

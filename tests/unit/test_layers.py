@@ -132,3 +132,13 @@ def test_a_fresh_copy_of_the_shipped_file_changes_nothing(tmp_path):
     )
     assert settings(tmp_path) == Settings()
     assert layers.read(Settings, tmp_path, {}).origins == {}
+
+
+def test_a_wrong_value_is_told_in_the_words_of_the_file_and_with_its_place(tmp_path):
+    write(tmp_path / "config/pulsus.toml", '[access]\ndeny = "x"\n')
+    with pytest.raises(ConfigError, match="it should be a list, for example") as failure:
+        settings(tmp_path)
+    assert failure.value.hint == "correct it in config/pulsus.toml"
+    write(tmp_path / "config/pulsus.toml", "[access\n")
+    with pytest.raises(ConfigError, match="cannot read config/pulsus.toml: "):
+        settings(tmp_path)

