@@ -2,22 +2,26 @@
 
 A transcript is a text file: a comment, then `$ commands`, each with what it prints. Lines of stderr
 begin with `! `; an exit status other than 0 stands in brackets. `# with:` names overlays of
-tests/fixtures, `# hides: machine` hides versions. To accept a change of the output on purpose:
-`UPDATE_GOLDEN=1 pytest tests/golden`, then read the difference.
+tests/fixtures, `# hides: machine` hides versions, `# model:` names a file of answers that a model
+gives in order. To accept a change of the output on purpose: `UPDATE_GOLDEN=1 pytest tests/golden`,
+then read the difference.
 """
 
 import os
 import re
 import shlex
+from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
 from tests.golden.normalise import normalise
+from tests.model_server import playing, says
 from tests.project import make, pulsus
 from tests.sandboxes import need_sandbox
 
+ANSWERS = Path(__file__).parents[1] / "fixtures/answers"
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 
 
@@ -31,10 +35,22 @@ def directive(head, name):
     return [w for line in head for w in re.findall(rf"^# {name}: (.*)$", line)]
 
 
-def play(command, folder):
+@contextmanager
+def scripted(head):
+    """The variables under which the model that the transcript names is asked."""
+    names = directive(head, "model")
+    if not names:
+        yield {}
+        return
+    text = (ANSWERS / f"{names[0]}.md").read_text(encoding="utf-8")
+    with playing(*map(says, text.split("\n=====\n"))) as server:
+        yield {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
+
+
+def play(command, folder, model):
     """What a command prints and how it ends; `cat` shows a file, `edit FILE OLD NEW` changes it."""
     words = shlex.split(command)
-    env = {}
+    env = dict(model)
     while "=" in words[0]:
         name, _, value = words.pop(0).partition("=")
         env[name] = value
@@ -62,9 +78,10 @@ def test_the_command_line_says_what_the_transcript_says(path, tmp_path):
     folder = make(tmp_path / "project", *overlays)
     machine = directive(head, "hides") == ["machine"]
     shown = "".join(f"{line}\n" for line in head)
-    for command in commands:
-        output = normalise(play(command, folder), folder, machine=machine)
-        shown += f"\n$ {command}\n{output}"
+    with scripted(head) as model:
+        for command in commands:
+            output = normalise(play(command, folder, model), folder, machine=machine)
+            shown += f"\n$ {command}\n{output}"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(shown, encoding="utf-8")
     assert shown == expected

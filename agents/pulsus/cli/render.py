@@ -34,7 +34,7 @@ def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
         f"{TAG} domain={intent.domain or '?'} action={intent.action or '?'} "
         f"(confidence={intent.confidence:.2f})"
     )
-    yield from _decision(outcome)
+    yield from _decision(outcome, project)
     if outcome.validation:
         yield _validation(outcome.validation, project)
     if outcome.promotion and outcome.promotion.created:
@@ -121,7 +121,7 @@ def _left(left: Left, outcome: RouteOutcome, project: Path) -> Iterator[str]:
         yield f"{TAG}   {what}: {command}"
 
 
-def _decision(outcome: RouteOutcome) -> Iterator[str]:
+def _decision(outcome: RouteOutcome, project: Path) -> Iterator[str]:
     decision = outcome.decision
     if decision.policy == "select":
         best = next(r for r in outcome.candidates if r.tool.id == decision.selected[0].id)
@@ -139,31 +139,30 @@ def _decision(outcome: RouteOutcome) -> Iterator[str]:
         reached = any(r.p >= outcome.tau for r in outcome.candidates[:1])
         below = f"no candidate reached τ={outcome.tau:.2f}"
         why = "no plan serves every part" if reached else below
-        yield from _generation(outcome, why)
+        yield from _generation(outcome, why, project)
 
 
-def _generation(outcome: RouteOutcome, why: str) -> Iterator[str]:
+def _generation(outcome: RouteOutcome, why: str, project: Path) -> Iterator[str]:
     """What was written for the request, and why answers were refused (spec §19.3)."""
     made = outcome.generation
     if made is None:
         yield f"{TAG} {why}; a new tool would be generated"
         return
     if made.generator == "template":
-        test = f" and {made.test.name}" if made.test else ""
-        yield f"{TAG} skeleton: {outcome.module.name if outcome.module else ''}{test}"
+        files = [relative(path, project) for path in (outcome.module, made.test) if path]
+        yield f"{TAG} skeleton: {' and '.join(files)}"
         return
     allowed = ", ".join(("stdlib", *made.extra_imports))
     yield f"{TAG} {why}; falling back to generator (allowlist: {allowed})"
     tokens = made.prompt_tokens + made.completion_tokens
     yield (
-        f"{TAG} generator: {made.model} ({made.provider}), {len(made.rounds)} answers, "
-        f"{made.repairs} repair rounds, {tokens} tokens"
+        f"{TAG} generator: {made.model} ({made.provider}), answers: {len(made.rounds)}, "
+        f"repair rounds: {made.repairs}, tokens: {tokens}"
     )
     for each in made.rounds:
         if each.step:
-            more = f" (and {len(each.reasons) - 1} more)" if len(each.reasons) > 1 else ""
-            reason = each.reasons[0] if each.reasons else ""
-            yield f"{TAG}   answer {each.number} refused at {each.step}: {reason}{more}"
+            yield f"{TAG} answer {each.number + 1} refused at {each.step}:"
+            yield from (f"{TAG}   {reason}" for reason in each.reasons)
 
 
 def _leading(outcome: RouteOutcome) -> Sequence[Ranked]:

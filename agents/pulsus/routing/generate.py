@@ -181,7 +181,7 @@ class Writer:
         )
         first = found.reasons[0] if found.reasons else ""
         said = f"refused at {found.step}: {first}" if found.step else "accepted"
-        self.wanted.told(f"round {found.number} {said}")
+        self.wanted.told(f"answer {found.number + 1} {said}")
 
     def _refused(self, outcome: RouteOutcome, made: Generated, best: Judged) -> RouteOutcome:
         assert best.report is not None

@@ -30,7 +30,7 @@ def provenance(generation: Generation, sha256: str) -> dict[str, JsonValue]:
 def reasons(generation: Generation) -> tuple[str, ...]:
     """Every reason of every round, and why there was no further one."""
     found = [
-        f"round {r.number}, {r.step}: {reason}" for r in generation.rounds for reason in r.reasons
+        f"answer {r.number + 1}, {r.step}: {reason}" for r in generation.rounds for reason in r.reasons
     ]
     return (*found, *((generation.stopped,) if generation.stopped else ()))
 

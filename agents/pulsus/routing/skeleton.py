@@ -56,7 +56,8 @@ def write(
     candidates.write(candidate, project.redactor)
     behaviours = sum(e.has_expected for e in given)
     generation = Generation("template", accepted=False, behaviours=behaviours, test=test)
-    notes = (*outcome.notes, f"{scaffold.UNWRITTEN}; until it is, validation refuses it")
+    told = f"{scaffold.UNWRITTEN}; until it is, validation refuses it. Then `pulsus promote` it"
+    notes = (*outcome.notes, told)
     return replace(
         outcome, module=path, generation=generation, notes=notes, failure=None, exit_code=0
     )

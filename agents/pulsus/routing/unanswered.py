@@ -26,7 +26,8 @@ def failure(
         from pulsus.llm.connect import not_configured  # only to say what to set
 
         missing = not_configured(project.settings.model)
-        missing.message = f"{reason}; a new tool would have to be written, and {missing.message}"
+        if not wanted.forced:
+            missing.message = f"{reason}; a tool would have to be written, and {missing.message}"
         missing.hint += "; without a model, `pulsus generate --scaffold` starts a tool by hand"
         return missing
     if looks:

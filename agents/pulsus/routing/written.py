@@ -109,7 +109,8 @@ class Desk:
         else:
             report, _ = prover.validate(module.source, module.path, module.tool, {})
         proof = report.proof if report else None
-        notes = (*module.notes, *((SHAPE,) if proof == "shape" else ()))
+        worth = (SHAPE,) if proof == "shape" else ()
+        notes = (*module.notes, *worth)
         refusal = unattended.generated(
             module.path.name,
             to.target.tool_id,
@@ -129,7 +130,8 @@ class Desk:
         offered = replace(module, notes=notes, target=to.target)
         delivery = deliverer.deliver(offered, dry_run=dry_run, unattended=refusal)
         trace_delivery(self.trace, delivery, project.project)
-        outcome = delivered(replace(outcome, notes=(*outcome.notes, *notes)), module, delivery)
+        told = worth if judged else notes
+        outcome = delivered(replace(outcome, notes=(*outcome.notes, *told)), module, delivery)
         if not dry_run:
             self._remember(outcome, delivery, text)
         return outcome
@@ -161,5 +163,7 @@ class Desk:
 
 
 def _written_by(generation: Generation) -> str:
-    took = f"{generation.repairs} repair rounds" if generation.repairs else "at the first answer"
-    return f"written by {generation.model} ({generation.provider}), {took}"
+    return (
+        f"written by {generation.model} ({generation.provider}), "
+        f"repair rounds: {generation.repairs}"
+    )

@@ -130,7 +130,7 @@ class Generator:
     ) -> None:
         reasons = tuple(map(self.redact, refusal.reasons)) if refusal else ()
         if again:
-            reasons = ("the same answer as before", *reasons)
+            reasons = ("the same answer as before",)
         if answer.finish == "length":
             reasons = ("the answer was cut off: raise model.max_answer_tokens", *reasons)
         found = Round(
