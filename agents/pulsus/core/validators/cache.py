@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 from pulsus.core.types import Effects, Observed, StepResult, ValidationReport
 from pulsus.record import dataclass
 
-_FORMAT = 1
+_FORMAT = 2
 _MOST = 20_000  # files kept; beyond it the oldest go
 _CERTAIN = ("static", "ruff", "mypy")  # what these refuse they refuse again
 
@@ -59,18 +60,19 @@ class Cache:
         if hashlib.sha256(body).hexdigest().encode() != checksum:
             return None
         try:
-            found = json.loads(body)
+            found = json.loads(zlib.decompress(body))
             if found["key"] != key or found["report"]["sha256"] != sha256:
                 return None
             return self._checked(found, path)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error):
             return None
 
     def save(self, key: str, checked: Checked) -> None:
         """Keep a verdict that would be the same again; never one that could not be reached."""
         if checked.steps is None or not _lasting(checked.report):
             return
-        body = json.dumps({"key": key, **self._plain(checked)}).encode("utf-8")
+        # Compressed, so that no text a candidate chose lies readable in the project.
+        body = zlib.compress(json.dumps({"key": key, **self._plain(checked)}).encode("utf-8"), 1)
         temp = self.folder / f".{key}.{os.urandom(4).hex()}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
