@@ -17,6 +17,8 @@ from pulsus.bootstrap import build
 from pulsus.config.settings import Settings
 from pulsus.core import types
 from pulsus.routing.router import RouteOptions
+from tests.generation import MODULE, fenced, module
+from tests.model_server import playing, says
 from tests.project import COMPOSE, COUNT, NOTHING, make, phases, pulsus, pulsus_here, records
 from tests.sandboxes import need_sandbox
 
@@ -150,15 +152,35 @@ def test_exactly_one_clarification_is_asked_then_the_best_guess_goes_on(tmp_path
     assert sure.questions == []
 
 
-@pytest.mark.parametrize("base_url", ["", "http://127.0.0.1:9/v1"])
-def test_nothing_is_generated_while_there_is_no_generator(base_url, tmp_path):
+def test_without_a_model_nothing_is_generated(tmp_path):
     folder = make(tmp_path / "project")
-    env = {"PULSUS_MODEL__BASE_URL": base_url}
-    done = pulsus_here(folder, "route", NOTHING, "--output", "json", env=env)
+    done = pulsus_here(folder, "route", NOTHING, "--output", "json")
     assert done.json["error"]["code"] == "LLM_NOT_CONFIGURED"
     assert (done.code, done.json["policy"], done.json["selected"]) == (5, "generate", [])
     assert done.json["error"]["hint"]
     assert not (folder / "workflows/_tmp").exists()
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("answer", "step"),
+    [
+        pytest.param(module(head="import os", body="    os.sync()"), "guardrails", id="allowlist"),
+        pytest.param(module(without="Returns"), "guardrails", id="contract"),
+        pytest.param(MODULE.rpartition('"""')[2], "static", id="docstring"),
+        pytest.param(MODULE.replace("def run", "def work"), "static", id="entry"),
+    ],
+)
+def test_the_generator_rejects_what_breaks_allowlist_or_template(answer, step, tmp_path):
+    need_sandbox()
+    folder = make(tmp_path / "project")
+    with playing(says(fenced(answer))) as server:
+        env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_GENERATOR__ROUNDS": "0"}
+        done = pulsus_here(folder, "route", NOTHING, "--output", "json", env=env)
+    assert (done.code, done.json["error"]["code"]) == (3, "VALIDATION_FAILED")
+    (told,) = done.json["generation"]["rounds"]
+    assert (told["step"], bool(told["reasons"])) == (step, True)
+    assert records(folder) == []
 
 
 @pytest.mark.sandbox

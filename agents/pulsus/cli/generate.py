@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pulsus.cli import output
 from pulsus.cli.common import Session, common
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pulsus.core.types import Example
 
 MAX_EXAMPLE_BYTES = 1_000_000
@@ -71,7 +67,7 @@ def command(
     linted, type-checked and run in the sandbox on your examples. What is refused goes back to the
     model with the reasons. An accepted module waits for your approval, like any other.
     """
-    from pulsus.cli import approve
+    from pulsus.cli import approve, progress
     from pulsus.cli.route import tell
     from pulsus.routing.router import RouteOptions
     from pulsus.routing.wanted import Wanted
@@ -87,17 +83,11 @@ def command(
         rounds=rounds,
         scaffold=scaffold,
         anew=regenerate,
-        told=teller(session),
+        told=progress.lines(quiet=session.verbosity < 0),
     )
     options = RouteOptions(dry_run=dry_run, wanted=wanted)
     person = approve.Terminal() if session.interactive else None
     tell(session, session.app.router(person).route(" ".join(request), options), options)
-
-
-def teller(session: Session) -> Callable[[str], None]:
-    """Who hears what the generator does: somebody waiting at a terminal."""
-    waits = output.is_terminal(sys.stderr) and session.verbosity >= 0
-    return output.note if waits else lambda _: None
 
 
 def _read(text: str) -> tuple[Example, ...]:

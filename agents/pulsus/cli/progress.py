@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import click
 
-from pulsus.cli.output import is_terminal
+from pulsus.cli.output import is_terminal, note
 
 LONG = 50
 """Texts from which encoding takes longer than a moment."""
@@ -31,3 +31,8 @@ def counting(label: str, *, quiet: bool) -> Callable[[int, int], None] | None:
         click.echo(line if done < count else "\r\033[K", nl=False, err=True)
 
     return tell
+
+
+def lines(*, quiet: bool) -> Callable[[str], None]:
+    """What to call with a line on how far work is that takes minutes; silent where nobody looks."""
+    return (lambda _: None) if quiet or not is_terminal(sys.stderr) else note

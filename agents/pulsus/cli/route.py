@@ -67,8 +67,7 @@ def command(
     The tools under workflows/ are ranked; one is selected, or several are composed into a plan. The
     result is validated in a sandbox and, once approved, promoted.
     """
-    from pulsus.cli import approve
-    from pulsus.cli.generate import teller
+    from pulsus.cli import approve, progress
     from pulsus.routing.router import RouteOptions
     from pulsus.routing.wanted import Wanted
 
@@ -78,7 +77,7 @@ def command(
         dry_run=dry_run,
         run=run,
         inputs=inputs,
-        wanted=Wanted(told=teller(session)),
+        wanted=Wanted(told=progress.lines(quiet=session.verbosity < 0)),
     )
     _check(options)
     if cache is not None:

@@ -29,9 +29,10 @@ def provenance(generation: Generation, sha256: str) -> dict[str, JsonValue]:
 
 def reasons(generation: Generation) -> tuple[str, ...]:
     """Every reason of every round, and why there was no further one."""
-    found = [
-        f"answer {r.number + 1}, {r.step}: {reason}" for r in generation.rounds for reason in r.reasons
-    ]
+    found = []
+    for each in generation.rounds:
+        where = f"answer {each.number + 1}, {each.step}"
+        found += [f"{where}: {reason}" for reason in each.reasons]
     return (*found, *((generation.stopped,) if generation.stopped else ()))
 
 
