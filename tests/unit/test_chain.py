@@ -132,6 +132,16 @@ def test_a_record_changed_together_with_its_hash_is_found(tmp_path):
     assert damages(folder) == [("REPLACED", SEGMENT, 4)]
 
 
+@pytest.mark.parametrize("ts", ["soon", "2026-03-01T12:00:00"])
+def test_a_record_forged_with_a_time_that_is_none_is_found(tmp_path, ts):
+    folder = logged(tmp_path, 3)
+    lines = rows(folder)
+    old = parsed(lines[1])
+    lines[1] = chain_record.encode(old.seq, ts, old.kind, old.data, None, old.prev)
+    rewrite(folder, lines)
+    assert damages(folder) == [("UNREADABLE", SEGMENT, 2)]
+
+
 def test_the_last_record_changed_together_with_its_hash_is_found(tmp_path):
     folder = logged(tmp_path, 5)
     lines = rows(folder)

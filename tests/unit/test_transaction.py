@@ -177,6 +177,13 @@ def test_the_journal_of_a_moved_project_is_finished_where_the_project_is_now(tmp
     assert commit.notes == ["rev-1"]
 
 
+def test_a_journal_nested_too_deeply_is_named_with_the_fix(tmp_path):
+    root, journal = prepared(tmp_path)
+    journal.write_text("[" * 100_000, "utf-8")
+    with pytest.raises(StateCorrupt, match="cannot read the promotion journal"):
+        transaction.recover(journal, Committed(), root)
+
+
 def test_a_journal_without_a_note_is_finished_too(tmp_path):
     root, journal = prepared(tmp_path)
 

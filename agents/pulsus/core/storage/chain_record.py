@@ -13,9 +13,11 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from pulsus.core.telemetry import jsonl
 from pulsus.core.types import JsonValue
 from pulsus.record import dataclass
 
@@ -73,14 +75,17 @@ def decode(line: bytes) -> tuple[Record, str]:
     if found is None:
         raise ValueError("the line does not end in a hash")
     body = line[:-_TAIL_BYTES] + b"}"
-    fields = json.loads(body)
+    fields = jsonl.STRICT.decode(body.decode("ascii"))
     if not isinstance(fields, dict) or fields.keys() != _MEMBERS:
         raise ValueError(f"the line is no object of {', '.join(sorted(_MEMBERS))}")
-    texts = (fields["kind"], fields["ts"], fields["prev"], fields["key"] or "")
+    key = fields["key"]
+    texts = (fields["kind"], fields["ts"], fields["prev"], "" if key is None else key)
     if not all(isinstance(text, str) for text in texts) or not isinstance(fields["data"], dict):
         raise ValueError("a member of the record has another type than it should")
     if type(fields["seq"]) is not int:
         raise ValueError(f"seq {fields['seq']!r} is no whole number")
+    if datetime.fromisoformat(fields["ts"]).tzinfo is None:
+        raise ValueError(f"ts {fields['ts']!r} has no offset")
     return Record(hash=found[1].decode("ascii"), **fields), digest(body)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pulsus.core.storage import semver
+from pulsus.core.telemetry import jsonl
 from pulsus.core.types import JsonValue
 from pulsus.errors import MetadataCorrupt, StorageUnwritable
 from pulsus.record import dataclass
@@ -237,7 +237,7 @@ def _record(text: str) -> Record:
         raise ValueError("the line is not UTF-8")
     if len(text.encode("utf-8")) >= MAX_LINE_BYTES:
         raise ValueError(f"the line is longer than {MAX_LINE_BYTES} bytes")
-    obj = _DECODER.decode(text)
+    obj = jsonl.STRICT.decode(text)
     if not isinstance(obj, dict):
         raise ValueError(f"expected a JSON object, found {type(obj).__name__}")
     for names, types, expected in _SHAPES:
@@ -249,17 +249,3 @@ def _record(text: str) -> Record:
     known["created_by"] = known["created_by"] or ""
     known["changes"] = tuple(map(str, known["changes"] or ()))
     return Record(**known, extra={k: v for k, v in obj.items() if k not in known})
-
-
-def _finite(number: str) -> float:
-    if math.isfinite(value := float(number)):
-        return value
-    raise ValueError(f"{number:.40} is too large a number")
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
-
-
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
-"""What it reads can be written again."""

@@ -228,7 +228,7 @@ def _read_journal(journal: Path) -> tuple[Path, list[_Planned], Note] | None:
         return Path(found["root"]), planned, dict(found.get("note", {}))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as failure:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as failure:
         raise StateCorrupt(
             f"cannot read the promotion journal {journal}: {failure}",
             hint="check the latest promotion by `git status`, then delete that file",

@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from pulsus.core.types import JsonValue
 from pulsus.errors import storage_error
@@ -145,3 +146,17 @@ def _without_torn_tail(fd: int) -> int:
         return size - len(torn)
     os.write(fd, b"\n")
     return size + 1
+
+
+def _finite(number: str) -> float:
+    if math.isfinite(value := float(number)):
+        return value
+    raise ValueError(f"{number:.40} is too large a number")
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+STRICT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+"""Takes only what can be written again: Python's own also takes NaN and makes infinities."""
