@@ -17,6 +17,7 @@ import functools
 import os
 import signal
 import stat
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -77,7 +78,10 @@ def fork(start: Start) -> Forked:
     Where it cannot, it writes one line to its stderr and ends with the status 125.
     """
     libc, parent = _libc(), os.getpid()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        # From 3.12 on Python warns of forks beside threads: no lock is taken before exec.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
     if pid == 0:
         _become(start, libc, parent)
     return Forked(pid)
