@@ -1,4 +1,4 @@
-"""`pulsus tools list|show|check`."""
+"""`pulsus tools list|show|check|adopt`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulsus.cli import output, tools_check
+from pulsus.cli import adopt, output, tools_check
 from pulsus.cli.common import Session, common
 from pulsus.core.telemetry.printable import strip_controls
 
@@ -59,6 +59,7 @@ def show(session: Session, tool_id: str) -> None:
 
 
 command.add_command(tools_check.check)
+command.add_command(adopt.adopt)
 
 
 def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Existing scripts turned into tools, statically (docs/guides/add-a-tool.md)."""

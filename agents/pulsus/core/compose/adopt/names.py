@@ -1,0 +1,133 @@
+"""Renames what a module binds at its top, wherever the module's own name is meant. Pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+
+_Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def bound(body: Collection[ast.stmt]) -> set[str]:
+    """The names these statements bind in their own scope."""
+    return {name for node in _own(list(body)) for name in _names(node)}
+
+
+def used_in_functions(body: Collection[ast.stmt]) -> set[str]:
+    """Names that functions and classes among these statements read."""
+    return {
+        node.id
+        for stmt in body
+        if isinstance(stmt, _SCOPES)
+        for node in ast.walk(stmt)
+        if isinstance(node, ast.Name)
+    }
+
+
+def renamed(text: str, tree: ast.Module, wanted: Collection[str]) -> str:
+    """The text with `_NAME` for every one of those names that the module binds and uses."""
+    names = set(wanted) & bound(tree.body)
+    places = sorted(set(_places(tree, names, frozenset())), reverse=True)
+    lines = text.split("\n")
+    for line, column, name in places:
+        row = lines[line - 1].encode("utf-8")
+        found = re.search(rf"\b{re.escape(name)}\b".encode(), row[column:])
+        if found:
+            at = column + found.start()
+            lines[line - 1] = (row[:at] + b"_" + row[at:]).decode("utf-8")
+    return "\n".join(lines)
+
+
+def _places(
+    scope: ast.AST,
+    names: Collection[str],
+    hidden: frozenset[str],
+    here: frozenset[str] = frozenset(),
+) -> Iterator[tuple[int, int, str]]:
+    """(line, column in bytes, name) of every use, `hidden` being bound nearer.
+
+    What a class binds is hidden in its own lines alone: its methods do not see it.
+    """
+    todo: list[ast.AST] = list(ast.iter_child_nodes(scope))
+    while todo:
+        node = todo.pop()
+        for name in _said(node):
+            if name in names and name not in hidden and name not in here:
+                yield node.lineno, node.col_offset, name  # type: ignore[attr-defined]
+        if isinstance(node, _SCOPES):
+            outside, inside = _parts(node)
+            todo += outside
+            holder = ast.Module([], [])
+            holder.body = inside  # type: ignore[assignment]
+            if isinstance(node, ast.ClassDef):
+                yield from _places(holder, names, hidden, frozenset(bound(node.body)))
+            else:
+                yield from _places(holder, names, hidden | _local(node))
+        else:
+            todo += ast.iter_child_nodes(node)
+
+
+def _said(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.Name(id=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case ast.AsyncFunctionDef(name=name):
+            return (name,)
+        case ast.Global(names=names):
+            return tuple(names)
+        case _:
+            return ()
+
+
+def _parts(node: _Scope) -> tuple[list[ast.AST], list[ast.AST]]:
+    """(what is evaluated outside the scope, what is inside)."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords], [*node.body]
+    arguments = node.args
+    outside: list[ast.AST] = [*arguments.defaults]
+    outside += [default for default in arguments.kw_defaults if default is not None]
+    if isinstance(node, ast.Lambda):
+        return outside, [node.body]
+    hints = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    outside += [arg.annotation for arg in hints if arg.annotation is not None]
+    outside += [node.returns] if node.returns is not None else []
+    return [*node.decorator_list, *outside], [*node.body]
+
+
+def _local(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    """What the function binds itself."""
+    args = node.args
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+    names = {arg.arg for arg in every if arg is not None}
+    if isinstance(node, ast.Lambda):
+        return names
+    globals_ = {n for stmt in _own(node.body) if isinstance(stmt, ast.Global) for n in stmt.names}
+    return (names | bound(node.body)) - globals_
+
+
+def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Every node of the scope itself, nested functions and classes as one node each."""
+    todo: list[ast.AST] = list(body)
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(
+            node, (*_SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+        ):
+            todo += ast.iter_child_nodes(node)
+
+
+def _names(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return (name,)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return tuple(a.asname or a.name.partition(".")[0] for a in aliases)
+        case ast.ExceptHandler(name=str(name)):
+            return (name,)
+        case _:
+            return ()

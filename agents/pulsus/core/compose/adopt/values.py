@@ -1,0 +1,139 @@
+"""What was found of a script, and how its arguments are passed on. Pure."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from pulsus.core.types import Kind
+
+Style = Literal[
+    "flag", "off", "either", "option", "separate", "many", "repeat", "count", "place", "rest"
+]
+
+
+class NotAdoptable(ValueError):
+    """The file is no script that can be adopted; one line says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of the tool. `default` is source text, None where it is required.
+
+    `flag` is what stands before the value on the command line, `off` what turns it off.
+    """
+
+    name: str
+    hint: str
+    default: str | None
+    text: str = ""
+    style: Style = "option"
+    flag: str = ""
+    off: str = ""
+
+    @property
+    def declared(self) -> str:
+        """As it stands in a signature."""
+        return f"{self.name}: {self.hint}" + ("" if self.default is None else f" = {self.default}")
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What the text shows that the script touches, beside the paths it is given."""
+
+    paths: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script taken apart. `code` is what the tool's module holds of it, below the docstring.
+
+    `notes` say what could not be mapped or has to be looked at. `runs` names the function that
+    runs it with a list of words. `effects` are None where the text does not tell them. `future` are
+    names imported from `__future__`, `bound` those that the code has.
+    """
+
+    summary: str
+    body: str
+    parameters: tuple[Parameter, ...]
+    code: str
+    kind: Kind
+    effects: Effects | None
+    secrets: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    future: tuple[str, ...] = ()
+    bound: frozenset[str] = frozenset()
+    runs: str = ""
+
+
+def identifier(text: str, taken: Sequence[str] = ()) -> str:
+    """A Python name for what an option is called; never one that is taken."""
+    name = re.sub(r"\W", "_", text.strip("-")).lower().strip("_") or "value"
+    if name[0].isdigit():
+        name = f"argument_{name}"
+    if keyword.iskeyword(name) or name == "_":
+        name += "_"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def ordered(parameters: Sequence[Parameter]) -> list[Parameter]:
+    """Required ones first, else in their order."""
+    return sorted(parameters, key=lambda each: each.default is not None)
+
+
+def passing(parameters: Sequence[Parameter]) -> list[str]:
+    """The statements that turn the arguments into words on a command line, places last."""
+    places = [p for p in parameters if p.style == "place"]
+    rest = [p for p in parameters if p.style == "rest"]
+    lines = [line for p in parameters if p not in (*places, *rest) for line in _passed(p)]
+    if places and not rest and any(p.flag == "--" for p in places):
+        lines.append('words.append("--")')
+    return [*lines, *(line for p in (*places, *rest) for line in _passed(p))]
+
+
+def _passed(parameter: Parameter) -> list[str]:
+    name, flag = parameter.name, parameter.flag
+    match parameter.style:
+        case "flag" | "off":
+            said = name if parameter.style == "flag" else f"not {name}"
+            return [f"if {said}:", f'    words.append("{flag}")']
+        case "either":
+            return [f'words.append("{flag}" if {name} else "{parameter.off}")']
+        case "count":
+            return [f'words += ["{flag}"] * {name}']
+        case "option":
+            return _guarded(parameter, _one(flag, name))
+        case "separate":  # for parsers that know no `--option=value`
+            return _guarded(parameter, f'words += ["{flag}", str({name})]')
+        case "repeat":
+            return _guarded(parameter, f"for each in {name}:", f"    {_one(flag, 'each')}")
+        case "many":
+            return _guarded(parameter, f'words += ["{flag}", *map(str, {name})]')
+        case "place":
+            several = parameter.hint.startswith("list")
+            line = f"words += map(str, {name})" if several else f"words.append(str({name}))"
+            return _guarded(parameter, line)
+        case "rest":
+            return _guarded(parameter, f"words += {name}")
+        case _:
+            assert_never(parameter.style)
+
+
+def _one(flag: str, value: str) -> str:
+    if flag.startswith("--"):
+        return f'words.append(f"{flag}={{{value}}}")'
+    return f'words += ["{flag}", str({value})]'
+
+
+def _guarded(parameter: Parameter, *lines: str) -> list[str]:
+    """Left out where there is no value."""
+    if not parameter.hint.endswith("| None"):
+        return list(lines)
+    return [f"if {parameter.name} is not None:", *(f"    {line}" for line in lines)]
