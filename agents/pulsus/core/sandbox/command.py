@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -48,21 +49,38 @@ def is_root() -> bool:
 
 
 def start(
-    bwrap: Path, layout: Layout, limits: policy.Limits, fds: policy.Descriptors, streams: Streams
+    bwrap: Path,
+    layout: Layout,
+    limits: policy.Limits,
+    fds: policy.Descriptors,
+    streams: Streams,
+    core: int,
 ) -> Process:
-    """One sandbox, in a session of its own. Root becomes nobody first."""
-    if is_root():
-        return _as_nobody(bwrap, layout, limits, fds, streams)
-    return subprocess.Popen(
-        [str(bwrap), *policy.bwrap_arguments(layout, limits, fds, str)],
-        stdin=streams.stdin,
-        stdout=streams.stdout,
-        stderr=streams.stderr,
-        env=_ENVIRONMENT,
-        cwd="/",
-        pass_fds=streams.keep,
-        start_new_session=True,
-    )
+    """One sandbox, in a session of its own and on that core. Root becomes nobody first."""
+    with _on(core):
+        if is_root():
+            return _as_nobody(bwrap, layout, limits, fds, streams)
+        return subprocess.Popen(
+            [str(bwrap), *policy.bwrap_arguments(layout, limits, fds, str)],
+            stdin=streams.stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr,
+            env=_ENVIRONMENT,
+            cwd="/",
+            pass_fds=streams.keep,
+            start_new_session=True,
+        )
+
+
+@contextmanager
+def _on(core: int) -> Iterator[None]:
+    """Let what this thread starts meanwhile run on that core; the filter forbids widening it."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _as_nobody(

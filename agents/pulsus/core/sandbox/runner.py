@@ -11,8 +11,7 @@ import random
 import re
 import secrets
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 from pulsus.core.sandbox import bundle, cgroups, job, observed, policy, seccomp
@@ -70,15 +69,15 @@ def _run(
         for channel in (pipes.stdout, pipes.stderr):
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
     stdin = _memory_file(stack, bundle.stream(order, steps=composed, python=python))
-    with _one_core() as core:
-        group = _group(stack, limits, core)
-        streams = Streams(
-            stdin=stdin,
-            stdout=pipes.stdout.theirs.fileno(),
-            stderr=pipes.stderr.theirs.fileno(),
-            keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
-        )
-        process = start(bwrap, shown, limits, fds, streams)
+    core = random.choice(sorted(os.sched_getaffinity(0)))
+    group = _group(stack, limits, core)
+    streams = Streams(
+        stdin=stdin,
+        stdout=pipes.stdout.theirs.fileno(),
+        stderr=pipes.stderr.theirs.fileno(),
+        keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
+    )
+    process = start(bwrap, shown, limits, fds, streams, core)
     session = Session(process, pipes, limits, nonce, group)
     try:
         session.loop()
@@ -131,15 +130,3 @@ def _inside(limits: policy.Limits) -> dict[str, int]:
 
 def _host_namespaces() -> dict[str, str]:
     return {n: os.readlink(f"/proc/self/ns/{n}") for n in _NAMESPACES}  # noqa: PTH115
-
-
-@contextmanager
-def _one_core() -> Iterator[int]:
-    """Let what this thread starts meanwhile run on one core; the filter forbids widening it."""
-    before = os.sched_getaffinity(0)
-    core = random.choice(sorted(before))
-    os.sched_setaffinity(0, {core})
-    try:
-        yield core
-    finally:
-        os.sched_setaffinity(0, before)
