@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all lint bench clean
+.PHONY: help setup demo test test-all lint fuzz bench clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ $(VENV)/.dev: $(VENV)/.core
 	@touch $@
 
 $(VENV)/.all: $(VENV)/.dev
-	@$(PIP) install -q -e '.[all]' --group dev
+	@$(PIP) install -q -e '.[all]' --group dev --group fuzz
 	@touch $@
 
 setup: $(VENV)/.all ## Create .venv with every extra and the development tools
@@ -46,10 +46,14 @@ lint: $(VENV)/.all ## ruff, mypy, layers
 	@$(BIN)/mypy tests scripts
 	@$(BIN)/lint-imports --no-cache
 
+fuzz: $(VENV)/.all ## Each fuzzer for ten minutes; new inputs are kept by hand (CONTRIBUTING.md)
+	@PULSUS_FUZZ_SECONDS=$${PULSUS_FUZZ_SECONDS:-600} $(PYTEST) -n 2 -m fuzz tests/fuzz
+
 bench: $(VENV)/.all ## Benchmarks; results go to docs/benchmarks.md by hand
 	@$(PIP) install -q --group bench
 	@$(PYTEST) -q -m bench tests/benchmarks
 	@OMP_NUM_THREADS=1 $(BIN)/python tests/benchmarks/ranking_peers.py
+	@$(MAKE) fuzz
 
 clean: ## Remove caches (not .venv, not .pulsus)
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -21,5 +21,5 @@ for version in 3.11 3.12; do
     "$venv/bin/python" -m pip install -q --disable-pip-version-check --upgrade 'pip>=25.1'
     "$venv/bin/python" -m pip install -q --disable-pip-version-check -e . --group dev
     "$venv/bin/python" -m pytest -q -n 2 -m "not slow and not bench" \
-        tests/unit tests/property tests/catalogue tests/golden
+        tests/unit tests/property tests/fuzz tests/catalogue tests/golden
 done

@@ -1,0 +1,36 @@
+"""Fuzzers: each module named in `NAMES` has `fuzz_one(data)`, which asserts what must hold for any
+bytes, and `WORDS`, what a mutation may put in. Kept inputs are in `corpus/NAME/`.
+
+    python -m tests.fuzz NAME [libFuzzer options] FOLDER...    looks for new inputs
+"""
+
+import unicodedata
+from pathlib import Path
+
+NAMES = ("manifest", "records", "index", "protocol", "contract", "answers")
+CORPUS = Path(__file__).with_name("corpus")
+
+_TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+
+
+def attempt(documented, call, *args):
+    """(what the call gives, None), or (None, the failure) where it is a documented one."""
+    try:
+        return call(*args), None
+    except documented as failure:
+        return None, failure
+
+
+def harmless(text: str, *, lines: bool = False) -> bool:
+    """Whether it can be printed: no controls, halves of characters or turns of direction in it.
+
+    `lines`: line ends and tabs may be.
+    """
+    return all(
+        (lines and char in "\n\t")
+        or (
+            unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp")
+            and unicodedata.bidirectional(char) not in _TURNS
+        )
+        for char in text
+    )

@@ -1,0 +1,106 @@
+"""What a model's server sends (spec §14): any bytes are an answer or a documented failure.
+
+The first byte chooses the reader, the second the size of the pieces in which bytes arrive.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from pulsus.core.compose import answers as modules
+from pulsus.core.compose import behaviour
+from pulsus.errors import ModelAnswerInvalid, UsageError
+from pulsus.llm import sse
+from pulsus.llm.answers import json_answer
+from pulsus.llm.anthropic import Anthropic
+from pulsus.llm.openai_compat import OpenAi
+from pulsus.llm.problems import Failed, Place, of_status, of_wire
+from pulsus.llm.reading import Reader
+from pulsus.llm.schema import misfits
+from pulsus.llm.wire import Answer, WireFailed
+from tests.fuzz import attempt, harmless
+
+WORDS = (
+    *(b"data: ", b"event: message\n", b"\n\n", b"data: [DONE]\n\n", b'"choices":[{', b'"delta":{'),
+    *(b'"content":', b'"message":{', b'"finish_reason":"stop"', b'"usage":{', b'"prompt_tokens":'),
+    *(b'"completion_tokens":', b'"error":{', b'"code":', b'"type":"content_block_delta"'),
+    *(b'"type":"text_delta","text":', b'"type":"message_start"', b'"type":"message_delta"'),
+    *(b'"stop_reason":"end_turn"', b'"model":', b"```json\n", b"```python\n", b"```\n"),
+    *(b"</think>", b"def run(", b'{"module":', b" -> ", b" => ", b"{}", b"NaN", b"\\ud800"),
+    *(b"model not found", b"context length", b"<html>", b"retry-after", b"insufficient_quota"),
+)
+_SCHEMA = {
+    "type": "object",
+    "properties": {"module": {"type": "string"}, "n": {"type": ["integer", "null"]}},
+    "required": ["module"],
+    "additionalProperties": False,
+}
+_PLACE = Place("http://localhost:1/v1", "m", "KEY", has_key=True, redact=lambda text: text)
+_NOW = datetime(2026, 3, 1, tzinfo=UTC)
+_MOST = 4096
+
+
+def fuzz_one(data):
+    kind, size, data = data[:1], data[1:2] or b"\1", data[2:]
+    match kind:
+        case b"j":
+            _in_words(data.decode("utf-8", "surrogateescape"))
+        case b"o":
+            _heard(OpenAi(), data, 1 + size[0], "application/json")
+        case b"a":
+            _heard(Anthropic(), data, 1 + size[0], "text/event-stream")
+        case b"w":
+            _heard(Anthropic(), data, 1 + size[0], "application/json")
+        case b"e":
+            _refused(data, 400 + size[0] % 200)
+        case _:
+            _heard(OpenAi(), data, 1 + size[0], "text/event-stream")
+
+
+def _pieces(data: bytes, size: int) -> Iterator[bytes]:
+    return (data[at : at + size] for at in range(0, len(data), size))
+
+
+def _heard(dialect, data, size, kind):
+    heard: list[str] = []
+    reader = Reader(dialect, _PLACE, lambda: _NOW)
+    answer = Answer(200, {"content-type": kind}, _pieces(data, size))
+    found, failure = attempt((Failed, WireFailed), reader.heard, answer, _MOST, heard.append)
+    if failure:
+        _told(failure)
+    else:
+        assert found.text == "".join(heard)
+        assert found.model is None or isinstance(found.model, str)
+        assert found.finish in (None, "stop", "length", "other")
+        _in_words(found.text)
+    assert len("".join(heard).encode("utf-8")) <= _MOST
+    events = list(sse.events(_pieces(data, size)))
+    assert events == list(sse.events([data]))
+
+
+def _told(failure):
+    failed = of_wire(failure, _PLACE) if isinstance(failure, WireFailed) else failure
+    assert harmless(failed.error.message)
+    assert failed.error.hint
+    assert failed.wait is None or failed.wait >= 0
+
+
+def _refused(data, status):
+    text = data.decode("utf-8", "replace")
+    said = text.partition("\n")[0]
+    _told(of_status(status, {"retry-after": said}, text, _PLACE, _NOW))
+
+
+def _in_words(text):
+    """The JSON and the module in what a model says, and examples in what a person says."""
+    found, failure = attempt(ModelAnswerInvalid, json_answer, text, _SCHEMA)
+    if failure:
+        assert harmless(failure.message)
+    else:
+        assert found in text
+        assert not list(misfits(json.loads(found), _SCHEMA))
+    module = modules.module_of(text)
+    assert module is None or module.strip()
+    assert len(behaviour.in_request(text)) <= text.count("{")
+    given, failure = attempt(UsageError, behaviour.parse, text)
+    assert failure or behaviour.yaml(given)

@@ -1,0 +1,76 @@
+"""A module's bytes (spec §8): reading, the static gate and what it takes to compare and to judge
+never raise, whatever the bytes, and what the gate lets through is a tool.
+"""
+
+import ast
+import json
+from pathlib import Path
+
+from pulsus.core.compose import answers, behaviour, guardrails
+from pulsus.core.contract import read_tool
+from pulsus.core.storage import interface
+from pulsus.core.types import BrokenTool
+from pulsus.core.validators import imports
+from pulsus.core.validators.static_gate import static_gate
+from pulsus.routing import index_codec
+from tests.fuzz import harmless
+
+WORDS = (
+    *(b'"""', b"Args:\n", b"Returns:\n", b"Side effects:\n", b"Kind: ", b"Effects:\n", b"Secrets:"),
+    *(b"Examples:\n  - inputs: {", b"output: ", b"files: ", b"paths: ", b"hosts: ", b"commands: "),
+    *(b"def run(", b"def main(", b"async def ", b"class ", b"lambda ", b"import ", b"from "),
+    *(b" -> dict:\n", b"**kwargs", b"*args", b"dry_run: bool", b"pulsus.steps", b"getattr("),
+    *(b"# noqa", b"# type: ignore", b"# coding: utf-16\n", b"exec", b"eval(", b"no_type_check"),
+    *(b"\xe2\x80\xae", b"\xef\xbb\xbf", b"\r", b"\0", b"\\ud800", b"\\N{", b"f'{", b"match x:\n"),
+    *(b"((((((((", b"-~-~-~", b"@x\n", b"if 1:\n ", b"try:\n ", b"except* ", b"\xd1\x80un", b":="),
+)
+MAX_BYTES = 200_000
+_RULES = guardrails.Rules(frozenset({"json", "math", "pathlib"}))
+_BEFORE = b'"""Sum.\n\nKind: read\n"""\ndef run(a: int, b: str = "x") -> dict: ...\n'
+
+
+def fuzz_one(data):
+    tool = _read(data)
+    finding = static_gate(data, tool, max_bytes=MAX_BYTES, steps={})
+    assert finding.ok != bool(finding.message)
+    assert harmless(finding.message)
+    assert all(map(harmless, finding.warnings))
+    text = json.dumps(index_codec.encode(tool)).encode("ascii")
+    assert index_codec.decode(json.loads(text)) == tool
+    interface.compare(_BEFORE, data)
+    if isinstance(tool, BrokenTool):
+        assert not finding.ok
+        return
+    assert all(isinstance(reason, str) for reason in guardrails.reasons(data, tool, _RULES))
+    if finding.ok:
+        _passed(data, tool)
+
+
+def _read(data):
+    return read_tool(
+        data,
+        path=Path("/t.py"),
+        tool_id="d/a/t",
+        domain="d",
+        action="a",
+        name="t",
+        max_bytes=MAX_BYTES,
+    )
+
+
+def _passed(data, tool):
+    """What holds of whatever the gate lets through."""
+    text = data.decode("utf-8-sig")
+    assert "\0" not in text
+    tree = ast.parse(text)
+    found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == tool.entry]
+    assert found
+    assert tool.doc.strip()
+    imports.third_party(tree)
+    pinned = behaviour.pinned(data, ())
+    assert not any(e.has_expected for e in _examples(_read(pinned)))
+    answers.module_of(text)
+
+
+def _examples(tool):
+    return () if isinstance(tool, BrokenTool) else tool.examples

@@ -1,0 +1,154 @@
+"""Files of JSON lines that outlive a run: any bytes are rows, or the one documented error.
+
+The first byte chooses the reader, the rest is the file.
+"""
+
+import re
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pulsus.core.storage import (
+    accepted,
+    candidates,
+    chain,
+    chain_check,
+    chain_record,
+    metadata,
+    transaction,
+)
+from pulsus.errors import AuditTampered, MetadataCorrupt, StateCorrupt
+from tests.fuzz import attempt
+
+WORDS = (
+    *(b'{"id":', b'"run_id":', b'"route_id":', b'"name":', b'"domain":', b'"action":', b'"ts":'),
+    *(b'"description":', b'"status":', b'"created_by":', b'"created_at":', b'"version":'),
+    *(b'"tool_hash":', b'"model":', b'"changes":', b'"sunset":', b'"event":', b'"log":'),
+    *(b'"tokens_estimate":', b'"request":', b'"tools":', b'"outcome":', b'"accepted"', b'"wrong":'),
+    *(b'"told":', b'"reasons":', b'"pending"', b'"sha256":', b'"made":', b'"seq":', b'"prev":'),
+    *(b'"kind":', b'"key":', b'"data":', b',"hash":"', b"null", b"true", b"NaN", b"-Infinity"),
+    *(b"1e999", b"\\ud800", b"\\u0000", b"\xed\xa0\x80", b"0001-01-01T00:00:00+14:00"),
+    *(
+        b"9999-12-31T23:59:59-14:00",
+        b"1.2.3",
+        b"rev-20260301-",
+        b"\n=\n",
+        b'"seal"',
+        b'"segment":',
+        b'"bytes":',
+        b'"first":',
+        b'"folders":',
+        b'"root":',
+    ),
+    *(b'"files":', b'"before":', b'"after":', b'"note":', b"[[[[", b"}\n{", b"\0\0"),
+)
+_MEMORY = Path("/dev/shm")
+_KEPT = tempfile.TemporaryDirectory(
+    prefix="pulsus-fuzz-", dir=_MEMORY if _MEMORY.exists() else None
+)
+_FOLDER = Path(_KEPT.name)
+_DAY = datetime(2026, 3, 1, tzinfo=UTC)
+_TAIL = re.compile(rb',"hash":"[0-9a-f]*"}$')
+_AT = Path("/w/domains/d/a/metadata.jsonl")
+
+
+def fuzz_one(data):
+    _READERS.get(data[:1], _metadata)(data[1:])
+
+
+def _metadata(data):
+    records, failure = attempt(MetadataCorrupt, metadata.decode, data, _AT)
+    if failure:
+        assert str(_AT) in failure.message
+        return
+    accepted.history(records, ())
+    assert metadata.next_revision(records, _DAY) not in {record.id for record in records}
+    for record in records:
+        line = metadata.line(record)
+        assert metadata.parse(f"{line}\n") == (record,)
+        assert record.tool_id
+        assert record.created.tzinfo
+
+
+def _accepted(data):
+    (_FOLDER / accepted.FILE_NAME).write_bytes(data)
+    past, failure = attempt(StateCorrupt, accepted.load, _FOLDER)
+    if failure:
+        assert "line " in failure.message
+        return
+    assert len(past) <= data.count(b"\n")
+    found = accepted.history((), past)
+    assert all(row.promotions == 0 for row in found.values())
+
+
+def _candidate(data):
+    module = _FOLDER / "x.py"
+    module.with_suffix(".json").write_bytes(data)
+    found = candidates.read(module)
+    if found is not None:
+        assert found.created_at.tzinfo
+        assert found.request is not None
+        assert all(isinstance(reason, str) for reason in found.reasons)
+
+
+def _rehashed(data):
+    """A log whose every line has the right hash, as who forges one would see to."""
+    _log(b"".join(_with_hash(line) + b"\n" for line in data.split(b"\n")[:-1]))
+
+
+def _with_hash(line):
+    body = _TAIL.sub(b"}", line)
+    if not body.endswith(b"}"):
+        return line
+    return b'%b,"hash":"%b"}' % (body[:-1], chain_record.digest(body).encode("ascii"))
+
+
+def _log(data):
+    folder = _FOLDER / "audit"
+    folder.mkdir(exist_ok=True)
+    (folder / chain_record.HEAD_NAME).unlink(missing_ok=True)
+    segments = data.split(b"\n=\n")[:3]
+    for number in range(1, 4):
+        path = chain_record.segment(folder, number)
+        path.unlink(missing_ok=True)
+        if number <= len(segments):
+            path.write_bytes(segments[number - 1] + b"\n" * (number < len(segments)))
+    whole: list[chain_record.Record] = []
+    found = chain_check.check(folder, each=whole.append)
+    assert len(found.damages) <= chain_check.MAX_DAMAGES
+    assert len(whole) <= data.count(b"\n")
+    for record in whole:
+        kept = (record.seq, record.ts, record.kind, record.data, record.key, record.prev)
+        again, _ = chain_record.decode(chain_record.encode(*kept)[:-1])
+        assert again.seq == record.seq
+    chain_check.check(folder, quick=True)
+    attempt(AuditTampered, chain.ready, folder)
+
+
+def _head(data):
+    folder = _FOLDER / "heads"
+    folder.mkdir(exist_ok=True)
+    (folder / chain_record.HEAD_NAME).write_bytes(data)
+    found, failure = attempt(AuditTampered, chain.read_head, folder)
+    if failure:
+        assert chain_record.HEAD_NAME in failure.message
+        return
+    assert chain_record.head_bytes(found) == data
+
+
+def _journal(data):
+    path = _FOLDER / "journal"
+    path.write_bytes(data)
+    found, failure = attempt(StateCorrupt, transaction._read_journal, path)
+    assert failure or len(found) == 3
+
+
+_READERS = {
+    b"m": _metadata,
+    b"a": _accepted,
+    b"c": _candidate,
+    b"l": _log,
+    b"r": _rehashed,
+    b"h": _head,
+    b"j": _journal,
+}

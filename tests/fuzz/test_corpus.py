@@ -1,0 +1,27 @@
+"""Every kept input, and every whole example, holds what its fuzzer asserts of any bytes."""
+
+import importlib
+
+import pytest
+
+from tests.fuzz import CORPUS, NAMES
+from tests.fuzz.seeds import made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kept_input_holds(name):
+    target = importlib.import_module(f"tests.fuzz.{name}")
+    inputs = {str(n): data for n, data in enumerate(made(name))}
+    inputs |= {path.name: path.read_bytes() for path in sorted((CORPUS / name).iterdir())}
+    failed = {}
+    for where, data in inputs.items():
+        try:
+            target.fuzz_one(data)
+        except Exception as error:  # noqa: BLE001 - each is named below
+            failed[where] = repr(error)
+    assert failed == {}
+
+
+def test_the_kept_inputs_are_few_and_small():
+    files = [path for path in CORPUS.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 300_000
