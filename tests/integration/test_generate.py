@@ -5,12 +5,13 @@ import json
 import pytest
 
 from pulsus.bootstrap import build
+from pulsus.errors import PlanUnwirable
 from pulsus.routing.approval import Approve, Discard
 from pulsus.routing.router import RouteOptions
 from pulsus.routing.wanted import Wanted
 from tests.generation import GIVEN, MODULE, OTHER, REQUEST, WRONG, fenced, module
 from tests.model_server import playing, says, status
-from tests.project import COUNT, NOTHING, events, make, pulsus_here, records
+from tests.project import COMPOSE, COUNT, NOTHING, events, make, pulsus_here, records
 from tests.sandboxes import need_sandbox
 
 pytestmark = pytest.mark.sandbox
@@ -194,6 +195,25 @@ def test_a_model_that_is_away_is_a_failure_to_try_again(project):
         done = pulsus_here(project, "generate", REQUEST, "--output", "json", env=env)
     assert done.code == 75
     assert not (project / "workflows/_tmp").exists()
+
+
+def test_a_plan_that_needs_more_than_glue_is_left_to_the_generator(project, ask, monkeypatch):
+    def unwirable(*_):
+        raise PlanUnwirable("s2 has nowhere to take 'rows' from")
+
+    monkeypatch.setattr("pulsus.routing.planned.compose", unwirable)
+    done = ask("route", COMPOSE)
+    assert done.json["policy"] == "generate"
+    assert "'rows'" in done.json["reason"]
+    assert len(ask.asked) == 1
+    alone = pulsus_here(project, "route", COMPOSE, "--output", "json")
+    assert (alone.code, alone.json["error"]["code"]) == (5, "PLAN_UNWIRABLE")
+
+
+def test_a_generated_module_is_not_run_in_the_same_breath(ask):
+    request = f"{REQUEST} of the sort"
+    done = ask("route", request, "--run", "--input", "text=a")
+    assert "result" not in done.json
 
 
 def test_looking_asks_no_model(ask):
