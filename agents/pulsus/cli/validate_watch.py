@@ -75,5 +75,5 @@ def _seen(paths: Sequence[Path]) -> Seen:
                 status = file.stat()
             except OSError:
                 continue
-            found[file] = (status.st_mtime_ns, status.st_size, status.st_ino)
+            found[file] = (status.st_mtime_ns, status.st_size, status.st_ctime_ns)
     return found

@@ -59,13 +59,13 @@ class Batch:
         return [found[number] for number in range(len(files))]
 
     def _checked(self, files: Sequence[tuple[Path, bytes]], told: Told | None) -> Iterable[Checked]:
-        jobs = cores()
-        tools = forked(lambda file: self.define(file[1], file[0]), files, jobs)
+        tools = forked(lambda file: self.define(file[1], file[0]), files, cores())
         given = [
             self._given(path, source, tool)
             for (path, source), tool in zip(files, tools, strict=True)
         ]
-        reports = self.pipeline.validate_all(given, jobs=jobs, told=told)
+        # Starting a sandbox is waiting for the most part: two for each core keep the cores busy.
+        reports = self.pipeline.validate_all(given, jobs=2 * cores(), told=told)
         for one, (report, _) in zip(given, reports, strict=True):
             declared = None if isinstance(one.tool, BrokenTool) else one.tool.effects
             steps = None if one.objection else _hashes(one.steps)

@@ -1,0 +1,323 @@
+"""`pulsus validate` over many modules, from outside."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from tests.benchmarks.validate_modules import module, write
+from tests.candidates import DOCUMENTED
+from tests.project import PULSUS, make, pulsus
+from tests.sandboxes import need_sandbox
+
+ROOT = Path(__file__).parents[2]
+WRONG = DOCUMENTED.replace('"value": 2 * value', '"value": "text"')
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture(autouse=True)
+def sandbox():
+    need_sandbox()
+
+
+@pytest.fixture
+def many(tmp_path):
+    """Good modules, two of one name, one that each step refuses."""
+    folder = make(tmp_path / "project")
+    place = folder / "mine"
+    (place / "sub").mkdir(parents=True)
+    sources = {
+        "double.py": DOCUMENTED,
+        "sub/double.py": DOCUMENTED.replace("Double", "Again double"),
+        "gate.py": DOCUMENTED.replace("2 * value", "eval('1')"),
+        "lint.py": DOCUMENTED.replace("2 * value", "2 * valeu"),
+        "types.py": WRONG,
+        "sub/types.py": WRONG,
+        "loads.py": DOCUMENTED.replace('"""\n\n\ndef', '"""\n\n_X = int("x")\n\n\ndef'),
+        "runs.py": DOCUMENTED.replace("2 * value", "3 * value"),
+        "_skipped.py": "no module at all",
+    }
+    for name, text in sources.items():
+        (place / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def verdicts(done):
+    return {m["path"]: (m["status"], m["steps"][-1]["step"]) for m in done.json["modules"]}
+
+
+EXPECTED = {
+    "mine/double.py": ("accepted", "dry-run"),
+    "mine/gate.py": ("refused", "static"),
+    "mine/lint.py": ("refused", "ruff"),
+    "mine/loads.py": ("refused", "import"),
+    "mine/runs.py": ("refused", "dry-run"),
+    "mine/sub/double.py": ("accepted", "dry-run"),
+    "mine/sub/types.py": ("refused", "mypy"),
+    "mine/types.py": ("refused", "mypy"),
+}
+
+
+def test_each_of_many_gets_the_verdict_it_gets_alone_in_the_order_of_paths(many):
+    done = pulsus(many, "validate", "mine", "--output", "json")
+    assert done.code == 3
+    assert verdicts(done) == EXPECTED
+    assert list(verdicts(done)) == sorted(EXPECTED)
+    logs = [m["artifacts"][-1] for m in done.json["modules"]]
+    assert len(set(logs)) == len(logs)
+    for found in done.json["modules"]:
+        for artifact in found["artifacts"]:
+            assert found["sha256"] in (many / artifact).read_text(encoding="utf-8")
+
+
+def test_a_module_named_twice_is_validated_once(many):
+    done = pulsus(many, "validate", "mine/double.py", "mine/../mine/double.py", "--output", "json")
+    assert verdicts(done) == {"mine/double.py": ("accepted", "dry-run")}
+
+
+def test_a_second_run_knows_what_is_certain_and_looks_again_at_the_rest(many):
+    pulsus(many, "validate", "mine")
+    again = pulsus(many, "validate", "mine", "--output", "json")
+    assert verdicts(again) == EXPECTED
+    fresh = {m["path"] for m in again.json["modules"] if not m["cached"]}
+    assert fresh == {"mine/loads.py", "mine/runs.py"}
+    none = pulsus(many, "validate", "mine", "--no-cache", "--output", "json")
+    assert verdicts(none) == EXPECTED
+    assert not any(m["cached"] for m in none.json["modules"])
+
+
+def test_a_known_verdict_promotes_nothing_without_proof(many):
+    pulsus(many, "validate", "mine/double.py")
+    file = many / "mine" / "double.py"
+    target = ("--domain", "math", "--action", "double", "--yes", "--output", "json")
+    logs = many / "logs" / "validation"
+    shutil.rmtree(logs)
+    done = pulsus(many, "promote", file, *target)
+    assert done.code == 0, done.err
+    assert done.json["validation"]["steps"][-1]["step"] == "dry-run"
+    assert list(logs.rglob("double-dry-run.log"))
+
+
+def git(folder, *args):
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.invalid")
+    subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True, timeout=30)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_only_what_changed_since_a_revision_is_validated(many):
+    git(many, "init", "-q")
+    git(many, "add", "mine")
+    git(many, "commit", "-qm", "work")
+    none = pulsus(many, "validate", "mine", "--changed-since", "HEAD")
+    assert (none.code, none.out) == (0, "no module to validate\n")
+    (many / "mine/new.py").write_text(DOCUMENTED, encoding="utf-8")
+    (many / "mine/double.py").write_text(WRONG, encoding="utf-8")
+    done = pulsus(many, "validate", "mine", "--changed-since", "HEAD", "--output", "json")
+    assert verdicts(done) == {
+        "mine/double.py": ("refused", "mypy"),
+        "mine/new.py": ("accepted", "dry-run"),
+    }
+    bad = pulsus(many, "validate", "mine", "--changed-since", "nope", "--output", "json")
+    assert (bad.code, bad.json["error"]["code"]) == (2, "USAGE")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_a_composition_changed_where_one_of_its_steps_did(tmp_path):
+    folder = make(tmp_path / "project", "requests")
+    request = "summarise the matrix then plot it as a bar chart picture"
+    assert pulsus(folder, "route", request, "--non-interactive").code in (0, 4)
+    modules = (folder / "workflows").rglob("*.py")
+    composed = next(p for p in modules if "pulsus.steps" in p.read_text(encoding="utf-8"))
+    shutil.copy(composed, folder / "composed.py")
+    git(folder, "init", "-q")
+    git(folder, "add", "workflows", "composed.py")
+    git(folder, "commit", "-qm", "work")
+    since = ("composed.py", "--changed-since", "HEAD", "--output", "json")
+    assert pulsus(folder, "validate", *since).json["modules"] == []
+    (step,) = (folder / "workflows").rglob("summarize_matrix.py")
+    step.write_text(step.read_text(encoding="utf-8") + "\n# new\n", encoding="utf-8")
+    done = pulsus(folder, "validate", *since)
+    assert verdicts(done) == {"composed.py": ("refused", "static")}
+    assert "HASH_MOVED" in done.json["modules"][0]["summary"]
+
+
+def test_ctrl_c_ends_it_with_every_process(tmp_path):
+    folder = make(tmp_path / "project")
+    slow = DOCUMENTED.replace("    return", "    import time\n\n    time.sleep(30)\n    return")
+    for number in range(6):
+        (folder / f"slow{number}.py").write_text(f"{slow}\n# {number}\n", encoding="utf-8")
+    running = subprocess.Popen(
+        [PULSUS, "validate", *(f"slow{number}.py" for number in range(6))],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    own, until = psutil.Process(running.pid), time.monotonic() + 30
+    seen: set[psutil.Process] = set()
+    while time.monotonic() < until and not any("bwrap" in name(p) for p in seen):
+        seen |= set(own.children(recursive=True))
+        time.sleep(0.05)
+    time.sleep(1)
+    seen |= set(own.children(recursive=True))
+    running.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, err = running.communicate(timeout=20)
+    assert time.monotonic() - began < 10
+    assert running.returncode == 130
+    assert b"Traceback" not in err
+    time.sleep(0.5)
+    assert [p for p in seen if p.is_running() and name(p)] == []
+
+
+def name(process):
+    try:
+        return "" if process.status() == psutil.STATUS_ZOMBIE else process.name()
+    except psutil.Error:
+        return ""
+
+
+def test_without_mypy_or_a_sandbox_it_says_so_in_one_sentence_and_fails(many, tmp_path):
+    code = """
+import sys
+from pulsus.core.validators import mypy
+if sys.argv[1] == "mypy":
+    known = mypy.find_spec
+    mypy.find_spec = lambda name: None if name == "mypy" else known(name)
+else:
+    from pulsus.core.sandbox import bubblewrap
+    bubblewrap.bundled = lambda: []
+from pulsus.cli.main import main
+main(["validate", "mine/double.py", "--no-cache", "--output", sys.argv[2]])
+"""
+    stub = tmp_path / "bin" / "bwrap"
+    stub.parent.mkdir()
+    stub.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    stub.chmod(0o755)
+    for what, path, word in (
+        ("mypy", os.environ["PATH"], "CHECKER_MISSING"),
+        ("bwrap", str(tmp_path), "bwrap"),
+        ("bwrap", str(stub.parent), "not verified"),
+    ):
+        for form in ("json", "github"):
+            done = subprocess.run(
+                [sys.executable, "-c", code, what, form],
+                cwd=many,
+                env={**os.environ, "PATH": path},
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert done.returncode == 3, done.stderr
+            assert word in done.stdout
+            if form == "json":
+                (found,) = json.loads(done.stdout)["modules"]
+                assert (found["status"], found["ok"]) == ("unverified", False)
+                assert len(found["summary"].splitlines()) == 1
+
+
+def test_logs_that_cannot_be_written_stop_it_with_one_sentence(many):
+    (many / "logs").write_text("in the way", encoding="utf-8")
+    done = pulsus(many, "validate", "mine", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "STORAGE_UNWRITABLE")
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(many):
+    shutil.rmtree(many / ".pulsus", ignore_errors=True)
+    (many / ".pulsus").mkdir()
+    (many / ".pulsus" / "cache").write_text("in the way", encoding="utf-8")
+    for _ in range(2):
+        done = pulsus(many, "validate", "mine/double.py", "--output", "json")
+        assert done.code == 0, done.err
+        assert not done.json["modules"][0]["cached"]
+
+
+def test_watching_prints_text_only(many):
+    done = pulsus(many, "validate", "mine", "--watch", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+
+
+def test_generated_modules_are_good_and_no_two_alike(tmp_path):
+    paths = write(tmp_path, 3)
+    assert len({path.read_bytes() for path in paths}) == 3
+    shown = module(2).splitlines()
+    assert 55 <= len(shown) <= 70
+    done = pulsus(tmp_path, "validate", "workflows", "--output", "json")
+    assert [m["proof"] for m in done.json["modules"]] == ["behaviour"] * 3
+
+
+ACTION = yaml.safe_load((ROOT / ".github/actions/validate/action.yml").read_text("utf-8"))
+BASH = shutil.which("bash")
+
+
+def act(project, **inputs):
+    """Run the action's step as a runner does: inputs become its environment."""
+    (step,) = [s for s in ACTION["runs"]["steps"] if s["name"] == "Validate"]
+    given = {name: value["default"] for name, value in ACTION["inputs"].items()}
+    given |= {name.replace("_", "-"): value for name, value in inputs.items()}
+    told = {
+        name: given[value.removeprefix("${{ inputs.").removesuffix(" }}")]
+        for name, value in step["env"].items()
+    }
+    return subprocess.run(
+        [str(BASH), "-e", "-o", "pipefail", "-c", step["run"]],
+        cwd=project,
+        env={
+            **{k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")},
+            "PATH": f"{PULSUS.parent}{os.pathsep}{os.environ['PATH']}",
+            "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+            **told,
+        },
+        capture_output=True,
+        timeout=120,
+        check=False,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(BASH is None, reason="no bash")
+def test_the_action_annotates_leaves_its_files_and_fails_where_one_is_refused(many):
+    done = act(many, paths="mine", sarif="found.sarif", junit="found.xml")
+    assert done.returncode == 3, done.stderr
+    assert sum(line.startswith("::error file=mine/") for line in done.stdout.splitlines()) >= 6
+    assert "❌" in (many / "summary.md").read_text(encoding="utf-8")
+    (run,) = json.loads((many / "found.sarif").read_text("utf-8"))["runs"]
+    assert run["results"]
+    assert "<testsuites" in (many / "found.xml").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(BASH is None, reason="no bash")
+def test_the_action_passes_where_all_are_accepted_and_fails_where_it_cannot_begin(many):
+    done = act(many, paths="mine/double.py mine/sub/double.py")
+    assert done.returncode == 0, done.stderr
+    assert "2 modules: 2 accepted" in (many / "summary.md").read_text(encoding="utf-8")
+    assert act(many, paths="nowhere", sarif="x.sarif").returncode == 2
+
+
+def test_every_input_of_the_action_is_used_and_documented():
+    text = (ROOT / ".github/actions/validate/action.yml").read_text(encoding="utf-8")
+    guide = (ROOT / "docs/guides/validate-in-ci.md").read_text(encoding="utf-8")
+    for name, value in ACTION["inputs"].items():
+        assert f"inputs.{name}" in text
+        assert value["description"]
+        assert f"`{name}`" in guide
+
+
+def test_the_pre_commit_hook_runs_what_the_command_line_has(many):
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert hook["id"] == "pulsus-validate"
+    assert hook["require_serial"] is True
+    words = hook["entry"].split()
+    assert words[0] == "pulsus"
+    done = pulsus(many, *words[1:], "mine/double.py", "mine/types.py")
+    assert done.code == 3

@@ -1,0 +1,109 @@
+"""`validate --watch`: rounds on changes, quiet in between, and a clean end."""
+
+import os
+
+import pytest
+
+from pulsus.cli import validate_watch
+from pulsus.cli.common import Session
+from pulsus.errors import UsageError
+
+
+class Rounds:
+    """Stands for `Validation`: notes what each round was asked."""
+
+    def __init__(self, fails=()):
+        self.asked = []
+        self.fails = list(fails)
+
+    def __call__(self, session):
+        return self
+
+    def modules(self, paths, revision):
+        if self.fails and self.fails.pop(0):
+            raise UsageError("a file is gone", hint="look")
+        return [(path, b"") for path in paths]
+
+    def run(self, modules, *, only_new=False):
+        self.asked.append(only_new)
+        return 3 if len(self.asked) == 1 else 0
+
+
+class Clock:
+    """Sleeps by doing the next thing; in the end somebody presses Ctrl-C."""
+
+    def __init__(self, *actions):
+        self.actions = list(actions)
+        self.slept = []
+
+    def __call__(self, seconds):
+        self.slept.append(seconds)
+        if not self.actions:
+            raise KeyboardInterrupt
+        self.actions.pop(0)()
+
+
+def nothing():
+    pass
+
+
+@pytest.fixture
+def watched(tmp_path, monkeypatch):
+    module = tmp_path / "m.py"
+    module.write_text("x = 1\n", encoding="utf-8")
+
+    def call(clock, rounds):
+        monkeypatch.setattr(validate_watch, "Validation", rounds)
+        return validate_watch.watch(Session(tmp_path, "text", 0), [tmp_path], None, clock)
+
+    return module, call
+
+
+def write(path, text):
+    return lambda: path.write_text(text, encoding="utf-8")
+
+
+def test_an_unchanged_tree_is_validated_once_and_polled_without_haste(watched):
+    _, call = watched
+    clock, rounds = Clock(*[nothing] * 5), Rounds()
+    assert call(clock, rounds) == 3
+    assert rounds.asked == [False]
+    assert min(clock.slept) >= 0.25
+
+
+def test_a_change_is_one_round_however_often_the_file_is_written(watched):
+    module, call = watched
+    clock = Clock(write(module, "a"), write(module, "ab"), write(module, "abc"), nothing, nothing)
+    rounds = Rounds()
+    assert call(clock, rounds) == 0
+    assert rounds.asked == [False, True]
+
+
+def test_new_gone_and_replaced_files_are_changes(watched):
+    module, call = watched
+    new = module.with_name("n.py")
+
+    def replace():
+        stamp = module.stat()
+        module.unlink()
+        module.write_text("y = 1\n", encoding="utf-8")
+        os.utime(module, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+    clock = Clock(write(new, ""), nothing, new.unlink, nothing, replace, nothing)
+    rounds = Rounds()
+    call(clock, rounds)
+    assert rounds.asked == [False, True, True, True]
+
+
+def test_a_round_that_cannot_be_made_is_told_and_the_next_change_tries_again(watched, capsys):
+    module, call = watched
+    rounds = Rounds(fails=(False, True, False))
+    assert call(Clock(write(module, "a"), nothing, write(module, "b"), nothing), rounds) == 0
+    assert rounds.asked == [False, True]
+    assert "a file is gone" in capsys.readouterr().err
+
+
+def test_the_first_round_must_be_possible(watched):
+    _, call = watched
+    with pytest.raises(UsageError):
+        call(Clock(), Rounds(fails=(True,)))
