@@ -72,6 +72,8 @@ PROVEN = [
     ("tools-list", 0, ["tools", "list"]),
     ("deprecate", 0, ["deprecate", "count_words", "--undo"]),
     ("run", 0, ["run", "count_words", "--input", "text=a b"]),
+    ("tools-adopt", 0, ["tools", "adopt", "word_count.py", "--domain", "text"]),
+    ("tools-adopt", 3, ["tools", "adopt", "convert.py", "--action", "convert"]),
     ("audit", 0, ["audit", "--quick"]),
     ("audit", 1, ["audit", "--expect-head", "0" * 64]),
 ]
@@ -123,7 +125,7 @@ def test_what_a_command_prints_as_json_fits_its_schema(schema, code, args, proje
 @pytest.mark.sandbox
 def test_what_proving_commands_print_as_json_fits_their_schemas(tmp_path):
     need_sandbox()
-    project = make(tmp_path / "project", "candidate", "versions", "wrong_types")
+    project = make(tmp_path / "project", "candidate", "versions", "wrong_types", "script")
     for schema, code, args in PROVEN:
         done = pulsus_here(project, *args, "--output", "json")
         assert done.code == code, done.out + done.err

@@ -159,7 +159,7 @@ def secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(names of the secrets needed, errors)."""
     wanted = names(section or "")
     bad = [name for name in wanted if not _SECRET.fullmatch(name)]
-    ours = [name for name in wanted if name.upper().startswith("PULSUS_")]
+    ours = [name for name in wanted if name.lower().startswith("pulsus_")]
     return wanted, (
         *(f"Secrets: {one_line(name)!r} is not a name" for name in bad),
         *(f"Secrets: {name} is Pulsus's own setting: take another name" for name in ours),

@@ -1,0 +1,80 @@
+"""`pulsus tools adopt`: from a script to a promoted tool. Real commands, real sandboxes."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.project import make, pulsus
+
+SCRIPTS = Path(__file__).parents[1] / "fixtures" / "adopt"
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = make(tmp_path / "project")
+    for script in SCRIPTS.iterdir():
+        shutil.copy(script, folder / script.name.removesuffix(".txt"))
+    return folder
+
+
+def test_an_adopted_script_is_validated_promoted_and_run(project):
+    done = pulsus(project, "tools", "adopt", "word_count.py", "--domain", "text")
+    assert done.code == 0, done.out + done.err
+    assert "next: pulsus promote workflows/_tmp/word_count.py --domain text" in done.out
+    assert (project / "workflows" / "_tmp" / "test_word_count.py").is_file()
+    promoted = pulsus(
+        project,
+        *("promote", "workflows/_tmp/word_count.py", "--domain", "text", "--action", "run"),
+        *("--yes", "--output", "json"),
+    )
+    assert promoted.code == 0, promoted.out
+    (project / "words.txt").write_text("b a b")
+    done = pulsus(project, "run", "word_count", "--input", "file=words.txt", "--output", "json")
+    assert done.json["result"]["stdout"].split() == ["2", "b", "1", "a"]
+
+
+def test_what_has_to_be_worked_on_is_said_at_the_end(project):
+    done = pulsus(project, "tools", "adopt", "convert.py", "--action", "convert")
+    assert done.code == 3
+    assert "look at: it takes its arguments from sys.argv by position" in done.out
+    assert "dry-run" in done.out
+    assert done.out.strip().endswith(
+        "next: edit it, then pulsus validate workflows/_tmp/convert.py"
+    )
+
+
+def test_the_script_is_not_run_to_be_adopted(project):
+    mark = project / "mark"
+    (project / "touch.sh").write_text(f"#!/bin/sh\ntouch {mark}\n")
+    (project / "touch.py").write_text(f"open({str(mark)!r}, 'w')\nprint(1)\n")
+    assert pulsus(project, "tools", "adopt", "touch.sh", "--name", "one").code == 0
+    assert pulsus(project, "tools", "adopt", "touch.py", "--name", "two").code == 0
+    assert not mark.exists()
+
+
+def test_a_candidate_of_that_name_is_not_written_over_unasked(project):
+    assert pulsus(project, "tools", "adopt", "disk_alert.sh").code == 0
+    again = pulsus(project, "tools", "adopt", "disk_alert.sh", "--output", "json")
+    assert again.code == 2
+    assert "is there already" in again.json["error"]["message"]
+    assert pulsus(project, "tools", "adopt", "disk_alert.sh", "--replace").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        pytest.param("lib.py", "import os\n\n\ndef f():\n    pass\n", "does nothing", id="library"),
+        pytest.param("x.fish", "#!/usr/bin/fish\necho 1\n", "it is for fish", id="other shell"),
+        pytest.param("x.sh", b"\xff\xfe", "not UTF-8", id="binary"),
+    ],
+)
+def test_what_cannot_be_adopted_is_refused_with_the_reason(project, name, text, said):
+    data = text if isinstance(text, bytes) else text.encode()
+    (project / name).write_bytes(data)
+    done = pulsus(project, "tools", "adopt", name, "--output", "json")
+    assert done.code == 2
+    assert said in done.json["error"]["message"]
+    assert not (project / "workflows" / "_tmp").exists()
