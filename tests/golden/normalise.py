@@ -12,6 +12,8 @@ _RULES = (
     (r"=\d+\.\d+s", "=N.Ns"),
     (r" +\d+ ms", " N ms"),
     (r'("(?:\w+_)?(?:ms|seconds|bytes)(?:_p\d+)?"): [\d.]+', r"\1: N"),
+    (r' time="[\d.]+"', ' time="N"'),
+    (r'("name": "Pulsus",\s+"version"): "[^"]*"', r'\1: "VERSION"'),
     (r"(query_ms_p50 / p99 +)[\d.]+ / [\d.]+", r"\1N / N"),
     (r'"seq": \d+', '"seq": N'),
     (r"\(\d+ bytes\)", "(N bytes)"),
