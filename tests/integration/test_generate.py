@@ -1,6 +1,7 @@
 """A model's module on its way into the catalogue: real server, real sandbox (routing spec §7)."""
 
 import json
+import shlex
 
 import pytest
 
@@ -169,6 +170,32 @@ def test_what_waits_for_approval_costs_no_second_answer(ask):
     assert len(ask.asked) == 1
     ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--regenerate")
     assert len(ask.asked) == 1
+
+
+def test_what_somebody_rejected_or_edited_is_not_promoted_unattended(project, ask):
+    both = ("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--non-interactive")
+    ask(*both, "--dry-run")
+    path = candidate(project)
+    data = note(project) | {"status": "rejected", "reasons": ["too slow"]}
+    path.with_suffix(".json").write_text(json.dumps(data), encoding="utf-8")
+    done = ask(*both)
+    assert done.code == 4
+    assert "too slow" in done.json["error"]["message"]
+    assert note(project)["status"] == "rejected"
+    path.write_text(path.read_text("utf-8") + "\n# edited\n", encoding="utf-8")
+    done = ask(*both)
+    assert done.code == 4
+    assert records(project) == []
+
+
+def test_the_command_that_is_named_approves_it(project, ask):
+    done = ask("generate", REQUEST, *GIVEN, *PLACE)
+    command = done.json["error"]["hint"].partition(": ")[2]
+    program, *args = shlex.split(command)
+    assert program == "pulsus"
+    assert pulsus_here(project, *args).code == 0
+    (record,) = records(project)
+    assert (record["name"], record["model"]["name"]) == ("count_vowels.py", "tiny")
 
 
 def test_what_somebody_edited_is_not_written_over_unasked(project, ask):

@@ -31,14 +31,14 @@ def refusal(outcome: RouteOutcome, *, allowed: bool, least: float) -> PulsusErro
 
 
 def generated(
-    module: str, target: str, *, allowed: bool, asked: bool, proven: bool, placed: bool
+    module: str, command: str, *, allowed: bool, asked: bool, proven: bool, placed: bool
 ) -> PulsusError | None:
     """Why a generated module may not be promoted automatically; None where all conditions hold.
 
-    `asked`: for a new module, not merely for an answer; `proven`: by two examples of the caller
-    that expect different results; `placed`: its place was said or clear.
+    `command` approves it. `asked`: for a new module, not merely for an answer; `proven`: by two
+    examples of the caller that expect different results; `placed`: its place was said or clear.
     """
-    hint = f"read it, then `pulsus promote` {module}; it would go to {target}"
+    hint = f"read it, then: {command}"
     if not allowed:
         what = "waits for approval, and nobody can be asked here"
     elif not proven:

@@ -5,6 +5,7 @@ Effect: writes `_tmp/`, asks for approval, promotes.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from pulsus.core.storage.target import Target
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import Example, Generation, RouteOutcome
-from pulsus.routing import judging, modules, unattended
+from pulsus.routing import judging, left, modules, unattended
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Deliverer, Delivery, Module
 from pulsus.routing.finish import delivered, trace_delivery
@@ -55,6 +56,8 @@ class Desk:
         """The module in `_tmp/`, with its note: where it came from, and every refusal."""
         generation = outcome.generation
         assert generation is not None
+        before = candidates.read(path) if path.is_file() and not self.person else None
+        refused = before and before.status == "rejected" and before.sha256 == best.sha256
         modules.write(path, best.source)
         model = provenance(generation, best.sha256)
         rag = self.project.settings.rag_enabled
@@ -63,8 +66,8 @@ class Desk:
             request=text,
             route_id=outcome.decision.route_id,
             run_id=outcome.run_id,
-            status="pending" if best.validated else "failed",
-            reasons=() if best.validated else reasons(generation),
+            status="rejected" if refused else "pending" if best.validated else "failed",
+            reasons=_reasons(before.reasons if before and refused else (), best, generation),
             created_at=ids.utc_now(),
             sha256=best.sha256,
             made={
@@ -113,12 +116,13 @@ class Desk:
         notes = (*module.notes, *worth)
         refusal = unattended.generated(
             module.path.name,
-            to.target.tool_id,
+            _promotion(module.path, to.target, project),
             allowed=project.settings.non_interactive,
             asked=to.asked,
             proven=proof == "behaviour" and behaviour.distinct(self.given),
             placed=to.sure,
         )
+        refusal = refusal or left.refusal(module)
         made = module.candidate.made if module.candidate else None
         deliverer = Deliverer(
             prover=prover,
@@ -160,6 +164,20 @@ class Desk:
                 outcome="accepted",
             )
             self.project.remember(route)
+
+
+def _promotion(path: Path, target: Target, project: Project) -> str:
+    """The command that approves a candidate."""
+    where = path.relative_to(project.project) if path.is_relative_to(project.project) else path
+    domain = "" if target.domain is None else f"--domain {target.domain} "
+    return (
+        f"pulsus promote {shlex.quote(str(where))} {domain}--action {target.action} "
+        f"--name {target.name} --yes"
+    )
+
+
+def _reasons(before: tuple[str, ...], best: Judged, generation: Generation) -> tuple[str, ...]:
+    return before or (() if best.validated else reasons(generation))
 
 
 def _written_by(generation: Generation) -> str:
