@@ -94,6 +94,7 @@ def test_unknown_keys_are_named_and_the_rest_is_used():
         ("t.toml", b"name = ", "Invalid value"),
         ("t.toml", b"name = 5", "name"),
         ("t.toml", b"a = " + b"[" * 50_000, ""),
+        ("t.toml", b"a = " + b"9" * 5_000, "4300 digits"),
     ],
 )
 def test_a_broken_manifest_is_one_warning(name, data, said):
@@ -102,6 +103,13 @@ def test_a_broken_manifest_is_one_warning(name, data, said):
     assert len(loaded.warnings) == 1
     assert said in loaded.warnings[0]
     assert "\n" not in loaded.warnings[0]
+
+
+@pytest.mark.timeout(10)
+def test_a_key_of_very_many_parts_does_not_hold_discovery_up():
+    loaded = manifest.parse(b"a." * 49_000 + b"b = 1", Path("/t.toml"))
+    assert loaded.warnings == ("line 1 has more than 1000 dots",)
+    assert manifest.parse(b"x = 1\n" + b"a." * 999 + b"b = 1\n", Path("/t.toml")).manifest
 
 
 @pytest.mark.timeout(10)
