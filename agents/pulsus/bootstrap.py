@@ -5,6 +5,7 @@ Heavy parts are imported by the method that needs them, so that a command pays f
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,14 @@ from pulsus.config.settings import Settings, plain
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolHistory, ToolSpec
-from pulsus.errors import ConfigError, Denied, PulsusError, ToolAmbiguous, ToolNotFound
+from pulsus.errors import (
+    ConfigError,
+    Denied,
+    MetadataCorrupt,
+    PulsusError,
+    ToolAmbiguous,
+    ToolNotFound,
+)
 
 if TYPE_CHECKING:
     from pulsus.core.embeddings.meaning import Meaning
@@ -45,6 +53,9 @@ if TYPE_CHECKING:
     from pulsus.routing.router import Router
     from pulsus.routing.search import Searcher
     from pulsus.routing.vectors import Progress, VectorFiles
+
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -367,6 +378,15 @@ class App:
     def latest(self) -> Mapping[str, Record]:
         """The last record of every tool that was ever promoted, by id. Raises MetadataCorrupt."""
         return {record.tool_id: record for record in self.records}
+
+    @cached_property
+    def told(self) -> Mapping[str, Record]:
+        """As `latest`, only to tell of tools: none, with a warning, where a record is damaged."""
+        try:
+            return self.latest
+        except MetadataCorrupt as failure:
+            _LOG.warning("versions and deprecations are not shown: %s", failure.message)
+            return {}
 
     @cached_property
     def deprecations(self) -> Deprecations:

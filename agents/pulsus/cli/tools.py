@@ -66,7 +66,7 @@ def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:
     """The tool, and what its last promotion record says of it."""
     from pulsus.cli import jsonout
 
-    record = session.app.latest.get(tool.id)
+    record = session.app.told.get(tool.id)
     deprecated = record is not None and record.deprecated
     return jsonout.tool(tool, session.project) | {
         "version": record.version if record else None,
@@ -78,10 +78,10 @@ def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:
 
 
 def _summary(session: Session, tool: ToolSpec) -> str:
-    record = session.app.deprecations.records.get(tool.id)
+    record = session.app.told.get(tool.id)
     denied = "[denied] " if _refusal(session, tool) else ""
-    note = f"[deprecated: use {record.replacement}] " if record else ""
-    return f"{denied}{note}{tool.summary}"
+    gone = f"[deprecated: use {record.replacement}] " if record and record.deprecated else ""
+    return f"{denied}{gone}{tool.summary}"
 
 
 def _refusal(session: Session, tool: ToolSpec) -> str | None:

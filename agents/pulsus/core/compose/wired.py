@@ -1,8 +1,8 @@
 """Which of the candidates can be a plan's steps: those whose inputs are there (spec §6). Pure.
 
 A path or a number that no step gives is a value for the caller, a parameter of the plan. Rows or a
-mapping are so only where a clause names what it works on ("summarise the matrix"): otherwise past the
-first step they come from a step before, or the tool is no step.
+mapping are one only where a clause names what it works on ("summarise the matrix"): otherwise
+past the first step they come from a step before, or the tool is no step.
 """
 
 from __future__ import annotations
