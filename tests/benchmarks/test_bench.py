@@ -104,14 +104,6 @@ def test_discovery_of_a_thousand_tools(show, tmp_path):
     assert peer > 0
 
 
-def test_validation_with_a_warm_cache(show):
-    module = ROOT / "workflows/domains/system/load/load_average.py"
-    own = median_s(process(PULSUS, "validate", module))
-    peer = median_s(process(sys.executable, "-m", "mypy", "--no-incremental", module), rounds=3)
-    show("`pulsus validate`, warm cache", own, "mypy alone, no cache", peer)
-    assert own > 0
-
-
 @pytest.mark.sandbox
 def test_sandbox_start(show):
     from pulsus.config.settings import SandboxConfig
