@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from tests.generation import MODULE, REQUEST, WRONG, fenced, module
+from tests.model_server import playing, says
 from tests.project import COMPOSE, COUNT, PULSUS, make, pulsus, records
 from tests.sandboxes import need_sandbox, processes_with
 
@@ -283,3 +285,23 @@ def test_a_narrow_terminal_shows_help_and_errors(folder):
     done = pulsus(folder, "route", "--help", env={"COLUMNS": "20"})
     assert (done.code, done.err) == (0, "")
     assert "--non-interactive" in done.out
+
+
+def test_a_person_is_asked_for_an_example_and_sees_what_became_of_every_answer(folder):
+    asked = 'example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)'
+    with playing(says(fenced(module(counts=WRONG))), says(fenced(MODULE))) as server:
+        code, shown = talk(
+            folder,
+            ["generate", REQUEST, "--domain", "text", "--action", "count", "--name", "vowels"],
+            (asked, "two in echo\n"),
+            (asked, '{"text": "echo"} -> {"vowels": 2}\n'),
+            (asked, "\n"),
+            (DECIDE, "a\n"),
+            env={"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"},
+        )
+    assert code == 0
+    assert "an example cannot be read" in shown
+    assert "answer 1 refused at dry-run: example 1: vowels: expected 2, got 4" in shown
+    assert "kind read, proof behaviour, to text/count/vowels" in shown
+    assert "written by tiny (openai)" in shown
+    assert [r["name"] for r in records(folder)] == ["vowels.py"]
