@@ -71,6 +71,9 @@ def test_a_whole_module_within_the_rules_passes():
         pytest.param("import random", "random.Random(None).random()", id="Random of None"),
         pytest.param("import random", "random.seed()", id="seed of the clock"),
         pytest.param("import random", "random.SystemRandom(1)", id="SystemRandom"),
+        pytest.param("", "list(set(text))", id="the order of a set"),
+        pytest.param("", "', '.join({c for c in text})", id="the order of a joined set"),
+        pytest.param("", "[c for c in set(text)]", id="the order of a set in a comprehension"),
         pytest.param("from random import randint", "randint(1, 2)", id="chance by from"),
     ],
 )
@@ -94,6 +97,8 @@ def test_ways_around_the_rules_are_refused_with_their_line(head, body):
         pytest.param("", "text.replace('a', 'b')", id="replace of text"),
         pytest.param("", "getattr(text, 'upper')()", id="getattr of a plain name"),
         pytest.param("", "type(text).__name__", id="the name of a type"),
+        pytest.param("", "sorted(set(text))", id="a sorted set"),
+        pytest.param("", "len(set(text)) + sum(1 for c in set(text))", id="a counted set"),
         pytest.param("import datetime", "datetime.datetime(2024, 1, 1)", id="a class in a module"),
     ],
 )

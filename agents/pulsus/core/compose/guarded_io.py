@@ -1,4 +1,4 @@
-"""Writes and chance in a generated module (routing spec §7: deterministic IO). Pure."""
+"""Writes, chance and the order of sets in a generated module (routing spec §7). Pure."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _SOURCES = ("Random", "seed")
 def problems(tree: ast.Module, *, writes: bool) -> Iterator[Problem]:
     """(line, what is wrong) of every write that is not allowed and of chance without a seed."""
     yield from _chance(tree)
+    yield from _set_order(tree)
     if writes:
         return
     for node in ast.walk(tree):
@@ -24,6 +25,35 @@ def problems(tree: ast.Module, *, writes: bool) -> Iterator[Problem]:
             problem = _write(node)
             if problem:
                 yield node.lineno, f"{problem}: a generated tool reads and returns a result"
+
+
+def _set_order(tree: ast.Module) -> Iterator[Problem]:
+    """A set put in an order as it comes: that of texts differs from process to process."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="list" | "tuple" | "enumerate"), args=[inner, *_]):
+                ordered = _is_set(inner)
+            case ast.Call(func=ast.Attribute(attr="join"), args=[inner]):
+                ordered = _is_set(inner)
+            case ast.ListComp(generators=[first, *_]):
+                ordered = _is_set(first.iter)
+            case _:
+                continue
+        if ordered:
+            yield (
+                node.lineno,
+                "the order of a set differs from run to run: use sorted() or dict.fromkeys()",
+            )
+
+
+def _is_set(node: ast.expr) -> bool:
+    match node:
+        case ast.Set() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id="set" | "frozenset")):
+            return True
+        case _:
+            return False
 
 
 def _write(call: ast.Call) -> str:
