@@ -8,9 +8,10 @@ from pathlib import Path
 
 from pulsus.core.compose import answers, behaviour, guardrails
 from pulsus.core.contract import read_tool
+from pulsus.core.sandbox.interpreter import ours
 from pulsus.core.storage import interface
 from pulsus.core.types import BrokenTool
-from pulsus.core.validators import imports
+from pulsus.core.validators import imports, packages
 from pulsus.core.validators.static_gate import static_gate
 from pulsus.routing import index_codec
 from tests.fuzz import harmless
@@ -22,9 +23,11 @@ WORDS = (
     *(b" -> dict:\n", b"**kwargs", b"*args", b"dry_run: bool", b"pulsus.steps", b"getattr("),
     *(b"# noqa", b"# type: ignore", b"# coding: utf-16\n", b"exec", b"eval(", b"no_type_check"),
     *(b"\xe2\x80\xae", b"\xef\xbb\xbf", b"\r", b"\0", b"\\ud800", b"\\N{", b"f'{", b"match x:\n"),
+    *(b"# /// script\n", b"# dependencies = [", b"# requires-python = ", b"# ///\n", b"; python_"),
     *(b"((((((((", b"-~-~-~", b"@x\n", b"if 1:\n ", b"try:\n ", b"except* ", b"\xd1\x80un", b":="),
 )
 MAX_BYTES = 200_000
+_PYTHON = ours()
 _RULES = guardrails.Rules(frozenset({"json", "math", "pathlib"}))
 _BEFORE = b'"""Sum.\n\nKind: read\n"""\ndef run(a: int, b: str = "x") -> dict: ...\n'
 
@@ -63,6 +66,8 @@ def _passed(data, tool):
     text = data.decode("utf-8-sig")
     assert "\0" not in text
     tree = ast.parse(text)
+    found_packages = packages.check(text, tree, _PYTHON)
+    assert all(map(harmless, (*found_packages.problems, *found_packages.warnings)))
     found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == tool.entry]
     assert found
     assert tool.doc.strip()

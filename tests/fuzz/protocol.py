@@ -9,6 +9,7 @@ import marshal
 import os
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from io import FileIO
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox import job, observed, wire
@@ -16,15 +17,27 @@ from pulsus.core.sandbox.observe import MOST
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.policy import Limits
 from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
-from tests.fuzz import harmless
+from pulsus.errors import PulsusError
+from pulsus.execution import failures
+from pulsus.execution.pump import Bounds, Pump
+from tests.fuzz import attempt, harmless
+from tests.ranking import tool
 
 WORDS = (
+    *(b'"ok": true', b'"result":', b'"type": "ValueError"', b'"own": true', b'"file":'),
     *(b'{"phase": "ready"}\n', b'{"phase": "imported", "ms": 1}\n', b'"phase": "done"'),
     *(b'{"stage": "run", "value": 1, "ms": 2, "phase": "done"}\n', b'"phase": "failed"'),
     *(b'"phase": "unsafe"', b'"kind":', b'"message":', b'"trace":', b'"stage":', b'"value":'),
     *(b'"ms":', b"NaN", b"Infinity", b"1e999", b"-0.0", b"\\ud800", b"\\u001b[2J", b"\\u0000"),
     *(b"0123456789abcdef0123456789abcdef ", b"p /etc/passwd\n", b"h 10.0.0.1:80\n", b"c sh\n"),
-    *(b"p ~/x\n", b"p /tmp/../etc\n", b"\x1b]0;", b"\xff\xfe", b"[[[[[[[[", b'{"a":'),
+    *(
+        b"p ~/x\n",
+        b"p /tmp/../etc\n",
+        b"\x1b]0;",
+        b"\xff\xfe",
+        b"[[[[[[[[",
+        b'{"a":',
+    ),
 )
 NONCE = "0123456789abcdef" * 2
 LIMITS = replace(
@@ -36,6 +49,8 @@ LIMITS = replace(
 _CAP = LIMITS.result_bytes + MESSAGE_BYTES
 _EFFECT_BYTES = 1024
 KNOWS_SECRET, PRINTS, REPORTS, FLOODS = 1, 2, 4, 8
+_NULL = FileIO("/dev/null")
+_TOOL = tool("d/a/t", "Sum.")
 _NO_SUCH_PID = 2**31 - 1
 _MOST_PIECES = 16  # each is a turn of the loop
 
@@ -51,6 +66,7 @@ def fuzz_one(data):
     for channel in pipes.all():
         assert len(channel.data) <= channel.keep
     _reported(body)
+    _answered(body)
     _ordered(body)
 
 
@@ -137,6 +153,17 @@ def _reported(body):
         assert len(kind) <= MOST + 1
         assert all(item and harmless(item) for item in kind)
     assert observed.together((found, found)) == found
+
+
+def _answered(body):
+    """What a promoted tool may write over its own report, run outside the sandbox."""
+    pump = Pump(_NULL, (_NULL, _NULL), _NULL, Bounds(1, 1, 1.0), answer=body, ended=True)
+    value, failure = attempt(PulsusError, failures.outcome, _TOOL, pump, 0, 1.0)
+    if failure:
+        assert failure.message
+        assert failure.hint
+    else:
+        assert json.loads(body) == {**json.loads(body), "ok": True, "result": value}
 
 
 def _ordered(body):

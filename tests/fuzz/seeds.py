@@ -67,6 +67,14 @@ from pathlib import Path
 def run(path: str, least: int = 1) -> dict:
     return {"words": sum(len(w) >= least for w in Path(path).read_text().split())}
 '''
+_PACKAGED = '''# /// script
+# requires-python = ">=3.11"
+# dependencies = ["click>=8; python_version > '3' and (extra == 'a' or os_name != 'nt')"]
+# ///
+"""Sum."""
+import click
+def run(a: int) -> int: return a
+'''
 _COMPOSED = '''"""Two steps."""
 from __future__ import annotations
 from pulsus import steps
@@ -249,6 +257,9 @@ def _protocol() -> list[bytes]:
         bytes([REPORTS | PRINTS]) + b"\xff" + said,
         bytes([KNOWS_SECRET | FLOODS]) + b"\xff" + start,
         bytes([FLOODS | PRINTS | REPORTS]) + b"\xff" + said,
+        b'\0\xff{"ok": true, "result": {"a": 1}}',
+        b'\0\xff{"ok": false, "type": "ValueError", "message": "no", "own": true, "tool": "d/a/u"}',
+        b'\0\xff{"ok": false, "stage": "result", "file": "t.py", "line": 3, "function": "run"}',
         b'\0\xff{"a": [1, 2.5, {"b": "\\u00e9"}, null, true]}',
     ]
 
@@ -256,7 +267,7 @@ def _protocol() -> list[bytes]:
 def _contract() -> list[bytes]:
     assert len(_MODULE) < MAX_BYTES
     plain = '"""Add."""\ndef run(a: int, /, b: list[int] | None = None, *c, d=1) -> int: return a\n'
-    return [text.encode() for text in (_MODULE, _COMPOSED, plain)]
+    return [text.encode() for text in (_MODULE, _COMPOSED, _PACKAGED, plain)]
 
 
 def _answers() -> list[bytes]:

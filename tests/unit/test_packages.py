@@ -130,6 +130,21 @@ def test_a_header_that_cannot_be_read_is_refused(text, said):
         header(text)
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param("a; " + "(" * 5000 + "os_name=='x'" + ")" * 5000, id="deep"),
+        pytest.param("a; os_name ~= 'x'", id="a comparison that is none"),
+        pytest.param(f"a; python_version > '{'9' * 5000}'", id="endless number"),
+    ],
+)
+def test_a_requirement_that_nobody_can_decide_is_a_finding_and_no_crash(wanted):
+    text = f'# /// script\n# dependencies = ["{wanted}"]\n# ///\n'
+    (problem,) = check(text, ast.parse(text), ours()).problems
+    assert problem.startswith("the `# /// script` header: ")
+    assert len(problem) < 400
+
+
 def test_a_header_of_another_type_and_an_open_one_are_none():
     assert header("# /// other\n# x = 1\n# ///\n") is None
     assert header("# /// script\n# x = 1\nx = 1\n") is None

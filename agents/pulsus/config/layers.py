@@ -113,7 +113,7 @@ def _toml(path: Path) -> Tree:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # not TOML, not UTF-8, or a number of too many digits
         shown = f"{path.parent.name}/{path.name}" if path.parent.name == "config" else path.name
         raise ConfigError(f"cannot read {shown}: {error}", hint="correct the file") from error
 

@@ -26,7 +26,11 @@ def outcome(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonVa
         )
     if pump.answer is None:
         raise _silence(tool, pump, status, timeout_s)
-    report = json.loads(pump.answer)
+    report = _report(pump.answer)
+    if report is None:
+        raise ToolFailed(
+            f"{tool.id} sent something that is no report", hint="return the result", tool=tool.id
+        )
     if report.get("ok") is not True:
         raise _failure(tool, report)
     if pump.ended and status != 0:
@@ -38,6 +42,17 @@ def outcome(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonVa
         )
     result: JsonValue = report["result"]
     return result
+
+
+def _report(answer: bytes) -> dict[str, Any] | None:
+    """What the child reports; None where the tool wrote over it."""
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or (found.get("ok") is True and "result" not in found):
+        return None
+    return found
 
 
 def _silence(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> ToolFailed:

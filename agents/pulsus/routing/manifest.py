@@ -6,22 +6,18 @@ manifest that cannot be read costs a warning.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pulsus.core.contract import yaml_text
+from pulsus.core.contract import toml_text, yaml_text
 from pulsus.core.types import Manifest
 from pulsus.routing import files
 from pulsus.routing.index_codec import Loaded
 
 MAX_BYTES = 100_000
 """No list of hints a person writes is longer."""
-_MOST_DOTS = 1000
-"""In one line of TOML: a key of many parts takes its reader the square of their number."""
 
 
 class _Part(BaseModel):
@@ -74,13 +70,13 @@ def parse(data: bytes, path: Path) -> Loaded:
     """The manifest these bytes hold. Never raises; unknown keys are named and left out."""
     try:
         text = data.decode("utf-8-sig")
-        raw = _toml(text) if path.suffix == ".toml" else yaml_text.load(text)
+        raw = toml_text.load(text) if path.suffix == ".toml" else yaml_text.load(text)
         file = _File.model_validate(raw)
     except UnicodeDecodeError as error:
         return Loaded(None, (f"not UTF-8 ({error.reason})",))
     except ValidationError as error:
         return Loaded(None, (_first_problem(error),))
-    except (ValueError, RecursionError) as error:
+    except (toml_text.TomlError, yaml_text.YamlError, RecursionError) as error:
         return Loaded(None, (" ".join(str(error).split()),))
     manifest = Manifest(
         path=path,
@@ -94,13 +90,6 @@ def parse(data: bytes, path: Path) -> Loaded:
         requests=tuple(dict.fromkeys(" ".join(r.split()) for r in file.requests if r.strip())),
     )
     return Loaded(manifest, tuple(f"unknown key {key!r}" for key in file.all_unknown()))
-
-
-def _toml(text: str) -> dict[str, Any]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.count(".") > _MOST_DOTS:
-            raise ValueError(f"line {number} has more than {_MOST_DOTS} dots")
-    return tomllib.loads(text)
 
 
 def _first_problem(error: ValidationError) -> str:

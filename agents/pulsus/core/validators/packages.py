@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packaging.markers import default_environment
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from pulsus.core.contract import toml_text
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.validators.imports import Import, third_party
 
@@ -67,9 +68,9 @@ def check(text: str, tree: ast.Module, python: Interpreter) -> Packages:
     """What of the header is not met, and what is imported and not installed."""
     try:
         header = read(text)
+        unmet = _unmet(header, python) if header else ()
     except HeaderInvalid as error:
         return Packages((f"the `# /// script` header: {error}",))
-    unmet = _unmet(header, python) if header else ()
     if unmet:
         return Packages(unmet)
     absent = [each for each in third_party(tree) if not each.optional and not python.has(each.name)]
@@ -87,8 +88,8 @@ def read(text: str) -> Header | None:
     if len(blocks) > 1:
         raise HeaderInvalid("it occurs more than once")
     try:
-        found = tomllib.loads(blocks[0])
-    except tomllib.TOMLDecodeError as error:
+        found = toml_text.load(blocks[0])
+    except toml_text.TomlError as error:
         raise HeaderInvalid(f"it is not TOML: {error}") from None
     wanted = found.get("dependencies", [])
     if not isinstance(wanted, list) or not all(isinstance(each, str) for each in wanted):
@@ -130,14 +131,20 @@ def _python(value: object) -> SpecifierSet | None:
 def _requirement(text: str) -> Requirement:
     try:
         return Requirement(text)
-    except InvalidRequirement:
+    except (InvalidRequirement, RecursionError):
         raise HeaderInvalid(f"dependency {text[:80]!r} is no requirement") from None
 
 
 def _unmet(header: Header, python: Interpreter) -> tuple[str, ...]:
-    found: list[str] = []
+    try:
+        return tuple(_unmet_one_by_one(header, python))
+    except (ValueError, RecursionError) as error:  # a marker or a version that is none
+        raise HeaderInvalid(f"it cannot be decided: {str(error)[:200]}") from None
+
+
+def _unmet_one_by_one(header: Header, python: Interpreter) -> Iterator[str]:
     if header.python is not None and not _allows(header.python, python):
-        found.append(
+        yield (
             f"needs Python {header.python}; {python.python} is {python.version}: "
             f"name another one in tools.python"
         )
@@ -147,12 +154,9 @@ def _unmet(header: Header, python: Interpreter) -> tuple[str, ...]:
             continue
         has = python.installed(wanted.name)
         if has is None:
-            found.append(f"needs {_short(wanted)}, not installed in {_install(wanted, python)}")
+            yield f"needs {_short(wanted)}, not installed in {_install(wanted, python)}"
         elif not wanted.specifier.contains(has, prereleases=True):
-            found.append(
-                f"needs {_short(wanted)}; {has} is installed in {_install(wanted, python)}"
-            )
-    return tuple(found)
+            yield f"needs {_short(wanted)}; {has} is installed in {_install(wanted, python)}"
 
 
 def _allows(wanted: SpecifierSet, python: Interpreter) -> bool:
@@ -174,7 +178,7 @@ def _environment(python: Interpreter) -> dict[str, str]:
 
 def _short(wanted: Requirement) -> str:
     extras = f"[{','.join(sorted(wanted.extras))}]" if wanted.extras else ""
-    return f"{wanted.name}{extras}{wanted.specifier}"
+    return f"{wanted.name}{extras}{wanted.specifier}"[:200]
 
 
 def _install(wanted: Requirement, python: Interpreter) -> str:

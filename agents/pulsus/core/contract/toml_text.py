@@ -1,0 +1,26 @@
+"""TOML that others wrote, read within bounds. Pure."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+MOST_DOTS = 1000
+"""In one line: a key of many parts takes Python's reader the square of their number."""
+
+
+class TomlError(ValueError):
+    """Not a document Pulsus accepts; the message is one line."""
+
+
+def load(text: str) -> dict[str, Any]:
+    """The table the text holds. Raises TomlError."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > MOST_DOTS:
+            raise TomlError(f"line {number} has more than {MOST_DOTS} dots")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise TomlError("it is nested too deeply") from None
+    except ValueError as error:  # of tomllib, or of a number of very many digits
+        raise TomlError(" ".join(str(error).split())) from None
