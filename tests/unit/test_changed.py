@@ -64,7 +64,8 @@ def test_a_folder_inside_the_repository_will_do(repo):
     (repo / "deep").mkdir()
     (repo / "edited.py").write_text("x = 2\n", encoding="utf-8")
     top, found = changed_since(repo / "deep", "main")
-    assert (top, found) == (repo.resolve(), {repo.resolve() / "edited.py"})
+    assert top == repo.resolve()
+    assert found == {top / "edited.py"}
 
 
 @pytest.mark.parametrize("revision", ["nope", "", "--output=/tmp/x", "HEAD:same.py"])

@@ -1,11 +1,15 @@
 """The type step (spec §8.2), with the real mypy."""
 
+import errno
+import tempfile
+
 import pytest
 
 from pulsus.config.settings import ValidationConfig
 from pulsus.core.validators.checker import Text
 from pulsus.core.validators.mypy import mypy
-from pulsus.errors import ConfigError
+from pulsus.core.validators.ruff import ruff
+from pulsus.errors import ConfigError, DiskFull
 
 FLAGS = ValidationConfig().mypy_flags
 WRONG = "def run() -> int:\n    return 'x'\n"
@@ -151,3 +155,14 @@ def test_caches_of_other_flags_do_not_undo_each_other(check, cache):
     before = {p.name for p in cache.iterdir()}
     check("x = 1\n", flags=("--strict",))
     assert len({p.name for p in cache.iterdir()} - before) == 1
+
+
+@pytest.mark.parametrize("step", [ruff, mypy])
+def test_a_full_disk_below_the_copies_is_an_error_that_says_so(step, monkeypatch):
+    def full(*args, **given):
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    given = {"rules": ("F",)} if step is ruff else {"flags": FLAGS, "cache_dir": None}
+    with pytest.raises(DiskFull, match="/tmp/x"):
+        step([Text("t", b"x = 1\n")], seconds=20.0, **given)

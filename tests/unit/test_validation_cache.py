@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
+from pulsus.core.sandbox import bubblewrap
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import ValidatedModule
 from pulsus.core.validators import basis as module
@@ -226,7 +227,7 @@ def test_verdicts_rest_on_settings_tools_and_our_own_code(tmp_path, monkeypatch)
     assert digest(validation=ValidationConfig(ruff_rules=("F",))) != before
     assert digest(sandbox=SandboxConfig(max_seconds=1.0)) != before
     assert digest(plugins=(("house", test_verdicts_rest_on_settings_tools_and_our_own_code),))
-    monkeypatch.setattr(module.bubblewrap, "candidates", lambda: ())
+    monkeypatch.setattr(bubblewrap, "candidates", lambda: ())
     assert digest() != before
     monkeypatch.undo()
     (tmp_path / "site-packages" / "requests-2.0.dist-info").mkdir(parents=True)

@@ -13,13 +13,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.validators.finding import Finding
+from pulsus.errors import storage_error
 from pulsus.record import dataclass
 
 _MEMORY_BYTES = 4 << 30
@@ -114,6 +115,19 @@ def missing(module: str) -> Finding:
     """The answer where a checker is not installed: nothing is proven."""
     text = f"{module} is not installed for this Python (CHECKER_MISSING): pip install {module}"
     return Finding(ok=False, message=text, unverified=True)
+
+
+@contextmanager
+def copying() -> Iterator[None]:
+    """A block that makes copies of modules and starts a checker on them.
+
+    Raises StorageUnwritable or DiskFull in the place of OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        place = error.filename if isinstance(error.filename, str) else None
+        raise storage_error(error, Path(place or os.environ.get("TMPDIR", "/tmp"))) from error
 
 
 def isolated(code: str) -> list[str]:

@@ -21,7 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.core.telemetry.printable import one_line
-from pulsus.core.validators.checker import Checker, Ran, Text, first_line, isolated, missing
+from pulsus.core.validators.checker import (
+    Checker,
+    Ran,
+    Text,
+    copying,
+    first_line,
+    isolated,
+    missing,
+)
 from pulsus.core.validators.finding import Finding
 from pulsus.core.validators.mypy_cache import NOWHERE, forget, usable
 from pulsus.errors import ConfigError
@@ -52,12 +60,13 @@ class Waiting:
     """A mypy that has no order yet. Call `end` in any case."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="pulsus-mypy-"))
-        try:
-            self.checker = Checker(isolated(_WAIT), self.folder)
-        except OSError:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            raise
+        with copying():
+            self.folder = Path(tempfile.mkdtemp(prefix="pulsus-mypy-"))
+            try:
+                self.checker = Checker(isolated(_WAIT), self.folder)
+            except OSError:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                raise
 
     def end(self) -> None:
         """Kill it and remove its copies."""
@@ -157,8 +166,9 @@ class Mypy:
         self.start()
         assert self._waiting
         files = {_stem(text): text for text in texts}
-        for stem, text in files.items():
-            (self._waiting.folder / f"{stem}.py").write_bytes(text.source)
+        with copying():
+            for stem, text in files.items():
+                (self._waiting.folder / f"{stem}.py").write_bytes(text.source)
         args = [
             *self._flags,
             *(f"--config-file={CONFIG}", f"--cache-dir={cache}", "--no-sqlite-cache"),

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.core.telemetry.printable import one_line
-from pulsus.core.validators.checker import Checker, Ran, Text, first_line, missing
+from pulsus.core.validators.checker import (
+    Checker,
+    Ran,
+    Text,
+    copying,
+    first_line,
+    missing,
+)
 from pulsus.core.validators.finding import Finding
 from pulsus.errors import ConfigError
 
@@ -62,17 +69,17 @@ def _some(
 
 
 def _run(texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float) -> Ran:
-    with tempfile.TemporaryDirectory(prefix="pulsus-ruff-") as name:
+    files = [f"{number}/{text.file}" for number, text in enumerate(texts)]
+    argv = [
+        *(str(program), "check", "--isolated", "--no-cache", "--no-fix", "--quiet"),
+        *("--output-format=json", f"--select={','.join(rules)}", "--target-version=py311"),
+        *("--", *files),
+    ]
+    with copying(), tempfile.TemporaryDirectory(prefix="pulsus-ruff-") as name:
         folder = Path(name)
-        files = [f"{number}/{text.file}" for number, text in enumerate(texts)]
         for file, text in zip(files, texts, strict=True):
             (folder / file).parent.mkdir()
             (folder / file).write_bytes(text.source)
-        argv = [
-            *(str(program), "check", "--isolated", "--no-cache", "--no-fix", "--quiet"),
-            *("--output-format=json", f"--select={','.join(rules)}", "--target-version=py311"),
-            *("--", *files),
-        ]
         checker = Checker(argv, folder)
         try:
             return checker.result(seconds)
