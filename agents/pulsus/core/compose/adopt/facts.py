@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pulsus.core.compose import guarded_imports, guarded_io
-from pulsus.core.compose.adopt.values import Effects
+from pulsus.core.types import Effects
 
 SECRET = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?)(?:_|\Z)"

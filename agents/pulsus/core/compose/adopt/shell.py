@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from pulsus.core.compose.adopt.facts import SECRET
 from pulsus.core.compose.adopt.values import (
-    Effects,
     NotAdoptable,
     Parameter,
     Script,
@@ -20,6 +19,7 @@ from pulsus.core.compose.adopt.values import (
 )
 from pulsus.core.compose.source import text as quoted
 from pulsus.core.telemetry.printable import one_line
+from pulsus.core.types import Effects
 
 MAX_BYTES = 100_000  # Linux takes at most 128 KiB in one argument of a program
 SHELLS = ("bash", "sh", "dash", "ksh")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from pulsus.core.types import Kind
+from pulsus.core.types import Effects, Kind
 
 Style = Literal[
     "flag", "off", "either", "option", "separate", "many", "repeat", "count", "place", "rest"
@@ -38,15 +38,6 @@ class Parameter:
     def declared(self) -> str:
         """As it stands in a signature."""
         return f"{self.name}: {self.hint}" + ("" if self.default is None else f" = {self.default}")
-
-
-@dataclass(frozen=True, slots=True)
-class Effects:
-    """What the text shows that the script touches, beside the paths it is given."""
-
-    paths: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
