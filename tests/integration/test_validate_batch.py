@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import pexpect
 import psutil
 import pytest
 import yaml
@@ -321,3 +322,30 @@ def test_the_pre_commit_hook_runs_what_the_command_line_has(many):
     assert words[0] == "pulsus"
     done = pulsus(many, *words[1:], "mine/double.py", "mine/types.py")
     assert done.code == 3
+
+
+def test_watching_validates_what_changed_and_ctrl_c_ends_it_with_the_last_verdict(many):
+    file = many / "mine" / "double.py"
+    watching = pexpect.spawn(
+        str(PULSUS), ["validate", "mine/double.py", "--watch"], cwd=many, timeout=60
+    )
+    watching.expect("double.py: accepted")
+    watching.expect("watching 1 modules")
+    file.write_text(WRONG, encoding="utf-8")
+    watching.expect("double.py: refused")
+    watching.expect("watching 1 modules")
+    watching.sendintr()
+    watching.expect(pexpect.EOF)
+    watching.close()
+    assert b"Traceback" not in (watching.before or b"")
+    assert watching.exitstatus == 3
+
+
+def test_a_terminal_shows_how_far_it_is(many):
+    shown = pexpect.spawn(
+        str(PULSUS), ["validate", "--no-cache", "mine/double.py", "mine/runs.py"], cwd=many
+    )
+    shown.expect(r"\[#+\.+\] 1 of 2 modules run", timeout=60)
+    shown.expect(pexpect.EOF, timeout=60)
+    shown.close()
+    assert shown.exitstatus == 3
