@@ -49,7 +49,8 @@ LIMITS = replace(
 _CAP = LIMITS.result_bytes + MESSAGE_BYTES
 _EFFECT_BYTES = 1024
 KNOWS_SECRET, PRINTS, REPORTS, FLOODS = 1, 2, 4, 8
-_NULL = FileIO("/dev/null")
+with FileIO("/dev/null") as _NULL:  # a pipe that nobody reads
+    pass
 _TOOL = tool("d/a/t", "Sum.")
 _NO_SUCH_PID = 2**31 - 1
 _MOST_PIECES = 16  # each is a turn of the loop

@@ -3,6 +3,7 @@
 The first byte chooses the reader, the rest is the file.
 """
 
+import atexit
 import re
 import tempfile
 from datetime import UTC, datetime
@@ -46,6 +47,7 @@ _MEMORY = Path("/dev/shm")
 _KEPT = tempfile.TemporaryDirectory(
     prefix="pulsus-fuzz-", dir=_MEMORY if _MEMORY.exists() else None
 )
+atexit.register(_KEPT.cleanup)
 _FOLDER = Path(_KEPT.name)
 _DAY = datetime(2026, 3, 1, tzinfo=UTC)
 _TAIL = re.compile(rb',"hash":"[0-9a-f]*"}$')

@@ -101,7 +101,7 @@ def test_a_value_out_of_range_names_key_value_and_file(tmp_path, text, key):
     assert "config/pulsus.toml" in caught.value.message
 
 
-@pytest.mark.parametrize("content", [b"[ranker\n", b"\xff\xfe", b"= 1"])
+@pytest.mark.parametrize("content", [b"[ranker\n", b"\xff\xfe", b"= 1", b"a = " + b"9" * 5_000])
 def test_a_settings_file_that_does_not_parse_is_one_clear_error(tmp_path, content):
     (tmp_path / "config").mkdir()
     (tmp_path / "config/pulsus.toml").write_bytes(content)
