@@ -45,11 +45,12 @@ def test_start(show, monkeypatch):
     """Until the harness has confined itself and waits for the word, and until all is over."""
     ready_at = []
     original = session.Session._start_watching
-    monkeypatch.setattr(
-        session.Session,
-        "_start_watching",
-        lambda own: ready_at.append(time.perf_counter()) or original(own),
-    )
+
+    def noted(own):
+        ready_at.append(time.perf_counter())
+        return original(own)
+
+    monkeypatch.setattr(session.Session, "_start_watching", noted)
     source = b"def run():\n    return 1\n"
     call(source)
     bare, ready, whole = [], [], []

@@ -56,6 +56,9 @@ class Silent:
     def value(self, arg):
         raise AssertionError("not asked for a value")
 
+    def example(self, problem):
+        raise AssertionError("not asked for an example")
+
     def confirm_run(self, tool):
         raise AssertionError("not asked to run")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.rankers.memory import PastMemory
 from pulsus.core.rankers.recollection import Past, Segment, WordCounts
-from pulsus.core.storage.accepted import PastRoute
+from pulsus.core.storage.accepted import Outcome, PastRoute
 from pulsus.routing.told import of_routes
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -22,7 +22,7 @@ kinds = st.sampled_from(["ran", "refused", "failed", "right", "none"])
 
 def route(number, day, kind, tool, request=SPELLINGS[0]):
     told = kind in ("right", "none")
-    ended = {"ran": "accepted", "right": "accepted", "failed": "failed"}
+    ended: dict[str, Outcome] = {"ran": "accepted", "right": "accepted", "failed": "failed"}
     return PastRoute(
         NOON + timedelta(days=day),
         f"run-{number}",

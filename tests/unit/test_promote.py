@@ -323,7 +323,8 @@ def test_secrets_and_line_breaks_stay_out_of_the_record(tmp_path):
 def test_a_rename_that_fails_half_way_is_taken_back(tmp_path, monkeypatch):
     promoted(tmp_path)
     before = tree(tmp_path / "workflows")
-    rename, calls = os.rename, []
+    rename = os.rename
+    calls: list[object] = []
 
     def failing(*args, **options):
         if args[1] == "CHANGELOG.md" and not calls:

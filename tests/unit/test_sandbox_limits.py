@@ -160,16 +160,13 @@ def test_everything_dies_with_the_process_that_validates():
         stderr=subprocess.PIPE,
         text=True,
     )
-    try:
+    with parent:
         # The sandbox's own clocks end the parent where its child never comes: how long a loaded
         # machine takes until then says nothing about what is tested here.
         while not processes_with(token) and parent.poll() is None:
             time.sleep(0.05)
         ended = "" if parent.poll() is None else parent.communicate()[1]
-    finally:
         parent.kill()
-        parent.wait()
-        parent.stderr.close()
     assert not ended
     assert gone(token)
 
