@@ -90,7 +90,7 @@ def test_a_plan_that_needs_a_denied_tool_is_told_so_but_an_alternative_to_one_is
 
 def test_the_right_tool_below_tau_is_told_by_how_much_and_why():
     found = wrong_policy(
-        GoldenRow("q", ("shared/x/a",), "select"),
+        GoldenRow("how many inodes", ("shared/x/a",), "select"),
         Choice("generate", (), ""),
         [replace(ranked("shared/x/a", 0.4), unmatched=("inodes",))],
         context(),

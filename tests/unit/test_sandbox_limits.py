@@ -4,11 +4,13 @@ import os
 import secrets
 import subprocess
 import sys
+import threading
 import time
 from textwrap import dedent
 
 import pytest
 
+from pulsus.core.sandbox import stopping
 from pulsus.core.types import InlineFile
 from tests.sandboxes import need_sandbox, processes_with, sandboxed
 
@@ -169,6 +171,25 @@ def test_everything_dies_with_the_process_that_validates():
         parent.kill()
     assert not ended
     assert gone(token)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts it by a fork")
+def test_a_sandbox_given_up_before_it_has_a_session_of_its_own_ends_too(monkeypatch):
+    need_sandbox()
+    setsid = os.setsid
+
+    def late():
+        time.sleep(0.5)
+        setsid()
+
+    monkeypatch.setattr(os, "setsid", late)
+    given_up = threading.Event()
+    given_up.set()
+    began = time.monotonic()
+    with stopping.on(given_up):
+        outcome = sandboxed("def run():\n    return 1\n")
+    assert outcome.status == "unverified"
+    assert time.monotonic() - began < 10
 
 
 def test_a_flood_of_output_is_cut_and_then_killed():

@@ -73,10 +73,13 @@ def row(
 
 
 def _newest(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
-    """The id of the newest run that `said` means: run ids begin with their time."""
-    found = [r.run_id for r in routes if r.route_id == said and not r.told]
-    traces = sorted((p.parent.name for p in runs.glob("run-*/steps.log")), reverse=True)
-    for name in traces:
+    """The id of the newest run that `said` means.
+
+    Run ids begin with their second; within one, the trace that was written last is the newest.
+    """
+    found = []
+    traces = [(p.parent.name, p.stat().st_mtime_ns) for p in runs.glob("run-*/steps.log")]
+    for name, _ in sorted(traces, key=lambda t: (_second(t[0]), t[1]), reverse=True):
         try:
             run = _traced(name, runs / name / "steps.log")
         except RunNotFound:
@@ -84,12 +87,17 @@ def _newest(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
         if said in ("last", run.route_id):
             found.append(name)
             break
+    found += [r.run_id for r in reversed(routes) if r.route_id == said and not r.told]
     if not found:
         what = "there is no run" if said == "last" else f"no run of {said} is known here"
         raise RunNotFound(
             what, hint="its trace may have been removed by `pulsus gc`; route the request again"
         )
-    return max(found)
+    return max(found, key=_second)
+
+
+def _second(run_id: str) -> str:
+    return run_id[: len("run-20260301-120000")]
 
 
 def _traced(run_id: str, path: Path) -> PastRun:
