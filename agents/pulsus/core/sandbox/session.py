@@ -77,9 +77,10 @@ class Session:
         with suppress(ProcessLookupError):
             if self._init_fd is not None:
                 signal.pidfd_send_signal(self._init_fd, signal.SIGKILL)
-        if self._process.poll() is None:
+        with suppress(ProcessLookupError):
             # First itself: a fork that has not got its own group yet would outlive the group's end.
-            os.kill(self._process.pid, signal.SIGKILL)
+            if self._process.poll() is None:
+                os.kill(self._process.pid, signal.SIGKILL)
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
