@@ -127,7 +127,14 @@ class Docs:
             return None
         except OSError as error:
             self.warnings.append(f"{self._file.name} not used: {error}")
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             self.warnings.append(f"{self._file.name} rebuilt: it is damaged ({error})")
         return None
 

@@ -62,7 +62,7 @@ def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
     """Everything the files tell. `latest` maps a tool's id to its last promotion."""
     return [
         *_refused(catalogue),
-        *_same_bytes(catalogue.tools),
+        *_same_bytes([t for t in catalogue.tools if not _is_deprecated(t, latest)]),
         *_blocks_itself(catalogue.tools),
         *_shadowed(catalogue),
         *_incomplete(catalogue.tools),
@@ -127,6 +127,12 @@ def _refused(catalogue: Catalogue) -> Iterator[Finding]:
     for tool in catalogue.tools:
         for error in tool.contract_errors:
             yield Finding("CONTRACT_ERROR", "error", tool.path, (tool.id,), error, fix)
+
+
+def _is_deprecated(tool: ToolSpec, latest: Mapping[str, Record]) -> bool:
+    """Whether another is to be used instead: where it moved, that one has its very bytes."""
+    record = latest.get(tool.id)
+    return record is not None and record.deprecated
 
 
 def _same_bytes(tools: Sequence[ToolSpec]) -> Iterator[Finding]:

@@ -41,7 +41,14 @@ class Values:
             return fresh
         try:
             return decode(json.loads(fresh or self.packed(ref)[_HEAD.size :]))
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             raise DamagedValue(str(error)) from None
 
     def packed(self, ref: int) -> bytes:

@@ -74,7 +74,7 @@ def from_bytes(data: bytes) -> tuple[WordCounts, Segment, Mapping[str, Any]] | N
             return None
         columns = _views(body, head["sizes"])
         return _counts(head, columns), _segment(head, columns), head["told"]
-    except (KeyError, TypeError, ValueError, IndexError, RecursionError):
+    except (LookupError, TypeError, ValueError, OverflowError, RecursionError):
         return None
 
 
@@ -83,7 +83,7 @@ def of_another_format(data: bytes) -> bool:
     try:
         head = json.loads(data[: data.index(b"\n")])
         return bool((head["format"], head["order"]) != (FORMAT, sys.byteorder))
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return False
 
 

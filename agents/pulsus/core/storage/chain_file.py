@@ -43,10 +43,15 @@ def write_head(folder: Path, head: Head) -> None:
     """Replace the head file."""
     path = folder / HEAD_NAME
     temp = path.with_suffix(".tmp")  # one name will do: the caller holds the lock
+    data = head_bytes(head)
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _OPEN, 0o644)
     try:
-        os.write(fd, head_bytes(head))
+        if os.write(fd, data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(fd)
+    except OSError:
+        temp.unlink(missing_ok=True)
+        raise
     finally:
         os.close(fd)
     temp.rename(path)
