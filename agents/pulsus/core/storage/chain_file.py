@@ -29,10 +29,13 @@ def write_line(path: Path, line: bytes) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o644)
     try:
         size = os.fstat(fd).st_size
-        if os.write(fd, line) != len(line):
+        try:
+            _write(fd, line)
+        except OSError:
             os.ftruncate(fd, size)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(fd)
+            if size == 0:
+                path.unlink(missing_ok=True)
+            raise
     finally:
         os.close(fd)
     if size == 0:
@@ -46,9 +49,7 @@ def write_head(folder: Path, head: Head) -> None:
     data = head_bytes(head)
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _OPEN, 0o644)
     try:
-        if os.write(fd, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(fd)
+        _write(fd, data)
     except OSError:
         temp.unlink(missing_ok=True)
         raise
@@ -56,6 +57,12 @@ def write_head(folder: Path, head: Head) -> None:
         os.close(fd)
     temp.rename(path)
     _sync_folder(folder)
+
+
+def _write(fd: int, data: bytes) -> None:
+    if os.write(fd, data) != len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(fd)
 
 
 def _sync_folder(folder: Path) -> None:
