@@ -326,14 +326,16 @@ def test_the_pre_commit_hook_runs_what_the_command_line_has(many):
 
 def test_watching_validates_what_changed_and_ctrl_c_ends_it_with_the_last_verdict(many):
     file = many / "mine" / "double.py"
+    file.write_text(WRONG, encoding="utf-8")
     watching = pexpect.spawn(
         str(PULSUS), ["validate", "mine/double.py", "--watch"], cwd=many, timeout=60
     )
-    watching.expect("double.py: accepted")
-    watching.expect("watching 1 modules")
-    file.write_text(WRONG, encoding="utf-8")
     watching.expect("double.py: refused")
-    watching.expect("watching 1 modules")
+    for text, told in ((DOCUMENTED, "accepted"), (WRONG, r"refused \(cached\)")):
+        watching.expect("watching 1 module;")
+        file.write_text(text, encoding="utf-8")
+        watching.expect(f"double.py: {told}")
+    watching.expect("watching 1 module;")
     watching.sendintr()
     watching.expect(pexpect.EOF)
     watching.close()

@@ -1,11 +1,14 @@
 """`validate --watch`: rounds on changes, quiet in between, and a clean end."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from pulsus.cli import validate_watch
 from pulsus.cli.common import Session
+from pulsus.core.types import ValidationReport
+from pulsus.core.validators.cache import Checked
 from pulsus.errors import UsageError
 
 
@@ -24,8 +27,8 @@ class Rounds:
             raise UsageError("a file is gone", hint="look")
         return [(path, b"") for path in paths]
 
-    def run(self, modules, *, only_new=False):
-        self.asked.append(only_new)
+    def run(self, modules, news=None):
+        self.asked.append(news)
         return 3 if len(self.asked) == 1 else 0
 
 
@@ -67,7 +70,7 @@ def test_an_unchanged_tree_is_validated_once_and_polled_without_haste(watched):
     _, call = watched
     clock, rounds = Clock(*[nothing] * 5), Rounds()
     assert call(clock, rounds) == 3
-    assert rounds.asked == [False]
+    assert len(rounds.asked) == 1
     assert min(clock.slept) >= 0.25
 
 
@@ -76,7 +79,7 @@ def test_a_change_is_one_round_however_often_the_file_is_written(watched):
     clock = Clock(write(module, "a"), write(module, "ab"), write(module, "abc"), nothing, nothing)
     rounds = Rounds()
     assert call(clock, rounds) == 0
-    assert rounds.asked == [False, True]
+    assert len(rounds.asked) == 2
 
 
 def test_new_gone_and_replaced_files_are_changes(watched):
@@ -92,14 +95,15 @@ def test_new_gone_and_replaced_files_are_changes(watched):
     clock = Clock(write(new, ""), nothing, new.unlink, nothing, replace, nothing)
     rounds = Rounds()
     call(clock, rounds)
-    assert rounds.asked == [False, True, True, True]
+    assert len(rounds.asked) == 4
+    assert len(set(map(id, rounds.asked))) == 1  # what one round told, the next ones know
 
 
 def test_a_round_that_cannot_be_made_is_told_and_the_next_change_tries_again(watched, capsys):
     module, call = watched
     rounds = Rounds(fails=(False, True, False))
     assert call(Clock(write(module, "a"), nothing, write(module, "b"), nothing), rounds) == 0
-    assert rounds.asked == [False, True]
+    assert len(rounds.asked) == 2
     assert "a file is gone" in capsys.readouterr().err
 
 
@@ -107,3 +111,43 @@ def test_the_first_round_must_be_possible(watched):
     _, call = watched
     with pytest.raises(UsageError):
         call(Clock(), Rounds(fails=(True,)))
+
+
+def checked(name, verdict, *, cached=True):
+    report = ValidationReport(
+        ok=verdict == "accepted",
+        verdict=verdict,
+        path=Path(name),
+        sha256=verdict,
+        steps=(),
+        duration_ms=1,
+        artifacts=(),
+        summary="",
+        cached=cached,
+    )
+    return Checked(report)
+
+
+def test_a_module_repaired_to_what_was_accepted_before_is_told_again():
+    news, good = validate_watch.News(), checked("m.py", "accepted")
+    bad, other = checked("m.py", "refused", cached=False), checked("n.py", "accepted")
+    assert news([good, other]) == [good, other]
+    assert news([bad, other]) == [bad]
+    assert news([good, other]) == [good]
+    assert news([good, other]) == []
+
+
+def test_what_came_back_after_it_was_gone_is_told_again():
+    news, one, other = (
+        validate_watch.News(),
+        checked("m.py", "accepted"),
+        checked("n.py", "refused"),
+    )
+    news([one, other])
+    assert news([other]) == []
+    assert news([one, other]) == [one]
+
+
+def test_a_verdict_that_cannot_be_kept_is_told_every_time():
+    news, lost = validate_watch.News(), checked("m.py", "unverified", cached=False)
+    assert [news([lost]), news([lost])] == [[lost], [lost]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session
+from pulsus.cli.validate_text import counted
 from pulsus.core.validators.batch import Batch
 from pulsus.core.validators.finding import Steps
 from pulsus.errors import PulsusError, UsageError
@@ -22,6 +23,8 @@ from pulsus.routing import files
 if TYPE_CHECKING:
     from pulsus.core.validators.cache import Cache, Checked
     from pulsus.core.validators.mypy import Ahead
+
+    News = Callable[[Sequence[Checked]], Sequence[Checked]]
 
 File = tuple[Path, bytes]
 
@@ -37,17 +40,20 @@ class Validation:
         self._session = session
         self._app = session.app
 
-    def run(self, modules: Sequence[File], *, only_new: bool = False) -> int:
+    def run(self, modules: Sequence[File], news: News | None = None) -> int:
         """The exit status, once the verdicts are printed in the order of `modules`.
 
-        `only_new`: those that were known before are not printed.
+        `news` says which of them to print; None prints all.
         """
         quiet = self._session.verbosity < 0
         told = None if quiet or not output.is_terminal(sys.stderr) else _bar
         found = self._batch.check(modules, told)
         self._app.settle()
-        shown = [c for c in found if not (only_new and c.report.cached)]
-        _print(shown, self._session)
+        shown = found if news is None else news(found)
+        if shown or not found:
+            _print(shown, self._session)
+        if len(shown) < len(found):
+            click.echo(f"all in all {counted(found)}")
         return 0 if all(checked.report.ok for checked in found) else 3
 
     def modules(self, paths: Iterable[Path], revision: str | None) -> list[File]:

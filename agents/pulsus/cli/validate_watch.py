@@ -11,6 +11,7 @@ import click
 from pulsus.cli import output
 from pulsus.cli.common import Session
 from pulsus.cli.validate_run import Validation
+from pulsus.core.validators.cache import Checked
 from pulsus.errors import PulsusError
 
 POLL_SECONDS = 0.5
@@ -31,21 +32,44 @@ def watch(
     tries again. The first one must be possible: it raises.
     """
     validation = Validation(session)
+    news = News()
     seen = _seen(paths)
-    status = validation.run(validation.modules(paths, revision))
+    status = validation.run(validation.modules(paths, revision), news)
     try:
         while True:
-            output.note(f"watching {len(seen)} modules; Ctrl-C ends it")
+            many = "" if len(seen) == 1 else "s"
+            output.note(f"watching {len(seen)} module{many}; Ctrl-C ends it")
             seen = _changed(paths, seen, sleep)
-            status = _again(Validation(session), paths, revision)
+            status = _again(Validation(session), paths, revision, news)
     except KeyboardInterrupt:
         output.note("")
         return status
 
 
-def _again(validation: Validation, paths: Sequence[Path], revision: str | None) -> int:
+class News:
+    """Which verdicts to print: those just reached, and those that the last round did not give.
+
+    A module that is as it was before somebody broke it is known, and still news.
+    """
+
+    def __init__(self) -> None:
+        self._told: dict[Path, tuple[str, str]] = {}
+
+    def __call__(self, found: Sequence[Checked]) -> list[Checked]:
+        """Those to print, in their order; they are no news the next time."""
+        before = self._told
+        self._told = {c.report.path: (c.report.sha256, c.report.verdict) for c in found}
+        return [
+            checked
+            for checked in found
+            if not checked.report.cached
+            or before.get(checked.report.path) != self._told[checked.report.path]
+        ]
+
+
+def _again(validation: Validation, paths: Sequence[Path], revision: str | None, news: News) -> int:
     try:
-        return validation.run(validation.modules(paths, revision), only_new=True)
+        return validation.run(validation.modules(paths, revision), news)
     except PulsusError as failure:
         click.echo(err=True)
         output.fail(failure, as_json=False)
