@@ -132,3 +132,28 @@ def test_a_promised_key_that_is_absent_is_a_warning():
     )
     run.import_smoke()
     assert run.dry_run().warnings == ("Returns: names value, which the result does not have",)
+
+
+def test_a_failed_run_is_shown_where_the_module_raised():
+    run, _ = dry(DOCUMENTED, Outcome("failed", "run", message="ValueError: no", line=3))
+    run.import_smoke()
+    assert run.dry_run().line == 3
+
+
+@pytest.mark.parametrize("line", [0, -4, 10_000])
+def test_a_run_whose_line_is_not_the_modules_is_shown_at_its_entry_point(line):
+    run, _ = dry(DOCUMENTED, Outcome("failed", "run", message="ValueError: no", line=line))
+    run.import_smoke()
+    entry = DOCUMENTED.splitlines()[run.dry_run().line - 1]
+    assert entry.startswith("def run(")
+
+
+def test_a_wrong_result_is_shown_at_the_entry_point():
+    run, _ = dry(DOCUMENTED, Outcome("ok", "done", value={"value": 9}))
+    run.import_smoke()
+    assert DOCUMENTED.splitlines()[run.dry_run().line - 1].startswith("def run(")
+
+
+def test_an_import_that_fails_is_shown_where_it_does():
+    run, _ = dry(DOCUMENTED, Outcome("failed", "import", message="ImportError: no", line=2))
+    assert run.import_smoke().line == 2

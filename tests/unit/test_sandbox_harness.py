@@ -101,3 +101,31 @@ def test_a_candidate_cannot_replace_the_step_runner():
         steps={"shared/math/double": StepSource("run", DOUBLE)},
     )
     assert "already" in outcome.message
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("line", "where"),
+    [
+        pytest.param("    return {}['missing']", 5, id="itself"),
+        pytest.param("    return int('x')", 5, id="what it calls"),
+        pytest.param("    return within()", 3, id="its own function"),
+        pytest.param("    return {1, 2}", 0, id="a result that is none"),
+        pytest.param("    return 1\nreturn 2", 6, id="syntax"),
+        pytest.param("    raise Lies", 0, id="a class that hides it"),
+    ],
+)
+def test_a_failure_says_its_innermost_line_of_the_candidate(line, where):
+    text = f"""
+def within():
+    return json.loads('[')
+def run():
+{line}
+import json
+class Lies(Exception):
+    @property
+    def __traceback__(self):
+        raise KeyboardInterrupt
+"""
+    outcome = sandboxed(text)
+    assert (outcome.status, outcome.line) == ("failed", where)

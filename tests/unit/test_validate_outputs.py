@@ -53,6 +53,10 @@ GOOD = checked(
     OK, path="good.py", verdict="accepted", proof="shape", observed=Observed(paths=("/x",))
 )
 FOUND = (checked(OK, LINT), checked(OK, TYPES, path="a b/ü.py"), GOOD)
+FAILED = checked(OK, StepResult("dry-run", False, 9, message="no", line=17), path="runs.py")
+WARNED = checked(
+    OK, path="warned.py", verdict="accepted", warnings=("has no Args", "an%0A% odd one")
+)
 UNVERIFIED = checked(OK, NOWHERE, path="other.py", verdict="unverified")
 
 
@@ -71,13 +75,45 @@ def test_a_refusal_of_the_gate_has_its_line():
     assert (found.rule, found.line) == ("static", 7)
 
 
+def test_a_failed_run_is_shown_at_its_line_not_at_the_first():
+    (found,) = findings(FAILED.report)
+    assert (found.rule, found.line) == ("dry-run", 17)
+    (line, _) = validate_github.rendered((FAILED,), PROJECT).splitlines()
+    assert line.startswith("::error file=runs.py,line=17,col=1,title=pulsus dry-run::")
+    (run,) = json.loads(validate_sarif.rendered((FAILED,), PROJECT))["runs"]
+    (place,) = run["results"][0]["locations"]
+    assert place["physicalLocation"]["region"]["startLine"] == 17
+    suite = ElementTree.fromstring(validate_junit.rendered((FAILED,), PROJECT))[0]
+    passed, case = suite.findall("testcase")
+    assert "line" not in passed.attrib
+    assert (case.get("file"), case.get("line")) == ("runs.py", "17")
+
+
+def test_warnings_are_told_in_every_form_and_refuse_nothing():
+    first, second, last = validate_github.rendered((WARNED,), PROJECT).splitlines()
+    assert first == "::warning file=warned.py,line=1,col=1,title=pulsus warning::has no Args"
+    assert second.endswith("::an%250A%25 odd one")
+    assert last == "1 module: 1 accepted"
+    log = json.loads(validate_sarif.rendered((WARNED,), PROJECT))
+    jsonschema.Draft4Validator(SCHEMA).validate(log)
+    (run,) = log["runs"]
+    assert [(r["ruleId"], r["level"]) for r in run["results"]] == [("warning", "warning")] * 2
+    assert run["invocations"][0]["executionSuccessful"] is True
+    suite = ElementTree.fromstring(validate_junit.rendered((WARNED,), PROJECT))[0]
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "0")
+    (said,) = suite.findall("system-out")
+    assert said.text == "warning: has no Args\nwarning: an%0A% odd one"
+    assert "has no Args" in validate_text.rendered((WARNED,), PROJECT)
+    assert "has no Args" in validate_json.rendered((WARNED,), PROJECT)
+
+
 def test_whatever_is_not_accepted_has_a_finding():
     for step in ("ruff", "mypy", "dry-run", "house-rules"):
         (found,) = findings(checked(StepResult(step, False, 1, message="")).report)
         assert found.message
 
 
-@pytest.mark.parametrize("found", [FOUND, (UNVERIFIED,), (), (GOOD,)], ids=len)
+@pytest.mark.parametrize("found", [FOUND, (UNVERIFIED,), (), (GOOD,), (*FOUND, WARNED)], ids=len)
 def test_sarif_is_what_its_schema_says(found):
     log = json.loads(validate_sarif.rendered(found, PROJECT))
     jsonschema.Draft4Validator(SCHEMA).validate(log)
@@ -130,16 +166,19 @@ def evil():
             StepResult("dry-run", False, 1, message=EVIL, output=f"{EVIL}\n{EVIL}"),
             path=f"w/{EVIL.replace('/', '_')},line=1::x.py",
         ),
-        checked(StepResult("ruff", False, 1, message=EVIL, output=f"t.py:1:1: F1 {EVIL}")),
+        checked(
+            StepResult("ruff", False, 1, message=EVIL, output=f"t.py:1:1: F1 {EVIL}"),
+            warnings=(EVIL,),
+        ),
     )
 
 
 def test_a_modules_words_give_github_no_command():
     lines = validate_github.rendered(evil(), PROJECT).splitlines()
-    assert [line.split(" ", 1)[0] for line in lines[:-1]] == ["::error"] * (len(lines) - 1)
-    assert len(lines) == 3
+    said = [line.split(" ", 1)[0] for line in lines[:-1]]
+    assert said == ["::error", "::error", "::warning"]
     for line in lines[:-1]:
-        properties = line.removeprefix("::error ").partition("::")[0]
+        properties = line.partition(" ")[2].partition("::")[0]
         assert len(properties.split(",")) == 4
         assert "\x1b" not in line
         assert "\u202e" not in line

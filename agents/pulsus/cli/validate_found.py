@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from pulsus.core.telemetry.printable import one_line
 from pulsus.core.types import StepResult, ValidationReport
@@ -20,7 +21,8 @@ _LINE = re.compile(r"line (\d+): ")
 class Found:
     """One finding. `rule` is the step, and the checker's own code where it has one.
 
-    `line` and `column` start at 1; they are 1 where the finding is about the whole module.
+    `line` and `column` start at 1; they are 1 where the finding is about the whole module. A
+    `warning` refuses nothing.
     """
 
     rule: str
@@ -29,21 +31,28 @@ class Found:
     line: int = 1
     column: int = 1
     unverified: bool = False
+    level: Literal["error", "warning"] = "error"
 
 
 def findings(report: ValidationReport) -> Iterator[Found]:
-    """What was found wrong, in the order of the steps; at least one where it is not accepted."""
+    """What was found wrong, in the order of the steps; at least one where it is not accepted.
+
+    Warnings come last.
+    """
     for step in report.steps:
         if not step.ok:
-            yield from _of(step)
+            yield from found_by(step)
+    for text in report.warnings:
+        yield Found("warning", "warning", one_line(text, _MESSAGE_CHARS), level="warning")
 
 
-def _of(step: StepResult) -> Iterator[Found]:
+def found_by(step: StepResult) -> Iterator[Found]:
+    """What a step that failed found, in its order; at least one."""
     located = list(_located(step)) if step.step in ("ruff", "mypy") else []
     if located:
         yield from located
         return
-    line = 1
+    line = max(1, step.line)
     if step.step == "static" and (found := _LINE.match(step.message)):
         line = max(1, int(found[1]))
     text = one_line(step.message, _MESSAGE_CHARS) or f"{step.step} failed"

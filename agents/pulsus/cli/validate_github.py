@@ -20,7 +20,7 @@ _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
 def rendered(found: Sequence[Checked], project: Path) -> str:
-    """An `::error` a finding, then how many modules came to which verdict."""
+    """An `::error` or `::warning` a finding, then how many modules came to which verdict."""
     lines = [
         _annotation(relative(checked.report.path, project), finding)
         for checked in found
@@ -37,7 +37,7 @@ def _annotation(path: str, finding: Found) -> str:
         "title": f"pulsus {finding.rule}",
     }
     named = ",".join(f"{name}={_escaped(v, _PROPERTY)}" for name, v in properties.items())
-    return f"::error {named}::{_escaped(finding.message, _DATA)}"
+    return f"::{finding.level} {named}::{_escaped(finding.message, _DATA)}"
 
 
 def _escaped(text: str, table: Mapping[str, str]) -> str:

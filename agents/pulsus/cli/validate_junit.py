@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from pulsus.cli.report import relative
+from pulsus.cli.validate_found import found_by
 from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.types import StepResult
 from pulsus.core.validators.cache import Checked
@@ -16,7 +17,10 @@ _NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def rendered(found: Sequence[Checked], project: Path) -> str:
-    """One document: a suite a module, a case a step. `error` is what could not be verified."""
+    """One document: a suite a module, a case a step. `error` is what could not be verified.
+
+    Warnings are the suite's `system-out`. The line of a finding stands where the case's file does.
+    """
     return "\n".join(_lines(found, project)) + "\n"
 
 
@@ -30,6 +34,9 @@ def _lines(found: Sequence[Checked], project: Path) -> Iterator[str]:
         yield f"  <testsuite name={_attribute(path)} {_counts(report.steps)}>"
         for step in report.steps:
             yield from _case(path, step)
+        if report.warnings:
+            lines = "\n".join(f"warning: {_text(warning)}" for warning in report.warnings)
+            yield f"    <system-out>{escape(lines)}</system-out>"
         yield "  </testsuite>"
     yield "</testsuites>"
 
@@ -41,7 +48,7 @@ def _case(path: str, step: StepResult) -> Iterator[str]:
         yield f"{case}/>"
         return
     kind = "error" if step.unverified else "failure"
-    yield f"{case}>"
+    yield f'{case} line="{next(found_by(step)).line}">'
     yield f"      <{kind} message={_attribute(step.message)}>{escape(_text(step.output))}</{kind}>"
     yield "    </testcase>"
 

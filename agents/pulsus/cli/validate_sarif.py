@@ -20,6 +20,7 @@ _STEPS = {
     "mypy": "Types",
     "import": "The module loads in the sandbox",
     "dry-run": "Its examples give what they say, in the sandbox",
+    "warning": "Nothing that refuses the module, but worth knowing",
 }
 
 
@@ -75,7 +76,7 @@ def _result(checked: Checked, finding: Found, rule: int, project: Path) -> dict[
     return {
         "ruleId": finding.rule,
         "ruleIndex": rule,
-        "level": "error",
+        "level": finding.level,
         "message": {"text": finding.message},
         "locations": [_place(checked, finding, project)],
     }

@@ -363,7 +363,10 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What one validation step found. `output` is the checker's own text, control-stripped."""
+    """What one validation step found. `output` is the checker's own text, control-stripped.
+
+    `line` is where in the module, from 1; 0 where that is not known or the text says it.
+    """
 
     step: str
     ok: bool
@@ -372,6 +375,7 @@ class StepResult:
     output: str = ""
     artifact: Path | None = None
     unverified: bool = False
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import time
 
 from pulsus.core.sandbox.calling import load_module, run_entry
 from pulsus.core.sandbox.observe import install
-from pulsus.core.sandbox.wire import channel, check_json, describe, encode
+from pulsus.core.sandbox.wire import channel, check_json, describe, encode, line_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,12 +123,13 @@ def serve(job: dict[str, Any], send: Send) -> None:
     flush = [sys.stdout.flush, sys.stderr.flush]
     clock, ok_json, text = time.monotonic, check_json, encode
     run, tell, cap = run_entry, describe, int(job["limits"]["result"])
+    line, filename = line_in, job["filename"]
     stage, started = "files", clock()
     try:
         write_files(job["files"])
         install(job["effects_fd"])
         stage, started = "import", clock()
-        module = load_module(job["source"], job["name"], job["filename"])
+        module = load_module(job["source"], job["name"], filename)
         if not callable(getattr(module, job["entry"], None)):
             raise TypeError(f"{job['entry']} is not a function")
         send("imported", {"ms": int((clock() - started) * 1000)})
@@ -147,7 +148,7 @@ def serve(job: dict[str, Any], send: Send) -> None:
         send("done", body)
     except BaseException as error:  # noqa: BLE001 - SystemExit and the like are failures too
         took = int((clock() - started) * 1000)
-        send("failed", {"stage": stage, "ms": took, **tell(error)})
+        send("failed", {"stage": stage, "ms": took, "line": line(error, filename), **tell(error)})
 
 
 def main(job: dict[str, Any]) -> None:

@@ -39,7 +39,8 @@ class Outcome:
     `unverified` means that the candidate never ran: `message` says why. Else `stage` is where a
     failure happened. `value` counts only where `status` is `ok`. Times are milliseconds,
     `peak_bytes` what the whole sandbox held at most. `output` and `trace` are printable text.
-    `observed` is what it tried outside its temporary folder, whatever came of it.
+    `observed` is what it tried outside its temporary folder, whatever came of it. `line` is the
+    innermost one of the candidate's own that failed, as its process says; 0 where there is none.
     """
 
     status: Status
@@ -52,6 +53,7 @@ class Outcome:
     run_ms: int = 0
     peak_bytes: int = 0
     observed: Observed = field(default_factory=Observed)
+    line: int = 0
 
 
 def order(

@@ -123,6 +123,7 @@ class Session:
             run_ms=_number(final.get("ms")),
             peak_bytes=self._peak,
             observed=observed.read(bytes(effects.data), effects.total),
+            line=_number(final.get("line")),
         )
 
     def _decided(self) -> bool:

@@ -82,6 +82,22 @@ def channel(fd: int, nonce: str) -> Send:
     return send
 
 
+def line_in(error: BaseException, filename: str) -> int:
+    """The innermost line of that file that the failure came through; 0 where there is none."""
+    line: int | None = 0
+    try:
+        if isinstance(error, SyntaxError) and error.filename == filename:
+            line = error.lineno
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == filename:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+    except BaseException:  # noqa: BLE001 - the candidate may have written the error's class
+        return 0
+    return line if type(line) is int else 0
+
+
 def describe(error: BaseException) -> dict[str, object]:
     """A failure in words, short, from the candidate's frames on."""
     import traceback

@@ -17,6 +17,7 @@ from pulsus.core.types import Observed, Proof, ToolSpec
 from pulsus.core.validators.effects import judge
 from pulsus.core.validators.finding import Finding, Subject
 from pulsus.core.validators.inputs import MAX_EXAMPLES, Case, NeedsExample, cases
+from pulsus.core.validators.placing import line_of
 
 _SHOWN = 2000
 _LISTED = 5
@@ -58,14 +59,22 @@ class DryRun:
         except NeedsExample as error:
             self._needs = str(error)
         self._first = self._call(self._cases[0] if self._cases else None, self.limits)
-        return _import_finding(self._first)
+        return self._placed(_import_finding(self._first))
 
     def dry_run(self) -> Finding:
         """Whether every case gives a well-formed result, and the expected one where it says."""
         if self._needs or self._first is None:
-            return Finding(ok=False, message=self._needs or "the module was not imported")
+            message = self._needs or "the module was not imported"
+            return self._placed(Finding(ok=False, message=message))
         found = self._judge(self._first)
-        return replace(found, shift_ms=self._first.run_ms)
+        return self._placed(replace(found, shift_ms=self._first.run_ms))
+
+    def _placed(self, found: Finding) -> Finding:
+        """What is refused, with the line it is shown at."""
+        if found.ok or found.unverified:
+            return found
+        raised = self._ran[-1].line if self._ran else 0
+        return replace(found, line=line_of(self.subject.source, self.subject.tool.entry, raised))
 
     def _judge(self, outcome: Outcome) -> Finding:
         seconds_left = self.limits.run_seconds - outcome.run_ms / 1000

@@ -31,7 +31,7 @@ class Finding:
     """`message` is one line: what is wrong and what to do. `output` is the checker's own text.
 
     `unverified`: the check could not be made, which is never a pass. `shift_ms` moves time between
-    steps that share a process.
+    steps that share a process. `line` is where in the module, from 1; 0 where it is not known.
     """
 
     ok: bool
@@ -40,3 +40,4 @@ class Finding:
     unverified: bool = False
     warnings: tuple[str, ...] = ()
     shift_ms: int = 0
+    line: int = 0

@@ -152,7 +152,9 @@ def _plugin(validator: Validator, subject: Subject) -> Finding:
         found = validator(subject.source, subject.tool)
     except Exception as error:  # noqa: BLE001 - third-party code; its failure is this step's
         return Finding(ok=False, message=f"the validator failed: {type(error).__name__}: {error}")
-    return Finding(found.ok, found.message, found.output, unverified=found.unverified)
+    return Finding(
+        found.ok, found.message, found.output, unverified=found.unverified, line=found.line
+    )
 
 
 def _log_names(modules: Sequence[Given]) -> list[str]:

@@ -75,6 +75,7 @@ class Work:
             message=self._redact(one_line(_printable(finding.message), 400)),
             output=self._redact(_printable(finding.output)),
             unverified=finding.unverified,
+            line=finding.line,
         )
         log = self._artifacts.write(self._log_name, result, self.sha256)
         self._results.append(replace(result, artifact=log))
