@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pulsus.core.storage import chain, metadata
+from pulsus.core.storage import chain, metadata, versioning
+from pulsus.core.storage.interface import Change
+from pulsus.core.storage.place import Place, tool_hash
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
 from pulsus.core.storage.semver import Bump
-from pulsus.core.storage.target import Target
+from pulsus.core.storage.target import Target, checked_root
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 
+Replay = Callable[[bytes, bytes], tuple[Change, ...]]
+"""The bytes before and now → what calls like the earlier examples notice."""
+
+_COMPARISONS = 8
+"""Times to run the examples anew because somebody else promoted the same tool meanwhile."""
+
 
 @dataclass(frozen=True, slots=True)
 class CataloguePromoter:
-    """Promotes into `workflows_root` on behalf of one run."""
+    """Promotes into `workflows_root` on behalf of one run.
+
+    `replay` runs the examples of the version being replaced; None leaves them out (tests).
+    """
 
     workflows_root: Path
     state_dir: Path
@@ -33,6 +45,7 @@ class CataloguePromoter:
     replaces: Target | None = None
     restores: str | None = None
     made: Mapping[str, JsonValue] | None = None
+    replay: Replay | None = None
 
     def promote(
         self,
@@ -47,6 +60,18 @@ class CataloguePromoter:
         `edited_from` are the bytes an edited module replaces: while they are what lies at the
         target, they may be overwritten although nobody promoted them.
         """
+        for _ in range(_COMPARISONS - 1):
+            with suppress(versioning.Outdated):
+                return self._promote(validated, target, remove, edited_from)
+        return self._promote(validated, target, remove, edited_from)
+
+    def _promote(
+        self,
+        validated: ValidatedModule,
+        target: Target,
+        remove: Path | None,
+        edited_from: bytes | None,
+    ) -> Promotion:
         replaced = edited_from is not None and _holds(target.path(self.workflows_root), edited_from)
         return promote(
             validated,
@@ -63,6 +88,7 @@ class CataloguePromoter:
                 bump=self.bump,
                 replaces=self.replaces,
                 restores=self.restores,
+                behaviour=self._behaviour(validated.source, target),
                 **self._origin(validated.source),
             ),
             clock=self.clock,
@@ -74,7 +100,8 @@ class CataloguePromoter:
     def current(self, target: Target, sha256: str) -> Promotion | None:
         """The latest revision at `target`, if record and file are of exactly these bytes.
 
-        None as well where the tool is to get another owner.
+        None as well where the tool is to get another owner. Raises BumpRefused where a higher
+        version is asked for it.
         """
         path = self.workflows_root.joinpath(*target.folders, "metadata.jsonl")
         record = metadata.latest(metadata.read(path), f"{target.name}.py")
@@ -84,6 +111,7 @@ class CataloguePromoter:
             return None
         if _sha256(target.path(self.workflows_root)) != sha256:
             return None
+        versioning.refuse_unchanged(record, self.bump)
         return Promotion(
             record.id,
             record.version,
@@ -91,6 +119,20 @@ class CataloguePromoter:
             target.tool_id,
             created=False,
             kind=record.kind,
+        )
+
+    def _behaviour(self, source: bytes, target: Target) -> versioning.Behaviour | None:
+        """What the examples of the revision that is replaced show; sandboxes run, no lock held."""
+        if self.replay is None:
+            return None
+        before = Place.read(checked_root(self.workflows_root), self.replaces or target)
+        latest = before.latest
+        if latest is None:
+            return versioning.Behaviour(None, ())
+        same = latest.tool_hash == tool_hash(source)
+        old = None if same else before.bytes_of(latest.tool_hash)
+        return versioning.Behaviour(
+            latest.tool_hash, () if old is None else self.replay(old, source)
         )
 
     def _origin(self, source: bytes) -> dict[str, Any]:

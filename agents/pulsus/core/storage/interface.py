@@ -43,6 +43,10 @@ class Diff:
         """A patch where callers see no difference."""
         return greatest(*(c.bump for c in self.changes))
 
+    def with_more(self, changes: Sequence[Change]) -> Diff:
+        """These and others, the gravest first."""
+        return Diff(tuple(sorted((*self.changes, *changes), key=lambda c: -BUMPS.index(c.bump))))
+
     @property
     def texts(self) -> tuple[str, ...]:
         """The differences in words, each behind its level."""
@@ -56,7 +60,7 @@ def compare(old: bytes, new: bytes) -> Diff:
     """
     if old == new:
         return Diff()
-    before, after = _read(old), _read(new)
+    before, after = read(old), read(new)
     for what, found in (("earlier", before), ("new", after)):
         if isinstance(found, BrokenTool):
             text = f"the {what} module cannot be read: {found.reason}"
@@ -75,7 +79,7 @@ def between(old: ToolSpec, new: ToolSpec) -> Diff:
         *_effects(old.effects, new.effects),
         *_secrets(old.secrets, new.secrets),
     ]
-    return Diff(tuple(sorted(found, key=lambda c: -BUMPS.index(c.bump))))
+    return Diff().with_more(found)
 
 
 def _arguments(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[Change]:
@@ -199,7 +203,8 @@ def _secrets(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
         yield Change("minor", f"secret {name} is not needed any more")
 
 
-def _read(source: bytes) -> ToolSpec | BrokenTool:
+def read(source: bytes) -> ToolSpec | BrokenTool:
+    """The tool these bytes are, wherever they lie."""
     return read_tool(
         source,
         path=Path("tool.py"),

@@ -44,7 +44,8 @@ class PromotionContext:
 
     `approved_by` is the OS user who approved. `tokens_estimate` None is estimated from the source.
     `owner` None keeps the earlier revision's, `bump` None takes what the change calls for.
-    `replaces` is where the tool was until now; `restores` the version whose bytes come back.
+    `replaces` is where the tool was until now; `restores` the version whose bytes come back;
+    `behaviour` what its earlier examples showed, None where they were not run.
     """
 
     run_id: str | None
@@ -60,6 +61,7 @@ class PromotionContext:
     bump: Bump | None = None
     replaces: Target | None = None
     restores: str | None = None
+    behaviour: versioning.Behaviour | None = None
 
 
 def promote(
@@ -100,6 +102,7 @@ def promote(
             here.require_recorded(validated.source)
         known = here.current(tool_hash(validated.source))
         if known and context.owner in (None, known.owner):
+            versioning.refuse_unchanged(known, context.bump)
             new: tuple[Record, ...] = ()
         else:
             new = _records(validated, here, context, writing)
@@ -172,7 +175,7 @@ def _record(
     now = writing.clock().astimezone(UTC)
     tokens = context.tokens_estimate
     source, target, latest = validated.source, here.target, here.latest
-    step = versioning.decide(source, here, moved, context.bump, context.owner)
+    step = versioning.decide(source, here, moved, context.bump, context.owner, context.behaviour)
     versioning.require_restored(here, tool_hash(source), context.restores)
     return Record(
         id=writing.next_revision(now),

@@ -6,7 +6,7 @@ from pulsus.core.storage import interface, semver
 from pulsus.core.storage.metadata import Record
 from pulsus.core.storage.place import Place
 from pulsus.core.storage.semver import Bump
-from pulsus.errors import BumpRefused, ToolNotFound, VersionNotFound
+from pulsus.errors import BumpRefused, Busy, ToolNotFound, VersionNotFound
 from pulsus.record import dataclass
 
 
@@ -20,19 +20,46 @@ class Step:
     owner: str | None
 
 
+class Outdated(Busy):
+    """Somebody else promoted the tool while its examples were run: they have to be run again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What the examples of the revision with the bytes `against` showed of the new ones.
+
+    `against` None: there was no revision to be compared with.
+    """
+
+    against: str | None
+    changes: tuple[interface.Change, ...]
+
+
 def decide(
-    source: bytes, here: Place, moved: Place | None, asked: Bump | None, owner: str | None
+    source: bytes,
+    here: Place,
+    moved: Place | None,
+    asked: Bump | None,
+    owner: str | None,
+    behaviour: Behaviour | None = None,
 ) -> Step:
     """The version of `source` at `here`: above every earlier one, by what changed for its callers.
 
     `moved` is where the tool was until now: callers must name it anew, so that is major. `asked`
-    may only be more than what the change calls for. Raises BumpRefused, ToolNotFound, HashMoved.
+    may only be more than what the change calls for. Raises BumpRefused, ToolNotFound, HashMoved,
+    Outdated where `behaviour` was held against another revision than is now the latest.
     """
     latest = _latest(here, moved)
     if latest is None:
         _refuse_first(here, asked)
         return Step(semver.FIRST, None, (), owner)
-    diff = _diff(source, moved or here, latest)
+    if behaviour and behaviour.against != latest.tool_hash:
+        raise Outdated(
+            f"{here.target.tool_id} was promoted anew while its new version was compared",
+            hint="promote again: it is then compared with what is there now",
+        )
+    seen = behaviour.changes if behaviour else ()
+    diff = _diff(source, moved or here, latest).with_more(seen)
     needed: Bump = "major" if moved else diff.bump
     changes = list(diff.texts)
     if moved:
@@ -63,6 +90,17 @@ def require_restored(here: Place, digest: str, version: str | None) -> None:
         raise VersionNotFound(
             f"{here.target.tool_id} has no version {version} with these bytes on record",
             hint="run the rollback again: the catalogue has changed meanwhile",
+        )
+
+
+def refuse_unchanged(known: Record, asked: Bump | None) -> None:
+    """Raise BumpRefused where more is asked for bytes that are `known` already."""
+    if asked:
+        raise BumpRefused(
+            f"--bump {asked}: these are the bytes of {known.tool_id} {known.version}, unchanged",
+            hint="leave it out: a version stands for its bytes, and is given once",
+            asked=asked,
+            version=known.version,
         )
 
 
