@@ -47,7 +47,7 @@ lint: $(VENV)/.all ## ruff, mypy, layers
 	@$(BIN)/lint-imports --no-cache
 
 fuzz: $(VENV)/.all ## Each fuzzer for ten minutes; new inputs are kept by hand (CONTRIBUTING.md)
-	@PULSUS_FUZZ_SECONDS=$${PULSUS_FUZZ_SECONDS:-600} $(PYTEST) -n 2 -m fuzz tests/fuzz
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(PYTEST) -n 2 -m fuzz tests/fuzz
 
 bench: $(VENV)/.all ## Benchmarks; results go to docs/benchmarks.md by hand
 	@$(PIP) install -q --group bench

@@ -1,4 +1,4 @@
-"""Each fuzzer looks for inputs that break it, for `PULSUS_FUZZ_SECONDS`, from the kept ones on."""
+"""Each fuzzer looks for inputs that break it, for `FUZZ_SECONDS`, from the kept ones on."""
 
 import importlib.util
 import os
@@ -13,7 +13,7 @@ import pytest
 from tests.fuzz import CORPUS, NAMES
 from tests.fuzz.seeds import made
 
-SECONDS = int(os.environ.get("PULSUS_FUZZ_SECONDS", "60"))
+SECONDS = int(os.environ.get("FUZZ_SECONDS", "60"))
 FOUND = Path(__file__).parents[2] / "logs/fuzz"
 LONGEST = 30  # seconds for one input, on a busy machine
 OPTIONS = (

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -312,6 +313,13 @@ def test_every_input_of_the_action_is_used_and_documented():
         assert f"inputs.{name}" in text
         assert value["description"]
         assert f"`{name}`" in guide
+
+
+def test_the_reader_of_the_guide_is_told_to_name_the_repository():
+    guide = (ROOT / "docs/guides/validate-in-ci.md").read_text(encoding="utf-8")
+    named = re.findall(r"(?:uses: |github\.com/)([\w.-]+/pulsus)\b", guide)
+    assert named == ["OWNER/pulsus", "OWNER/pulsus"]
+    assert "`OWNER/pulsus`, here and below, stands for the repository" in guide
 
 
 def test_the_pre_commit_hook_runs_what_the_command_line_has(many):

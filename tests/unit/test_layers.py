@@ -1,6 +1,7 @@
 """Settings layers (docs/ADRs/0005)."""
 
 import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -80,6 +81,18 @@ def test_a_mistyped_variable_does_not_silently_keep_the_default(tmp_path, monkey
 def test_variables_that_are_no_settings_are_left_alone(tmp_path, monkeypatch, name):
     monkeypatch.setenv(name, "anything")
     assert layers.read(Settings, tmp_path, {}).values == {}
+
+
+def test_no_variable_of_our_own_commands_is_taken_for_a_setting(tmp_path, monkeypatch):
+    files = [ROOT / "Makefile", *(ROOT / "scripts").glob("*"), *(ROOT / ".ci").glob("*")]
+    text = "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+    tests = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("*.py"))
+    read = re.findall(r"environ(?:\.get\(|\[)\"(PULSUS_\w+)", tests)
+    names = {*read, *re.findall(r"\bPULSUS_[A-Z0-9_]+", text)}
+    assert names
+    for name in names:
+        monkeypatch.setenv(name, "60")
+    layers.read(Settings, tmp_path, {})
 
 
 @pytest.mark.parametrize(
