@@ -114,16 +114,17 @@ def test_a_mediocre_tool_of_the_parsed_folder_does_not_win_over_a_clearly_better
     assert looked.candidates[0].tool.id == "a/b/right"
 
 
-def test_the_steps_of_a_plan_come_first_in_its_order():
+def test_the_steps_of_a_plan_come_first_as_the_whole_request_ranks_them():
     listed = [ranked("a/b/x", 0.9), ranked("a/b/y", 0.4), ranked("a/b/z", 0.3)]
-    steps = (ranked("a/b/z", 0.8), ranked("a/b/x", 0.95))
+    steps = (ranked("a/b/w", 0.7), ranked("a/b/z", 0.8), ranked("a/b/x", 0.95))
     found = steps_first(listed, Choice("compose", steps, "why"))
     assert [(r.tool.name, r.p, r.rank) for r in found] == [
-        ("z", 0.8, 1),
-        ("x", 0.95, 2),
-        ("y", 0.4, 3),
+        ("x", 0.95, 1),
+        ("z", 0.8, 2),
+        ("w", 0.7, 3),
+        ("y", 0.4, 4),
     ]
-    assert [bool(r.why_not) for r in found] == [False, False, True]
+    assert [bool(r.why_not) for r in found] == [False, False, False, True]
 
 
 def test_candidates_stay_as_they_are_where_nothing_is_composed():

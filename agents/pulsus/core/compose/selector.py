@@ -96,15 +96,19 @@ def decide(
 
 
 def steps_first(candidates: Sequence[Ranked], choice: Choice) -> tuple[Ranked, ...]:
-    """The candidates with a plan's steps first, in its order; as they are for another policy.
+    """The candidates with a plan's steps first, as they are for another policy.
 
-    A step stands there as it was found for its part of the request.
+    Steps stand among themselves as the whole request ranks them, those only a part of it found
+    last: taken apart wrongly, a request for one tool still has that tool first. Each has the
+    score of its part; the order of the plan is the plan's to show.
     """
     if choice.policy != "compose":
         return tuple(candidates)
-    steps = {r.tool.id: replace(r, why_not=None, tie_break=None) for r in choice.chosen}
+    place = {r.tool.id: n for n, r in enumerate(candidates)}
+    ordered = sorted(choice.chosen, key=lambda r: place.get(r.tool.id, len(place)))
+    steps = {r.tool.id: replace(r, why_not=None, tie_break=None) for r in ordered}
     others = (
-        replace(r, why_not=r.why_not or f"{choice.chosen[0].tool.id} is before it: a step")
+        replace(r, why_not=r.why_not or f"{ordered[0].tool.id} is before it: a step")
         for r in candidates
         if r.tool.id not in steps
     )
