@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import pulsus
 from pulsus import bootstrap
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import Message, Setup
@@ -15,7 +16,7 @@ from pulsus.llm.connect import connect
 from tests.model_server import playing, says
 from tests.scripted import Scripted
 
-PACKAGE = Path(bootstrap.__file__).parent
+PACKAGE = Path(pulsus.__file__).parent
 LOCAL = ModelConfig(base_url="http://127.0.0.1:8000/v1")
 KEY = "k-0123456789"
 

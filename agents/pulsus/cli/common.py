@@ -101,7 +101,7 @@ kind_option = click.option(
 def _log_refusal(session: Session, refusal: Denied) -> None:
     """Keep in the decision log that policy refused something; it is refused in any case."""
     try:
-        session.app.log_refusal(refusal)
+        session.app.upkeep.log_refusal(refusal)
     except PulsusError as failure:
         warn(f"the refusal is not in the decision log: {failure.message}")
 

@@ -135,7 +135,7 @@ def command(
     if catalogue is None:
         warnings.show(session)
     else:
-        for line in (*session.app.calibration_warnings, *session.app.hint_warnings):
+        for line in (*session.app.ranking.calibration_warnings, *session.app.ranking.hint_warnings):
             output.warn(line)
     _warn_of_unknown(rows, bench)
     if calibrate:
@@ -188,8 +188,8 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
         features=app.contributions.features,
         synonyms=app.synonyms,
         memory=recall.Recall(half_life, utc_now()).of(past, len(ordered)),
-        calibration=app.calibration,
-        dense=app.meaning(ordered, _vectors_of(catalogue, history), past),
+        calibration=app.ranking.calibration,
+        dense=app.ranking.meaning(ordered, _vectors_of(catalogue, history), past),
     )
     steps = app.settings.compose.max_steps
     searcher = Searcher(Catalogue(app.workflows_root, ordered), index, {}, utc_now(), steps)
@@ -208,8 +208,8 @@ def _remembering(session: Session, searcher: Searcher, history: Path) -> Searche
     half_life = app.settings.ranker.history_half_life_days
     memory = recall.Recall(half_life, utc_now()).of(past, len(tools))
     index = replace(searcher.index, memory=memory)
-    if app.vectors is not None:
-        index = replace(index, dense=app.meaning(tools, _vectors_of(None, history), past))
+    if app.ranking.vectors is not None:
+        index = replace(index, dense=app.ranking.meaning(tools, _vectors_of(None, history), past))
     hidden = searcher.unshadowed.hidden if searcher.unshadowed else frozenset()
     unshadowed = replace(index, hidden=hidden) if hidden else None
     return replace(searcher, index=index, unshadowed=unshadowed)

@@ -62,7 +62,7 @@ def command(
     wanted = _wanted(session, about) if about else None
     outcome, answer = _explained(session, " ".join(request), wanted)
     warnings.show(session)
-    calibration = app.rank_index.calibration
+    calibration = app.ranking.index.calibration
     if session.json:
         body: dict[str, Any] = jsonout.outcome(outcome, session.project, calibration)
         del body["run_id"]
@@ -101,7 +101,7 @@ def _explained(
     if refusal:
         return outcome, why_not.of_filtered(wanted, refusal)
     if all(ranked.tool.id != wanted.id for ranked in found.choice.chosen):
-        note = app.deprecations.note(wanted.id)
+        note = app.past.deprecations.note(wanted.id)
         if note:
             return outcome, why_not.of_deprecated(wanted, note)
     # Searched again with the tool in sight: the decision shown is the one without it.
@@ -110,7 +110,7 @@ def _explained(
         wanted,
         replace(found, candidates=seen.candidates),
         app.catalogue,
-        app.rank_index.calibration,
+        app.ranking.index.calibration,
         tau=outcome.tau,
         subintents=_with(wanted, found, searcher),
         request=text,

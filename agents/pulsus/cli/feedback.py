@@ -54,8 +54,8 @@ def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool
         )
     app = session.app
     tools = tuple(dict.fromkeys(app.tool(ref).id for ref in right))
-    run = feedback.find(run_id, app.routes, app.log_dir)
-    row = feedback.row(run, tools, app.routes, utc_now())
+    run = feedback.find(run_id, app.past.routes, app.log_dir)
+    row = feedback.row(run, tools, app.past.routes, utc_now())
     if row:
         app.remember(row)
     wrong = () if row is None else row.tools if nothing else row.wrong

@@ -125,7 +125,7 @@ def _promoted_from(session: Session, module: Module) -> Target | None:
     from pulsus.core.types import BrokenTool
 
     tool = module.tool
-    if isinstance(tool, BrokenTool) or all(r.tool_id != tool.id for r in session.app.records):
+    if isinstance(tool, BrokenTool) or all(r.tool_id != tool.id for r in session.app.past.records):
         return None
     place = Target(tool.domain, tool.action, tool.name)
     return None if place == module.target else place

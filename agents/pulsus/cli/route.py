@@ -98,7 +98,7 @@ def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoRe
 
     warnings.show(session)
     if session.json:
-        told = session.app.rank_index.calibration if options.explain else None
+        told = session.app.ranking.index.calibration if options.explain else None
         body = jsonout.outcome(outcome, session.project, told)
         if outcome.failure:
             body |= output.error_body(outcome.failure)
@@ -134,7 +134,7 @@ def _lines(outcome: RouteOutcome, options: RouteOptions, session: Session) -> It
 
     project = session.project
     if options.explain:
-        yield from render.explain(outcome, session.app.rank_index.calibration, output.width())
+        yield from render.explain(outcome, session.app.ranking.index.calibration, output.width())
     if options.plan:
         yield from render.plan(outcome)
         return

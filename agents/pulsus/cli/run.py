@@ -20,29 +20,39 @@ from pulsus.core.telemetry.printable import strip_controls
     metavar="K=V",
     help="An argument: k=v typed by its hint, k=@FILE, k:=JSON.",
 )
+@click.option(
+    "--yes", is_flag=True, help="You confirm a tool that may write; recorded with your user name."
+)
 @common()
-def command(session: Session, tool_id: str, inputs: tuple[str, ...]) -> None:
+def command(session: Session, tool_id: str, inputs: tuple[str, ...], yes: bool) -> None:
     """Run the promoted tool ID on this machine, in a child process, with your rights.
 
     Only promoted, hash-verified tools run; a candidate never does, nor one that the settings under
-    [access] leave out. The result goes to stdout as JSON, what the tool prints to stderr.
+    [access] leave out. One that may write is confirmed on the terminal or with --yes, unless its
+    dry_run is true; where nobody can be asked it ends with 4. The result goes to stdout as JSON,
+    what the tool prints to stderr.
 
     \b
     Examples:
       pulsus run disk_usage
       pulsus run storage/usage/biggest_files --input folder=/var/log --input limit=5
+      pulsus run save_report --input markdown=@r.md --input path=out.md --input dry_run=false --yes
     """
+    from pulsus.cli.approve import Terminal
     from pulsus.execution.inputs import parse_inputs
+    from pulsus.routing.consent import Consent
     from pulsus.routing.modules import read_bytes
     from pulsus.routing.running import run_promoted
 
     app = session.app
-    for line in app.access_warnings if session.verbosity >= 0 else ():
+    for line in app.ranking.access_warnings if session.verbosity >= 0 else ():
         output.warn(line)
     tool = app.tool(tool_id)
     values = parse_inputs(inputs, tool.args)
     source = read_bytes(tool.path)
-    done = run_promoted(app, tool, source, values, None if session.verbosity < 0 else _relay)
+    consent = Consent(Terminal() if session.interactive else None, yes=yes)
+    relay = None if session.verbosity < 0 else _relay
+    done = run_promoted(app, tool, source, values, consent, relay)
     if session.json:
         output.document(
             {"ok": True, "tool": tool.id, "result": done.result, "duration_ms": done.duration_ms}

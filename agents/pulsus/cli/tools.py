@@ -47,7 +47,7 @@ def show(session: Session, tool_id: str) -> None:
     if session.json:
         output.document(_body(session, tool))
         return
-    note = session.app.deprecations.note(tool.id)
+    note = session.app.past.deprecations.note(tool.id)
     if note:
         output.warn(note)
     refusal = _refusal(session, tool)
@@ -66,7 +66,7 @@ def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:
     """The tool, and what its last promotion record says of it."""
     from pulsus.cli import jsonout
 
-    record = session.app.told.get(tool.id)
+    record = session.app.past.told.get(tool.id)
     deprecated = record is not None and record.deprecated
     return jsonout.tool(tool, session.project) | {
         "version": record.version if record else None,
@@ -78,7 +78,7 @@ def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:
 
 
 def _summary(session: Session, tool: ToolSpec) -> str:
-    record = session.app.told.get(tool.id)
+    record = session.app.past.told.get(tool.id)
     denied = "[denied] " if _refusal(session, tool) else ""
     gone = f"[deprecated: use {record.replacement}] " if record and record.deprecated else ""
     return f"{denied}{gone}{tool.summary}"

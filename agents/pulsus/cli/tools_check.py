@@ -83,7 +83,7 @@ def _findings(session: Session, golden: Path | None, unused_days: int | None) ->
     first = _first(session)
     hidden = {found.shared for found in app.catalogue.shadowed}
     tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]
-    tools = [tool for tool in tools if tool.id not in app.deprecations.records]
+    tools = [tool for tool in tools if tool.id not in app.past.deprecations.records]
     found += tools_probe.findings(_probed(session, golden, tools, first))
     found += tools_probe.collisions(tools_check.claims(tools), first)
     past = accepted.load(app.state_dir)

@@ -15,9 +15,9 @@ def show(session: Session) -> None:
     for line in (
         *app.checked_plugins().failures,
         *app.catalogue.warnings,
-        *app.access_warnings,
-        *app.ranking_warnings,
-        *app.hint_warnings,
+        *app.ranking.access_warnings,
+        *app.ranking.index_warnings,
+        *app.ranking.hint_warnings,
     ):
         output.warn(line)
     for shadowed in app.catalogue.shadowed:

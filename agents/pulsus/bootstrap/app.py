@@ -1,0 +1,294 @@
+"""One project, wired: each implementation is picked here or in a part this names.
+
+Heavy parts are imported by the method that needs them, so that a command pays for what it uses.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pulsus.config import remembered
+from pulsus.config.settings import Settings, plain
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
+from pulsus.errors import ConfigError, PulsusError
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap.past import Past
+    from pulsus.bootstrap.ranking import Ranking
+    from pulsus.bootstrap.upkeep import Upkeep
+    from pulsus.core.sandbox.interpreter import Interpreter
+    from pulsus.core.storage.accepted import PastRoute
+    from pulsus.core.telemetry.logging import AppLog
+    from pulsus.core.telemetry.metrics import Metrics
+    from pulsus.core.validators.finding import Validator
+    from pulsus.core.validators.pipeline import Pipeline
+    from pulsus.llm.gate import Gate
+    from pulsus.plugins.contributions import Contributions
+    from pulsus.plugins.load import Plugins
+    from pulsus.routing.approval import Person
+    from pulsus.routing.promoter import CataloguePromoter
+    from pulsus.routing.prompt_parser import PromptParser
+    from pulsus.routing.router import Router
+    from pulsus.routing.search import Searcher
+    from pulsus.routing.vectors import Progress
+
+
+@dataclass(frozen=True)
+class App:
+    """One project with its settings. Paths are absolute."""
+
+    project: Path
+    settings: Settings
+    origins: Mapping[str, str]
+    progress: Progress | None = None
+    unsaved: remembered.Sources | None = None
+
+    @property
+    def workflows_root(self) -> Path:
+        """The catalogue."""
+        return self.project / self.settings.workflows_root
+
+    @property
+    def log_dir(self) -> Path:
+        """Where traces and validation logs go."""
+        return self.project / self.settings.log_dir
+
+    @property
+    def state_dir(self) -> Path:
+        """Caches, locks and past routes."""
+        return self.project / self.settings.state_dir
+
+    @property
+    def tmp_dir(self) -> Path:
+        """Candidates that are not promoted."""
+        return self.workflows_root / self.settings.tmp.dirname
+
+    @property
+    def cache_dir(self) -> Path | None:
+        """The state folder where what was worked out may be kept; None without a cache."""
+        return self.state_dir if self.settings.cache_enabled else None
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """The one redactor, knowing the secrets of this environment."""
+        return Redactor.from_environment(os.environ, (self.settings.model.api_key_env,))
+
+    @cached_property
+    def plugins(self) -> Plugins:
+        """The plugins of this environment, loaded."""
+        from pulsus.plugins.load import load
+
+        return load(self.settings.plugins.disabled)
+
+    @cached_property
+    def contributions(self) -> Contributions:
+        """What the plugins add."""
+        from pulsus.plugins.contributions import gather
+
+        return gather(self.plugins)
+
+    @cached_property
+    def validators(self) -> tuple[tuple[str, Validator], ...]:
+        """The plugins' checks of a module. Pulsus itself adds none as a plugin."""
+        return self.contributions.validators if len(self.plugins.infos) > 1 else ()
+
+    @cached_property
+    def synonyms(self) -> Mapping[str, tuple[str, ...]]:
+        """The plugins' vocabulary and the project's own, `config/synonyms.toml`."""
+        from pulsus.routing.synonyms import load_synonyms, merge_synonyms, stemmed
+
+        own = load_synonyms(self.project / "config" / "synonyms.toml")
+        merged = merge_synonyms([self.contributions.synonyms, own])
+        return stemmed(merged, self.cache_dir)
+
+    @cached_property
+    def interpreter(self) -> Interpreter | None:
+        """The Python that tools run with; None is ours. Raises ConfigError."""
+        if not self.settings.tools.python:
+            return None
+        from pulsus.core.sandbox.interpreter import NoInterpreter, read
+
+        try:
+            return read(self.project / Path(self.settings.tools.python).expanduser())
+        except NoInterpreter as error:
+            hint = 'name one with bin/python, or leave it "" for the Python of Pulsus'
+            raise ConfigError(f"tools.python: {error}", hint=hint) from None
+
+    def origin(self, key: str) -> str:
+        """The layer that set a dotted setting."""
+        return self.origins.get(key, "default")
+
+    def checked_plugins(self) -> Plugins:
+        """The plugins after each was asked for what it adds, so that failures show."""
+        _ = self.contributions
+        return self.plugins
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """Everything discovery finds. Raises WorkflowsMissing, StateCorrupt."""
+        from pulsus.core.storage.state import open_state
+        from pulsus.routing.index import Index
+        from pulsus.routing.tool_discovery import discover
+
+        open_state(self.state_dir, create=False)
+        limit = self.settings.discovery.max_file_bytes
+        index = Index(self.cache_dir, max_file_bytes=limit) if self.cache_dir else None
+        found = discover(
+            self.workflows_root,
+            self.settings.discovery,
+            tmp_dirname=self.settings.tmp.dirname,
+            cache=index,
+            extra=self.contributions.tool_sources,
+        )
+        if index:
+            self._remember_settings()
+        return found
+
+    def settle(self) -> None:
+        """Keep the validated settings for the next run, where the state folder can be written."""
+        if not (self.cache_dir and self.unsaved):
+            return
+        from pulsus.core.storage.state import open_state
+
+        with suppress(PulsusError, OSError):
+            (open_state(self.state_dir).path / "index").mkdir(exist_ok=True)
+            self._remember_settings()
+
+    def _remember_settings(self) -> None:
+        """Spare the next run the validation of these settings; a secret among them is not kept."""
+        values = plain(self.settings)
+        if (
+            self.unsaved
+            and self.unsaved.state_dir == self.state_dir
+            and self.redactor.redact_value(values) == values
+        ):
+            remembered.save(self.unsaved, self.settings, self.origins)
+
+    def tool(self, ref: str) -> ToolSpec:
+        """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
+        from pulsus.routing.naming import tool_named
+
+        return tool_named(self.catalogue, ref)
+
+    @cached_property
+    def past(self) -> Past:
+        """What was promoted and how past routes ended."""
+        from pulsus.bootstrap.past import Past
+
+        return Past(self)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The catalogue made ready for ranking."""
+        from pulsus.bootstrap.ranking import Ranking
+
+        return Ranking(self, self.past)
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """Housekeeping."""
+        from pulsus.bootstrap.upkeep import Upkeep
+
+        return Upkeep(self)
+
+    def parser(self) -> PromptParser:
+        """The parser that knows this catalogue's words."""
+        return self.ranking.parser()
+
+    def searcher(self, *, past: bool = True) -> Searcher:
+        """Ranking and choice over this catalogue; without `past` as a fresh checkout would."""
+        return self.ranking.searcher(past=past)
+
+    def remember(self, route: PastRoute) -> None:
+        """Keep how a route ended, for the history feature."""
+        self.past.remember(route)
+
+    def model(self) -> Gate:
+        """The configured language model, a Proposer, with a budget of its own: for one run.
+
+        Raises LlmNotConfigured, ConfigError, ModelRefused.
+        """
+        from pulsus.llm.connect import connect
+
+        origin = self.origin("model.api_key_env")
+        return connect(
+            self.settings.model,
+            self.contributions.model_providers,
+            os.environ,
+            self.redactor.redact,
+            redact_own=self.redactor.redact_derived,
+            named_by_project=origin in remembered.SOURCES,
+        )
+
+    def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:
+        """The validation pipeline with this project's rules; `extra` come before the plugins'."""
+        from pulsus.core.validators.pipeline import Pipeline
+
+        return Pipeline(
+            validation=self.settings.validation,
+            sandbox=self.settings.sandbox,
+            log_dir=self.log_dir,
+            clock=ids.utc_now,
+            redact=self.redactor.redact,
+            extra_validators=lambda: (*extra, *self.validators),
+            mypy_cache=self.state_dir / "cache" / "mypy",
+            python=self.interpreter,
+        )
+
+    def promoter(
+        self,
+        run_id: str | None = None,
+        route_id: str | None = None,
+        made: Mapping[str, JsonValue] | None = None,
+    ) -> CataloguePromoter:
+        """Promotion on behalf of one run; `made` is how a generator made the module."""
+        from pulsus.routing.promoter import CataloguePromoter
+
+        return CataloguePromoter(
+            workflows_root=self.workflows_root,
+            state_dir=self.state_dir,
+            lock_seconds=self.settings.storage.lock_seconds,
+            clock=ids.utc_now,
+            redactor=self.redactor,
+            run_id=run_id,
+            route_id=route_id,
+            made=made,
+        )
+
+    def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:
+        """The tool these bytes are when they lie at `path`."""
+        from pulsus.routing.reading import define
+
+        limit = self.settings.validation.max_module_bytes
+        return define(source, path, self.workflows_root, max_bytes=limit)
+
+    def router(self, person: Person | None) -> Router:
+        """The routing pipeline; `person` is None where nobody can be asked."""
+        from pulsus.routing.router import Router
+
+        return Router(self, person)
+
+    def app_log(self) -> AppLog:
+        """The log of the application's life."""
+        from pulsus.core.telemetry.logging import AppLog
+
+        return AppLog(self.log_dir, ids.utc_now, self.redactor)
+
+    def metrics(self) -> Metrics:
+        """Counters and timers; none are kept where `log.metrics` is off."""
+        from pulsus.core.telemetry.metrics import Metrics
+
+        enabled = self.settings.log.metrics
+        return Metrics(self.log_dir, ids.utc_now, self.redactor, enabled)
+
+    def new_run_id(self) -> str:
+        """An id for a run that starts now."""
+        return ids.run_id(ids.utc_now(), os.urandom)

@@ -1,0 +1,190 @@
+"""The catalogue made ready for ranking, with its meaning, calibration and past.
+
+Each part is imported and worked out when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pulsus.core.telemetry import ids
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap.ground import Ground
+    from pulsus.bootstrap.past import Past
+    from pulsus.core.embeddings.meaning import Meaning
+    from pulsus.core.rankers.calibration import Calibration
+    from pulsus.core.rankers.memory import PastMemory
+    from pulsus.core.rankers.recollection import Past as PastRequest
+    from pulsus.core.rankers.scorer import RankIndex
+    from pulsus.core.storage.accepted import PastRoute
+    from pulsus.core.types import ToolSpec
+    from pulsus.routing.prompt_parser import PromptParser
+    from pulsus.routing.rag import Docs
+    from pulsus.routing.search import Searcher
+    from pulsus.routing.vectors import VectorFiles
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How requests are read and tools ranked in one project."""
+
+    ground: Ground
+    past: Past
+
+    @cached_property
+    def index(self) -> RankIndex:
+        """The catalogue made ready for ranking, with what is remembered."""
+        index = replace(self._unremembering, memory=self._memory(self.past.routes))
+        if self.vectors is None or not self.past.routes:
+            return index
+        from pulsus.routing.told import of_routes
+
+        past = of_routes(self.past.routes, self.ground.settings.ranker.history_half_life_days)
+        return replace(index, dense=self.meaning(self.ground.catalogue.tools, "tools-past", past))
+
+    @cached_property
+    def _unremembering(self) -> RankIndex:
+        meaning = self.meaning(self.ground.catalogue.tools)
+        return replace(self._ranking[0], dense=meaning, calibration=self.calibration)
+
+    @cached_property
+    def _ranking(self) -> tuple[RankIndex, tuple[str, ...]]:
+        from pulsus.routing.warm import rank_index
+
+        return rank_index(
+            self.ground.catalogue.tools,
+            self.ground.settings.ranker,
+            features=self.ground.contributions.features,
+            synonyms=self.ground.synonyms,
+            state_dir=self.ground.cache_dir,
+        )
+
+    def _memory(self, routes: Sequence[PastRoute], *, keep: bool = True) -> PastMemory:
+        from pulsus.routing.recall import Recall
+
+        half_life = self.ground.settings.ranker.history_half_life_days
+        recall = Recall(half_life, ids.utc_now(), self.ground.cache_dir if keep else None)
+        return recall.memory(self.ground.catalogue.tools, routes)
+
+    def _unshadowed(self, index: RankIndex) -> RankIndex | None:
+        """The same without the shadowed tools; None where there are none."""
+        from pulsus.core.catalogue import columns, shadowed
+
+        ids = columns(self.ground.catalogue.tools).ids
+        hidden = frozenset(ids[shared] for shared, _ in shadowed(ids))
+        return replace(index, hidden=index.hidden | hidden) if hidden else None
+
+    @property
+    def calibration(self) -> Calibration:
+        """The project's own calibration, or the one shipped with Pulsus."""
+        return self._calibration[0]
+
+    @cached_property
+    def _calibration(self) -> tuple[Calibration, str | None]:
+        from pulsus.routing.calibration_file import own_or_shipped
+
+        return own_or_shipped(self.ground.project)
+
+    @property
+    def calibration_warnings(self) -> tuple[str, ...]:
+        """Why the project's own calibration is not used, where it has one."""
+        return (self._calibration[1],) if self._calibration[1] else ()
+
+    @property
+    def index_warnings(self) -> tuple[str, ...]:
+        """Why a kept index or calibration was not used; none as long as nothing is ranked."""
+        ranked = "_ranking" in self.__dict__
+        return (*self._ranking[1], *self.calibration_warnings) if ranked else ()
+
+    @property
+    def access_warnings(self) -> tuple[str, ...]:
+        """Patterns of the filters that are of no tool here."""
+        from pulsus.core.catalogue import columns
+        from pulsus.routing.access import access
+
+        filters = access(self.ground.settings.access)
+        return filters.unmatched(columns(self.ground.catalogue.tools).ids) if filters else ()
+
+    @cached_property
+    def vectors(self) -> VectorFiles | None:
+        """The kept vectors; None where embeddings are off. Raises ExtraMissing."""
+        if not self.ground.settings.embeddings_enabled:
+            return None
+        from pulsus.core.embeddings.encoder import minilm
+        from pulsus.routing.vectors import VectorFiles
+
+        kept = self.ground.cache_dir
+        folder = kept / "cache" / "embeddings" if kept else None
+        return VectorFiles(folder, minilm(), self.ground.progress)
+
+    def meaning(
+        self, tools: Sequence[ToolSpec], name: str = "tools", past: Iterable[PastRequest] = ()
+    ) -> Meaning | None:
+        """What `tools` and the requests of `past` mean; None where embeddings are off.
+
+        `name` is that of the kept file.
+        """
+        if self.vectors is None:
+            return None
+        from pulsus.routing.meaning import tools_meaning
+
+        return tools_meaning(tools, self.vectors, name, past)
+
+    def parser(self) -> PromptParser:
+        """The parser that knows this catalogue's words."""
+        from pulsus.routing.parser_file import known_parser
+
+        tools = self.ground.catalogue.tools
+        meaning = None
+        if self.vectors:
+            from pulsus.routing.meaning import folders_meaning
+
+            meaning = folders_meaning(tools, self.vectors)
+        rag = self.ground.settings.rag_enabled
+        library = self._docs.shelf(tools, self.vectors) if rag else None
+        learned = known_parser(tools, self.ground.synonyms, self.ground.cache_dir)
+        return replace(learned, meaning=meaning, library=library)
+
+    @cached_property
+    def _docs(self) -> Docs:
+        from pulsus.routing.rag import Docs
+
+        return Docs(self.ground.project, self.ground.workflows_root, self.ground.cache_dir)
+
+    @property
+    def hint_warnings(self) -> tuple[str, ...]:
+        """Why kept vectors or docs were not used; none as long as neither is on."""
+        docs = self._docs.warnings if self.ground.settings.rag_enabled else ()
+        vectors: VectorFiles | None = self.__dict__.get("vectors")
+        return (*(vectors.warnings if vectors else ()), *docs)
+
+    def searcher(self, *, past: bool = True) -> Searcher:
+        """Ranking and choice over this catalogue.
+
+        Without `past` as a fresh checkout would do it: what was routed here does not count.
+        """
+        from pulsus.routing.access import access
+        from pulsus.routing.search import Searcher
+
+        index = self.index
+        if not past:
+            index = replace(self._unremembering, memory=self._memory((), keep=False))
+        gone = self.past.deprecations
+        searcher = Searcher(
+            self.ground.catalogue,
+            gone.without(index),
+            self.past.history if past else {},
+            ids.utc_now(),
+            self.ground.settings.compose.max_steps,
+            self._unshadowed(gone.without(index)),
+            access(self.ground.settings.access),
+        )
+        if not gone.records:
+            return searcher
+        rest = gone.without(index, sunset_only=True)
+        late = replace(searcher, index=rest, unshadowed=self._unshadowed(rest))
+        return replace(searcher, deprecations=gone, last_resort=late)
