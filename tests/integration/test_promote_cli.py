@@ -106,9 +106,9 @@ def test_four_versions_of_one_tool_at_once_are_four_revisions_in_a_row(project):
         for n in range(4)
     ]
     made = at_once(project, *lines)
-    assert sorted(m["version"] for m in made) == ["1.0.0", "1.0.1", "1.0.2", "1.0.3"]
+    assert sorted(m["version"] for m in made) == ["1.0.0", "2.0.0", "3.0.0", "4.0.0"]
     last = records(project)[-1]
-    assert last["version"] == "1.0.3"
+    assert last["version"] == "4.0.0"
     winner = next(m for m in made if m["revision"] == last["id"])
     source = lines[made.index(winner)][0]
     assert (project / "workflows/domains/demo/greet/hi.py").read_bytes() == source.read_bytes()
@@ -139,15 +139,20 @@ def test_a_file_in_the_catalogue_that_nobody_promoted_is_not_overwritten(project
     assert tree(project / "workflows") == before
 
 
-def test_promoting_again_changes_nothing_and_new_bytes_are_one_patch_more(project):
+def test_promoting_again_changes_nothing_and_new_results_are_a_major_version(project):
     place = ("--domain", "demo", "--action", "greet", "--name", "hi")
     assert pulsus(project, "promote", module(project, "one"), *place, "--yes").code == 0
     before = tree(project / "workflows")
     done = pulsus(project, "promote", module(project, "one"), *place, "--yes")
     assert (done.code, "already promoted, unchanged" in done.out) == (0, True)
     assert tree(project / "workflows") == before
-    done = pulsus(project, "promote", module(project, "one", "Howdy"), *place, "--yes")
+    text = (project / "one.py").read_text("utf-8")
+    (project / "one.py").write_text(f"{text}# a comment\n", "utf-8")
+    done = pulsus(project, "promote", "one.py", *place, "--yes")
     assert "version=1.0.1" in done.out
+    done = pulsus(project, "promote", module(project, "one", "Howdy"), *place, "--yes")
+    assert "version=2.0.0" in done.out
+    assert 'gives greeting = "Howdy, ' in done.out
 
 
 @pytest.mark.parametrize("flags", [(), ("--non-interactive",)], ids=["no terminal", "unattended"])

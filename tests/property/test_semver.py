@@ -12,7 +12,14 @@ from pulsus.core.types import ArgSpec, Effects, OutputSpec
 from tests.promotions import module, tool
 
 ORDER = ("positional_only", "positional_or_keyword", "var_positional", "keyword_only")
-HINTS = st.sampled_from([None, "int", "str", "int | None", "list[int]", "list", "Any", "'int'"])
+HINTS = st.sampled_from(
+    (
+        *(None, "int", "str", "int | None", "list[int]", "list", "Any", "'int'", "float"),
+        *("Sequence[int]", "typing.List[int]", "Annotated[int, 1]", "Union[int, str]", "Iterable"),
+        *("Literal[1]", "Literal['a', 'b']", "Literal['a']", "Literal[None]", "Literal[-1]"),
+        *("Literal", "Literal[-1, 2]", "Literal[E.A]", "Collection[int]"),
+    )
+)
 VERSIONS = st.tuples(*[st.integers(0, 10**6)] * 3).map(lambda v: ".".join(map(str, v)))
 
 

@@ -39,6 +39,30 @@ BASE = module("text: str, limit: int = 10")
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "bump"),
+    [
+        ("int", "float", "minor"),
+        ("float", "int", "major"),
+        ("bool", "int", "major"),
+        ("list[str]", "Sequence[str]", "minor"),
+        ("Sequence[str]", "list[str]", "major"),
+        ("list[str]", "Iterable", "minor"),
+        ("list[str]", "Sequence[int]", "major"),
+        ("typing.List[str]", "list[str]", "patch"),
+        ("Optional[int]", "int | None", "patch"),
+        ("Annotated[int, 'ms']", "int", "patch"),
+        ("Literal['a']", "Literal['a', 'b']", "minor"),
+        ("Literal['a', 'b']", "Literal['a']", "major"),
+        ("Literal['a']", "str", "minor"),
+        ("str", "Literal['a']", "major"),
+        ("Literal[1, None]", "float | None", "minor"),
+    ],
+)
+def test_a_type_that_takes_more_breaks_nobody_and_one_that_takes_less_does(old, new, bump):
+    assert compare(module(f"text: {old}"), module(f"text: {new}")).bump == bump
+
+
+@pytest.mark.parametrize(
     ("args", "bump", "says"),
     [
         ("text: str", "major", "argument 'limit' was removed"),

@@ -210,7 +210,7 @@ def test_the_examples_of_a_moved_tool_are_those_of_its_old_place(tmp_path):
 def test_a_version_promoted_meanwhile_is_compared_anew_and_never_with_an_older_one(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
     between, last = module(OLD + "  # between"), module(OLD + "  # last")
-    seen = []
+    seen: list[bytes] = []
 
     def replay(old, new):
         if not seen:

@@ -1,5 +1,7 @@
 """What callers notice of another result (spec §10, ADR 20)."""
 
+from typing import Any
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
@@ -61,7 +63,8 @@ def test_an_open_example_still_promises_what_it_names():
 
 
 def test_what_differs_from_call_to_call_is_not_held_against_a_version():
-    one, again = {"n": 1, "at": "10:00"}, {"n": 1, "at": "10:01"}
+    one: Any = {"n": 1, "at": "10:00"}
+    again: Any = {"n": 1, "at": "10:01"}
     noise = differences(one, again)
     assert settled(differences(one, {"n": 1, "at": "10:02"}), noise) == ()
     (left,) = settled(differences(one, {"n": 2, "at": "10:02"}), noise)
