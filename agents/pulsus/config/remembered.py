@@ -127,8 +127,10 @@ def _value(default: Any, value: Any) -> Any:
             return _section(default, value)
         case Path():
             return Path(value)
-        case tuple():
+        case tuple() | str() if isinstance(value, list):
             return tuple(value)
+        case dict():
+            return {key: tuple(v) if isinstance(v, list) else v for key, v in value.items()}
         case _:
             return value
 

@@ -16,6 +16,30 @@ from typing import Annotated, Any, Literal
 from pulsus.record import dataclass
 
 
+class Hosts:
+    """Where pydantic validates it: a list of `host:port`; with `off`, also that word."""
+
+    def __init__(self, *, off: bool = False) -> None:
+        self.off = off
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """One rule for the whole, so that it says by itself what is wrong."""
+        return {
+            "type": "function-plain",
+            "function": {"type": "no-info", "function": self._checked},
+        }
+
+    def _checked(self, value: object) -> str | tuple[str, ...]:
+        from pulsus.config.hosts import canonical  # only where hosts are named
+
+        if self.off and value == "off":
+            return "off"
+        if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
+            also = '"off" or ' if self.off else ""
+            raise ValueError(f'it should be {also}a list, for example ["api.example.org:443"]')
+        return tuple(dict.fromkeys(canonical(each) for each in value))
+
+
 class Limits:
     """What a value must keep to, where pydantic validates it: `ge`, `gt`, `le`, `pattern`."""
 
@@ -96,7 +120,11 @@ class ComposeConfig(Section):
 
 @dataclass(frozen=True)
 class SandboxConfig(Section):
-    """Caps of the dry run (spec §8, §17). There is no setting that turns the sandbox off."""
+    """Caps of the dry run (spec §8, §17). There is no setting that turns the sandbox off.
+
+    `network` is "off" or the hosts that every dry run may reach, `tool_network` those that the dry
+    run of a tool may, by id: `host:port` each.
+    """
 
     max_seconds: Seconds = 30.0
     max_mem_mb: Annotated[int, Limits(ge=64)] = 512
@@ -104,7 +132,9 @@ class SandboxConfig(Section):
     max_tmp_mb: Annotated[int, Limits(ge=1)] = 64
     max_output_kb: Annotated[int, Limits(ge=1)] = 8
     max_result_kb: Annotated[int, Limits(ge=1, le=4096)] = 64
-    network: Literal["off"] = "off"
+    max_network_mb: Annotated[int, Limits(ge=1)] = 16
+    network: Annotated[str | tuple[str, ...], Hosts(off=True)] = "off"
+    tool_network: dict[str, Annotated[tuple[str, ...], Hosts()]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -254,5 +284,7 @@ def _plain(value: Any) -> Any:
             return str(value)
         case tuple():
             return list(value)
+        case dict():
+            return {key: _plain(inner) for key, inner in value.items()}
         case _:
             return value

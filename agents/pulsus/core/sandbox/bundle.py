@@ -20,6 +20,7 @@ from pulsus.core.sandbox.interpreter import Interpreter
 _ROOM = "pulsus.core.sandbox"
 _PACKAGES = ("pulsus", "pulsus.core", _ROOM)
 _MODULES = tuple(f"{_ROOM}.{name}" for name in ("calling", "observe", "wire", "harness"))
+_RELAYED = f"{_ROOM}.relayed"
 _STEPS = "pulsus.steps"
 _FORMAT = 4  # which every Python that runs tools can read
 _SOURCES = Path(__file__).parents[3]
@@ -40,12 +41,13 @@ BOOT = (
 def stream(job: dict[str, Any], *, steps: bool, python: Interpreter | None = None) -> bytes:
     """Our modules and the job. `steps` says whether `pulsus.steps` is among the modules."""
     same = python is None or python.minor == sys.version_info[:2]
-    return marshal.dumps((_modules(steps=steps, same=same), job), _FORMAT)
+    made = _modules(steps=steps, same=same, network=bool(job.get("network")))
+    return marshal.dumps((made, job), _FORMAT)
 
 
 @functools.cache
-def _modules(*, steps: bool, same: bool) -> list[tuple[str, bytes]]:
-    names = (*_MODULES, _STEPS) if steps else _MODULES
+def _modules(*, steps: bool, same: bool, network: bool) -> list[tuple[str, bytes]]:
+    names = (*_MODULES, *((_STEPS,) if steps else ()), *((_RELAYED,) if network else ()))
     made = _code if same else _text
     return [*((name, b"") for name in _PACKAGES), *((name, made(name)) for name in names)]
 

@@ -87,6 +87,8 @@ def _as_nobody(
     bwrap: Path, layout: Layout, limits: policy.Limits, fds: policy.Descriptors, streams: Streams
 ) -> Process:
     hidden = _hidden(bwrap, layout)
+    if fds.relay is not None:
+        hidden = (*hidden, fds.relay)
     source_of = _staged(hidden)
     return launcher.fork(
         launcher.Start(

@@ -161,6 +161,8 @@ def main(job: dict[str, Any]) -> None:
         check_boundary(job["host"])
         set_limits(job["limits"])
         enter_environment(job["python"])
+        if job["network"]:
+            sys.modules["pulsus.core.sandbox.relayed"].install(job["network"])
         hide_pulsus()
         if "pulsus.steps" in sys.modules:
             bind_steps(job["steps"])

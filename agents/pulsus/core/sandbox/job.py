@@ -22,7 +22,10 @@ class StepSource:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One call of one candidate. `inputs` None = import it and stop there."""
+    """One call of one candidate. `inputs` None = import it and stop there.
+
+    `network` are the hosts that it may reach, as canonical `host:port`.
+    """
 
     source: bytes
     name: str
@@ -30,6 +33,7 @@ class Job:
     inputs: Mapping[str, JsonValue] | None = None
     files: tuple[InlineFile, ...] = ()
     steps: Mapping[str, StepSource] = field(default_factory=dict)
+    network: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,7 @@ def order(
         "name": job.name,
         "filename": f"/pulsus/{job.name}.py",
         "entry": job.entry,
+        "network": list(job.network),
         "inputs": None if job.inputs is None else _plain(dict(job.inputs)),
         "files": [{"path": f.path, "content": f.content, "age_s": f.age_s} for f in job.files],
         "steps": {

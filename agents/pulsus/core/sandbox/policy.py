@@ -11,6 +11,7 @@ from pulsus.core.sandbox.bundle import BOOT
 from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import Layout
 from pulsus.core.sandbox.observe import HOME
+from pulsus.core.sandbox.relayed import SOCKET
 
 MIB = 1024 * 1024
 SHM_BYTES = 16 * MIB
@@ -35,6 +36,7 @@ class Limits:
     output_bytes: int
     result_bytes: int
     open_files: int = 256
+    network_bytes: int = 0
 
     @classmethod
     def of(cls, config: SandboxConfig, import_seconds: float) -> Limits:
@@ -49,6 +51,7 @@ class Limits:
             tmp_bytes=config.max_tmp_mb * MIB,
             output_bytes=config.max_output_kb * 1024,
             result_bytes=config.max_result_kb * 1024,
+            network_bytes=config.max_network_mb * MIB,
         )
 
     def inside(self) -> dict[str, int]:
@@ -65,12 +68,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Descriptors:
-    """Open descriptors bubblewrap reads: its report channel, the filter, and file contents."""
+    """Open descriptors bubblewrap reads: its report channel, the filter, and file contents.
+
+    `relay` is the socket through which the allowed hosts are reached, where there are any.
+    """
 
     info: int
     seccomp: int
     zero: int
     files: tuple[tuple[int, Path], ...]
+    relay: Path | None = None
 
 
 def own_files() -> tuple[tuple[Path, bytes], ...]:
@@ -101,6 +108,8 @@ def bwrap_arguments(
     args += ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp", "--dir", HOME]
     for path in layout.binds:
         args += ["--ro-bind", source_of(path), str(path)]
+    if fds.relay is not None:
+        args += ["--ro-bind", source_of(fds.relay), SOCKET]
     for target, path in layout.links:
         args += ["--symlink", target, str(path)]
     for fd, path in fds.files:

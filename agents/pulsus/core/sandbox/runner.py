@@ -12,7 +12,9 @@ import re
 import secrets
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pulsus.core.sandbox import bundle, cgroups, job, observed, policy, seccomp
 from pulsus.core.sandbox.command import Streams, is_root, start
@@ -20,7 +22,12 @@ from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import Layout, LayoutRefused, host_layout
 from pulsus.core.sandbox.pipes import Pipes
+from pulsus.core.sandbox.relayed import SOCKET
 from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
+from pulsus.core.types import Observed
+
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.relay import Relay
 
 _NAMESPACES = ("user", "pid", "net", "ipc", "uts", "mnt")
 _NPROC_PER_NAMESPACE = (5, 14)  # before, RLIMIT_NPROC counts the user's processes outside too
@@ -48,6 +55,7 @@ def _run(
     stack: ExitStack,
 ) -> job.Outcome:
     shown = host_layout(python)
+    relay = _relay(stack, limits, task)
     pipes = Pipes.open(
         stack, limits.result_bytes + MESSAGE_BYTES, observed.KEEP_BYTES, limits.output_bytes
     )
@@ -58,6 +66,7 @@ def _run(
         files=tuple(
             (_memory_file(stack, data), path) for path, data in (*policy.own_files(), *shown.files)
         ),
+        relay=relay.start() if relay else None,
     )
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
@@ -78,12 +87,32 @@ def _run(
         keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
     )
     process = start(bwrap, shown, limits, fds, streams, core)
-    session = Session(process, pipes, limits, nonce, group)
+    session = Session(process, pipes, limits, nonce, group, relay)
     try:
         session.loop()
     finally:
         session.end()
-    return session.outcome()
+    return _told(session.outcome(), relay)
+
+
+def _relay(stack: ExitStack, limits: policy.Limits, task: job.Job) -> Relay | None:
+    """The way to the hosts that the job may reach; None where it may reach none."""
+    if not task.network:
+        return None
+    from pulsus.core.sandbox.relay import Relay  # rarely needed
+
+    relay = Relay(task.network, limits.network_bytes)
+    stack.callback(relay.close)
+    return relay
+
+
+def _told(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
+    """The outcome with what was asked of the relay, whatever the candidate's process says."""
+    if relay is None:
+        return outcome
+    seen = observed.together((outcome.observed, Observed(hosts=relay.asked())))
+    hosts = tuple(host for host in seen.hosts if host != f"unix:{SOCKET}")
+    return replace(outcome, observed=replace(seen, hosts=hosts))
 
 
 def _group(stack: ExitStack, limits: policy.Limits, core: int) -> cgroups.Group | None:

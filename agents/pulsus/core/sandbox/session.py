@@ -9,7 +9,7 @@ import selectors
 import signal
 import time
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pulsus.core.sandbox import observed, policy, stopping
 from pulsus.core.sandbox.cgroups import Group
@@ -19,6 +19,9 @@ from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.watch import Watch
 from pulsus.core.sandbox.wire import check_json
 from pulsus.core.telemetry.printable import one_line, strip_controls
+
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.relay import Relay
 
 TICK_SECONDS = 0.02
 MESSAGE_BYTES = 16384  # room for phase messages and a failure's text beside the result
@@ -35,9 +38,10 @@ class Session:
         limits: policy.Limits,
         nonce: str,
         group: Group | None = None,
+        relay: Relay | None = None,
     ) -> None:
         self._process, self._pipes, self._limits = process, pipes, limits
-        self._group = group
+        self._group, self._relay = group, relay
         self._nonce = nonce.encode("ascii") + b" "
         self._stage: Stage = "start"
         self._final: dict[str, Any] | None = None
@@ -182,6 +186,8 @@ class Session:
             self._watch = Watch(pid)
             if self._group is not None:
                 self._group.hold(pid)
+            if self._relay is not None:
+                self._relay.hide()
         except OSError as error:
             self._final = {"phase": "unsafe", "message": f"it cannot be watched: {error}"}
             return False
@@ -211,6 +217,8 @@ class Session:
             self._killed = "nobody waits for it"
         elif time.monotonic() > self._deadline:
             self._killed = self._late()
+        elif self._relay is not None and (problem := self._relay.problem()):
+            self._killed = problem
         elif self._pipes.stdout.total + self._pipes.stderr.total > policy.OUTPUT_KILL_BYTES:
             self._killed = f"it printed more than {policy.OUTPUT_KILL_BYTES >> 20} MiB: print less"
         elif self._watch is not None:

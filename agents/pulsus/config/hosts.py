@@ -1,0 +1,92 @@
+"""Hosts and ports as settings allow them (`sandbox.network`, spec §8, §17). Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)\Z")
+_PORT = re.compile(r"[0-9]{1,5}")
+_MOST_CHARS = 253
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_CARRIES_V4 = (ipaddress.IPv6Network("2002::/16"), ipaddress.IPv6Network("2001::/32"))
+# A public address by its number, but the service that tells a virtual machine its secrets.
+_METADATA = frozenset({ipaddress.IPv4Address("168.63.129.16")})
+
+
+def canonical(entry: str) -> str:
+    """`host:port` in the one form it is compared in: lower case, no last dot, ASCII.
+
+    An IPv6 address stands in brackets. Raises ValueError saying what is wrong.
+    """
+    host, port = _parted(entry)
+    if not (_PORT.fullmatch(port) and 1 <= int(port) <= 65535):
+        raise ValueError(f"{entry!r} has no port from 1 to 65535: write HOST:PORT")
+    literal = address(host)
+    if literal is not None:
+        shown = f"[{literal}]" if literal.version == 6 else str(literal)
+        return f"{shown}:{int(port)}"
+    return f"{_name(host, entry)}:{int(port)}"
+
+
+def split(entry: str) -> tuple[str, int]:
+    """(host without brackets, port) of a canonical entry."""
+    host, _, port = entry.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def address(host: str) -> Address | None:
+    """The IP address that `host` is; None for a name. One with a zone is no address."""
+    try:
+        return ipaddress.ip_address(host) if "%" not in host else None
+    except ValueError:
+        return None
+
+
+def public(found: Address) -> bool:
+    """Whether an address belongs to the public internet, whatever it is wrapped in.
+
+    Not: loopback, private, link-local, shared, multicast and reserved ones, and what tells cloud
+    machines their secrets.
+    """
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is not None:
+            return public(found.ipv4_mapped)
+        if found in _NAT64:
+            return public(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
+        if any(found in network for network in _CARRIES_V4):
+            return False
+    return found.is_global and not found.is_multicast and found not in _METADATA
+
+
+def _parted(entry: str) -> tuple[str, str]:
+    if entry.startswith("["):
+        host, _, port = entry[1:].partition("]:")
+        if not isinstance(address(host), ipaddress.IPv6Address):
+            raise ValueError(f"{entry!r} holds no IPv6 address in its brackets")
+        return host, port
+    host, _, port = entry.rpartition(":")
+    if ":" in host:
+        raise ValueError(f"{entry!r}: write an IPv6 address in brackets, [::1]:443")
+    return host, port
+
+
+def _name(host: str, entry: str) -> str:
+    try:
+        name = host.removesuffix(".").encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        name = ""
+    labels = name.split(".")
+    if len(name) > _MOST_CHARS or not all(map(_LABEL.fullmatch, labels)):
+        why = "a pattern is not taken" if "*" in host else "it names no host"
+        raise ValueError(f"{entry!r}: {why}; write HOST:PORT")
+    if _NUMBER.match(labels[-1]):
+        raise ValueError(f"{entry!r} is an address in no usual form: write 192.0.2.1:443")
+    if labels[-1] == "localhost":
+        raise ValueError(
+            f"{entry!r} is this machine: name its address, 127.0.0.1:{split(entry)[1]}"
+        )
+    return name

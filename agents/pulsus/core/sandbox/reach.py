@@ -1,0 +1,65 @@
+"""Connections to allowed hosts, never to what a name merely claims to be (spec §17).
+
+Effect: looks up names and connects.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from contextlib import suppress
+
+from pulsus.config import hosts
+
+CONNECT_SECONDS = 10.0
+
+
+class Refused(Exception):
+    """The host is not to be reached; one line says why."""
+
+
+def reach(target: str) -> socket.socket:
+    """A connection to a canonical `host:port`. Raises Refused, OSError (`gaierror` included).
+
+    A name is looked up once, here, and what is connected to is one of the addresses that were
+    looked at: a name that leads into this machine or its networks reaches nothing there. Such an
+    address is reached only where it stands in the allowlist itself.
+    """
+    host, port = hosts.split(target)
+    literal = hosts.address(host)
+    if literal is not None:
+        return _connected([str(literal)], port)
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = list(dict.fromkeys(str(info[4][0]) for info in found))
+    allowed = [each for each in addresses if _is_public(each)]
+    if not allowed:
+        raise Refused(
+            f"{host} leads to {', '.join(addresses[:3])}, which is not on the public internet: "
+            f"allow the address itself"
+        )
+    return _connected(allowed, port)
+
+
+def _is_public(text: str) -> bool:
+    found = hosts.address(text)  # None for an address with a zone: link-local
+    return found is not None and hosts.public(found)
+
+
+def _connected(addresses: list[str], port: int) -> socket.socket:
+    failure = OSError("no address")
+    for each in addresses:
+        version = ipaddress.ip_address(each).version
+        family = socket.AF_INET6 if version == 6 else socket.AF_INET
+        made = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            made.settimeout(CONNECT_SECONDS)
+            made.connect((each, port))
+            made.settimeout(None)
+            with suppress(OSError):
+                made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError as error:
+            made.close()
+            failure = error
+        else:
+            return made
+    raise failure
