@@ -162,7 +162,8 @@ def test_undeclared_effects_are_reported_and_the_promoted_tool_counts_as_write(t
     done = pulsus(folder, "promote", "seen.py", "--domain", "a", "--action", "b", "--yes")
     assert done.code == 0, done.err
     assert [r["kind"] for r in records(folder) if r["name"] == "seen.py"] == ["write"]
-    assert pulsus(folder, "run", "a/b/seen").code == 0
+    assert pulsus(folder, "run", "a/b/seen").code == 4  # nobody can be asked
+    assert pulsus(folder, "run", "a/b/seen", "--yes").code == 0
     logged = "".join(p.read_text() for p in (folder / ".pulsus" / "audit").rglob("*.jsonl"))
     assert any(json.loads(line).get("kind") == "run" for line in logged.splitlines())
 

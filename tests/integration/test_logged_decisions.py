@@ -39,7 +39,7 @@ def logged(project, *kinds):
 
 def run(project, *more):
     mark = project / "mark"
-    return mark, pulsus_here(project, "run", "things", "--input", f"path={mark}", *more)
+    return mark, pulsus_here(project, "run", "things", "--input", f"path={mark}", "--yes", *more)
 
 
 def test_who_runs_a_tool_that_may_write_is_logged_without_secrets(tmp_path):
@@ -51,6 +51,7 @@ def test_who_runs_a_tool_that_may_write_is_logged_without_secrets(tmp_path):
     assert record.data["tool"] == "system/count/things"
     assert record.data["inputs"] == {"path": str(mark), "password": "[redacted]"}
     assert record.data["by"]
+    assert record.data["consent"] == "yes"
 
 
 def test_a_tool_that_only_reads_is_run_without_an_entry(tmp_path):

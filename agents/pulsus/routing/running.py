@@ -29,6 +29,7 @@ from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.pump import OnOutput
 from pulsus.routing.access import access
 from pulsus.routing.approval import Person
+from pulsus.routing.consent import Consent, Given, only_tries
 from pulsus.routing.delivery import digest
 from pulsus.routing.modules import read_bytes, steps_of
 from pulsus.routing.project import Project
@@ -64,14 +65,10 @@ def run_outcome(
     tool = project.define(source, outcome.promotion.path)
     if isinstance(tool, BrokenTool):
         raise ToolNotFound(f"{outcome.promotion.path} is no tool: {tool.reason}")
-    counted = require_promoted(project, tool, source)
-    if counted.kind == "write" and not (person and person.confirm_run(counted)):
-        refusal = ApprovalNeeded(
-            f"{tool.id} may change things, so it is not run without a confirmation",
-            hint=f"run it yourself: pulsus run {tool.id}",
-        )
+    try:
+        done = run_promoted(project, tool, source, inputs, Consent(person))
+    except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal, exit_code=refusal.exit_status)
-    done = run_promoted(project, tool, source, inputs)
     trace.event("run", decision=tool.id, duration_ms=done.duration_ms, sha256=tool.sha256)
     return replace(outcome, result=done.result, ran=True)
 
@@ -81,14 +78,17 @@ def run_promoted(
     tool: ToolSpec,
     source: bytes,
     inputs: Mapping[str, JsonValue],
+    consent: Consent,
     on_output: OnOutput | None = None,
 ) -> RunResult:
     """What the tool returns, run from exactly these bytes; they and its steps' must be promoted.
 
-    The secrets that they name are in the child's environment, and in nothing that comes back.
+    What may write runs with `consent` only, unless the call has `dry_run` true. The secrets that
+    they name are in the child's environment, and in nothing that comes back.
+
     Raises Denied for a tool or step that the filters leave out, NotPromoted for bytes that are not
     on record, InputNeeded for a secret without a value, ToolFailed, UsageError; for what may write
-    also as `chain.append`, and then it did not run.
+    also ApprovalNeeded and as `chain.append`, and then it did not run.
     """
     steps = steps_of(project, source)
     require_allowed(project, tool, [step for step, _ in steps.values()])
@@ -98,7 +98,10 @@ def run_promoted(
     given = secrets.named(used, os.environ)
     veil = secrets.Veil(given.values())
     if any(each.kind == "write" for each in used):
-        _log(project, tool, {name: veil.value(value) for name, value in inputs.items()})
+        counted = replace(used[0], kind="write")  # a step that may write counts for all
+        tries = tool.kind == "write" and only_tries(used, source, inputs)  # else never tried so
+        how = consent.given(counted, dry=tries)
+        _log(project, tool, {name: veil.value(value) for name, value in inputs.items()}, how)
     output = veil.output(on_output) if on_output else None
     try:
         done = run_tool(
@@ -157,13 +160,14 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpe
     return replace(tool, kind=stronger(tool.kind, promoted.kind))
 
 
-def _log(project: Project, tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> None:
+def _log(project: Project, tool: ToolSpec, inputs: Mapping[str, JsonValue], consent: Given) -> None:
     """Record who runs a tool that may write, before it does: unlogged, it does not run."""
     data: dict[str, JsonValue] = {
         "by": os_user(),
         "tool": tool.id,
         "sha256": tool.sha256,
         "inputs": dict(inputs),
+        "consent": consent,
     }
     chain.append(project.state_dir, "run", data, clock=utc_now, redactor=project.redactor)
 

@@ -1,0 +1,121 @@
+"""A tool that may write runs with somebody's word only (contracts: exit 4, `--yes`)."""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.decisions import each
+from tests.integration.test_terminal import talk
+from tests.project import PULSUS, pulsus_here
+from tests.promotions import promoted
+
+WRITER = b'''"""Leave a mark.
+
+Args:
+    path (str): Where.
+    dry_run (bool): True leaves none.
+
+Kind: write
+"""
+
+from pathlib import Path
+
+
+def run(path: str, dry_run: bool) -> dict:
+    if not dry_run:
+        Path(path).write_text("mark", encoding="utf-8")
+    return {"written": not dry_run}
+'''
+UNDECLARED = WRITER.replace(b"Kind: write\n", b"")
+CAREFUL = WRITER.replace(b"dry_run: bool)", b"dry_run: bool = True)")
+BARE = WRITER.replace(b", dry_run: bool", b"").replace(b"not dry_run", b"True")
+NAMESAKE = WRITER.replace(b"dry_run: bool)", b"dry_run: str)")
+
+
+def run(project, *more):
+    mark = project / "mark"
+    args = ("run", "things", "--input", f"path={mark}", "--output", "json", *more)
+    return mark.exists, pulsus_here(project, *args)
+
+
+def consents(project):
+    return [r.data["consent"] for r in each(project / ".pulsus/audit") if r.kind == "run"]
+
+
+@pytest.mark.parametrize("source", [WRITER, UNDECLARED], ids=["declared", "undeclared"])
+@pytest.mark.parametrize("option", [(), ("--non-interactive",)], ids=["no terminal", "option"])
+def test_a_tool_that_may_write_does_not_run_where_nobody_can_be_asked(source, option, tmp_path):
+    promoted(tmp_path, source)
+    written, done = run(tmp_path, "--input", "dry_run=false", *option)
+    assert (done.code, written()) == (4, False)
+    assert done.json["error"]["code"] == "APPROVAL_REQUIRED"
+    assert "pulsus run system/count/things --yes" in done.json["error"]["hint"]
+    assert consents(tmp_path) == []
+
+
+def test_nor_from_a_pipe_that_says_yes(tmp_path):
+    promoted(tmp_path, WRITER)
+    args = ("run", "things", "--input", f"path={tmp_path / 'mark'}", "--input", "dry_run=false")
+    done = subprocess.run(
+        [PULSUS, *args], cwd=tmp_path, input=b"y\n" * 9, capture_output=True, check=False
+    )
+    assert (done.returncode, (tmp_path / "mark").exists()) == (4, False)
+
+
+def test_the_callers_own_word_is_enough_and_is_logged(tmp_path):
+    promoted(tmp_path, WRITER)
+    written, done = run(tmp_path, "--input", "dry_run=false", "--yes", "--non-interactive")
+    assert (done.code, written()) == (0, True)
+    assert consents(tmp_path) == ["yes"]
+
+
+@pytest.mark.parametrize("source", [WRITER, UNDECLARED, CAREFUL])
+def test_a_call_that_only_tries_is_a_read(source, tmp_path):
+    promoted(tmp_path, source)
+    written, done = run(tmp_path, "--input", "dry_run=true")
+    assert (done.code, written()) == (0, False), done.err
+    assert consents(tmp_path) == ["dry_run"]
+
+
+@pytest.mark.parametrize(
+    ("source", "given"),
+    [
+        pytest.param(CAREFUL, ("--input", "dry_run=false"), id="default taken back"),
+        pytest.param(CAREFUL, (), id="only by default"),
+        pytest.param(BARE, (), id="no such argument"),
+        pytest.param(NAMESAKE, ("--input", "dry_run=true"), id="only of that name"),
+    ],
+)
+def test_what_does_not_only_try_is_none(source, given, tmp_path):
+    promoted(tmp_path, source)
+    written, done = run(tmp_path, *given)
+    assert (done.code, written()) == (4, False), done.err
+
+
+def test_a_read_tool_that_was_seen_writing_counts_as_write_whatever_its_dry_run(tmp_path):
+    """The gate never tried a read tool with `dry_run` true, so the word means nothing there."""
+    promoted(tmp_path, WRITER.replace(b"Kind: write", b"Kind: read"))
+    path = tmp_path / "workflows/domains/system/count/metadata.jsonl"
+    row = json.loads(path.read_bytes()) | {"kind": "write"}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    written, done = run(tmp_path, "--input", "dry_run=true")
+    assert (done.code, written()) == (4, False)
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 4), ("", 4)])
+def test_a_person_at_the_terminal_is_asked(answer, code, tmp_path):
+    promoted(tmp_path, WRITER)
+    mark = tmp_path / "mark"
+    args = ["run", "things", "--input", f"path={mark}", "--input", "dry_run=false"]
+    done, shown = talk(tmp_path, args, ("[y/N]", answer + "\n"))
+    assert "may change things" in shown
+    assert (done, mark.exists()) == (code, code == 0)
+    assert consents(tmp_path) == (["asked"] if code == 0 else [])
+
+
+def test_the_environment_rules_the_question_out(tmp_path):
+    promoted(tmp_path, WRITER)
+    args = ["run", "things", "--input", "path=mark", "--input", "dry_run=false"]
+    done, shown = talk(tmp_path, args, env={"PULSUS_NON_INTERACTIVE": "1"})
+    assert (done, "[y/N]" in shown) == (4, False)
