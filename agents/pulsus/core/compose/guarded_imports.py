@@ -1,41 +1,39 @@
 """Imports of a generated module against the allowlist (routing spec §7). Pure.
 
-A module of the standard library carries others in its attributes (`pathlib.os`), so what is
-reached through an allowed one is looked at too.
+A module of the standard library carries others in its attributes (`pathlib.os`), and helpers that
+run text: of an allowed one only what it offers may be used.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
-import sys
 from collections.abc import Iterator
-from importlib import import_module
+from types import ModuleType
 
-Problem = tuple[int, str]
+from pulsus.core.compose.syntax import (
+    Problem,
+    Syntax,
+    is_allowed,
+    name_of,
+    offered,
+    standard,
+    value,
+)
 
 
-def problems(tree: ast.Module, allowed: frozenset[str]) -> Iterator[Problem]:
+def problems(syntax: Syntax) -> Iterator[Problem]:
     """(line, what is wrong) of every import, and of every way to a module around them."""
-    bound: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in syntax.nodes:
         match node:
             case ast.Import(names=names):
                 for alias in names:
-                    yield from _imported(node.lineno, alias.name, allowed)
-                    root = alias.name if alias.asname else alias.name.partition(".")[0]
-                    bound[alias.asname or root] = root
+                    yield from _imported(node.lineno, alias.name, syntax.allowed)
             case ast.ImportFrom():
-                yield from _from(node, allowed)
+                yield from _from(node, syntax.allowed)
+            case ast.Name(id=name, ctx=ast.Load()) if name in syntax.modules:
+                yield from _used(node, syntax)
             case _:
                 pass
-    yield from _reached(tree, bound, allowed)
-
-
-def is_allowed(module: str, allowed: frozenset[str]) -> bool:
-    """Whether the module, or a package it lies in, is on the list."""
-    parts = module.split(".")
-    return any(".".join(parts[:n]) in allowed for n in range(1, len(parts) + 1))
 
 
 def _imported(line: int, module: str, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -57,43 +55,39 @@ def _from(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterator[Problem]:
         if alias.name == "*":
             yield node.lineno, f"imports * from {module}: name what is needed"
         else:
-            yield from _hidden(node.lineno, module, alias.name, allowed)
+            yield from _reached(node.lineno, module, alias.name, allowed)
 
 
-def _reached(tree: ast.Module, bound: dict[str, str], allowed: frozenset[str]) -> Iterator[Problem]:
-    """Modules behind an attribute of an imported one; modules handed on as values."""
-    bases: set[int] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Attribute(value=ast.Name(id=name) as base, attr=attr) if name in bound:
-                bases.add(id(base))
-                yield from _hidden(node.lineno, bound[name], attr, allowed)
-            case _:
-                pass
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()) if name in bound and id(node) not in bases:
-                yield node.lineno, f"hands the module {name} on as a value"
-            case _:
-                pass
+def _used(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
+    """A module's name: it may only stand before what is taken from it."""
+    module, line = syntax.modules[node.id], node.lineno
+    at: ast.AST = node
+    while isinstance(above := syntax.parents.get(id(at)), ast.Attribute):
+        further = f"{module}.{above.attr}"
+        if any(name.startswith(f"{further}.") for name in syntax.allowed):
+            module, at = further, above  # a package on the way to what may be imported
+            continue
+        yield from _reached(line, module, above.attr, syntax.allowed)
+        inner = value(module, above.attr, syntax.allowed)
+        if not isinstance(inner, ModuleType):
+            return
+        module, at = name_of(module, above.attr, inner), above
+    yield line, f"hands the module {module} on as a value: write {module}.NAME where it is needed"
 
 
-def _hidden(line: int, module: str, attr: str, allowed: frozenset[str]) -> Iterator[Problem]:
-    found = _module_at(module, attr, allowed)
-    if found and not is_allowed(found, allowed):
-        yield line, f"reaches the module {found} through {module}.{attr}"
-
-
-def _module_at(module: str, attr: str, allowed: frozenset[str]) -> str | None:
-    """The name of the module that an attribute of an allowed one is; only of standard ones.
-
-    Those are imported here to look: they are on the allowlist, and importing them does nothing.
-    """
-    root = module.partition(".")[0]
-    if root not in sys.stdlib_module_names or not is_allowed(module, allowed):
-        return None
-    try:
-        value = getattr(import_module(module), attr, None)
-    except ImportError:
-        return None
-    return value.__name__ if inspect.ismodule(value) else None
+def _reached(line: int, module: str, attr: str, allowed: frozenset[str]) -> Iterator[Problem]:
+    owner = standard(module, allowed)
+    if owner is None:
+        if not is_allowed(module, allowed) and not is_allowed(f"{module}.{attr}", allowed):
+            yield line, f"reaches {module}.{attr}, which is not on the allowlist"
+        return
+    found = value(module, attr, allowed)
+    if isinstance(found, ModuleType):
+        name = name_of(module, attr, found)
+        if name != f"{module}.{attr}":
+            yield line, f"reaches the module {name} through {module}.{attr}"
+        elif not is_allowed(name, allowed):
+            yield line, f"reaches {name}, which is not on the allowlist"
+        return
+    if not offered(module, attr, owner):
+        yield line, f"{module}.{attr} is nothing that {module} offers: use what it documents"

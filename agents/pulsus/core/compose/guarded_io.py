@@ -1,138 +1,189 @@
-"""Writes, chance and the order of sets in a generated module (routing spec §7). Pure."""
+"""What opens or changes files in a generated module that only reads (routing spec §7). Pure.
+
+Such a name may only be called where it stands, with arguments that show what it does. Anything
+else (another name for it, an argument, a pattern, its text) is refused.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-Problem = tuple[int, str]
+from pulsus.core.compose.guarded_modules import LIMITED, OPENERS, allowed_in
+from pulsus.core.compose.syntax import Problem, Syntax
 
-_WRITERS = frozenset(
-    ("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "chmod", "lchmod")
-) | frozenset(("symlink_to", "hardlink_to"))
-_MODES = frozenset("rwaxbt+U")
-_SOURCES = ("Random", "seed")
+_CHANGING = frozenset(
+    (
+        *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "chmod"),
+        *("lchmod", "symlink_to", "hardlink_to", "link_to", "copy_into", "move_into"),
+    )
+)
+_JUDGED = ("open", "replace", "copy", "move")
+_COPIED = ("dict", "list", "set", "bytearray")
+_READING_MODES = frozenset(
+    ("r", "rb", "rt", "br", "tr", "rU", "U", "r:", "r:*", "r:gz", "r:bz2", "r:xz", "r|", "r|*")
+) | frozenset(("r|gz", "r|bz2", "r|xz"))
+_DATES = frozenset(
+    ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo", "fold")
+)
+_ALSO = "a generated tool reads and returns a result"
+_DIRECT = "call it where it is needed, with its arguments"
 
 
-def problems(tree: ast.Module, *, writes: bool) -> Iterator[Problem]:
-    """(line, what is wrong) of every write that is not allowed and of chance without a seed."""
-    yield from _chance(tree)
-    yield from _set_order(tree)
-    if writes:
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            problem = _write(node)
-            if problem:
-                yield node.lineno, f"{problem}: a generated tool reads and returns a result"
-
-
-def _set_order(tree: ast.Module) -> Iterator[Problem]:
-    """A set put in an order as it comes: that of texts differs from process to process."""
-    for node in ast.walk(tree):
+def problems(syntax: Syntax) -> Iterator[Problem]:
+    """(line, what is wrong) of every write, and of every way to one that hides it."""
+    for node in syntax.nodes:
         match node:
-            case ast.Call(func=ast.Name(id="list" | "tuple" | "enumerate"), args=[inner, *_]):
-                ordered = _is_set(inner)
-            case ast.Call(func=ast.Attribute(attr="join"), args=[inner]):
-                ordered = _is_set(inner)
-            case ast.ListComp(generators=[first, *_]):
-                ordered = _is_set(first.iter)
+            case ast.Name(id=name, ctx=ast.Load()):
+                yield from _name(node, name, syntax)
+            case ast.Attribute():
+                yield from _attribute(node, syntax)
+            case ast.ImportFrom(module=str(module), level=0, names=names):
+                for alias in names:
+                    yield from _limited(node.lineno, f"{module}.{alias.name}")
             case _:
-                continue
-        if ordered:
-            yield (
-                node.lineno,
-                "the order of a set differs from run to run: use sorted() or dict.fromkeys()",
-            )
+                yield from _by_text(node)
 
 
-def _is_set(node: ast.expr) -> bool:
+def _by_text(node: ast.AST) -> Iterator[Problem]:
     match node:
-        case ast.Set() | ast.SetComp():
-            return True
-        case ast.Call(func=ast.Name(id="set" | "frozenset")):
-            return True
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            if name in _CHANGING or name in _JUDGED:
+                yield node.lineno, f"getattr of {name!r}: {_DIRECT}"
+        case ast.MatchClass(kwd_attrs=names):
+            for name in names:
+                if name in _CHANGING or name in _JUDGED:
+                    yield node.lineno, f"the pattern takes {name}: {_DIRECT}"
         case _:
-            return False
+            pass
 
 
-def _write(call: ast.Call) -> str:
-    match call.func:
-        case ast.Name(id="open"):
-            return _opens(call, 1)
-        case ast.Attribute(attr="open"):
-            return _opens(call, 0)
-        case ast.Attribute(attr="replace") if len(call.args) == 1 and not call.keywords:
-            return ".replace(target) moves a file"  # text takes two arguments
-        case ast.Attribute(attr=name) if name in _WRITERS:
-            return f".{name}() changes files"
-        case _:
+def _name(node: ast.Name, name: str, syntax: Syntax) -> Iterator[Problem]:
+    origin = syntax.origin(node)
+    if name != "open" and origin not in OPENERS:
+        return
+    if id(node) not in syntax.called:
+        yield node.lineno, f"{name} is passed on as a value: {_DIRECT}"
+    elif why := _opens(_call(node, syntax), origin if origin in OPENERS else "open"):
+        yield node.lineno, why
+
+
+def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
+    name, line = node.attr, node.lineno
+    origin = _outside(node, syntax)
+    if origin and _limits(origin):
+        yield from _limited(line, origin)
+    if origin in OPENERS:
+        if id(node) not in syntax.called:
+            yield line, f"{origin} is passed on as a value: {_DIRECT}"
+        elif why := _opens(_call(node, syntax), origin):
+            yield line, why
+    elif origin and not origin.startswith("pathlib."):
+        return  # a function of a module, judged by its name
+    elif name in _CHANGING:
+        yield line, f".{name} changes files: {_ALSO}"
+    elif name in _JUDGED:
+        yield from _judged(node, syntax)
+
+
+def _outside(node: ast.Attribute, syntax: Syntax) -> str:
+    """The dotted name where the attribute is one of an imported module; else ""."""
+    at: ast.expr = node
+    while isinstance(at, ast.Attribute):
+        at = at.value
+    known = isinstance(at, ast.Name) and at.id in syntax.modules
+    return syntax.origin(node) if known else ""
+
+
+def _judged(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
+    """A method that reads or changes files, or text, depending on its arguments."""
+    line, name = node.lineno, node.attr
+    if name == "copy" and isinstance(node.value, ast.Name) and node.value.id in _COPIED:
+        return
+    if id(node) not in syntax.called:
+        yield line, f".{name} is passed on as a value: {_DIRECT}, or name an attribute otherwise"
+        return
+    call = _call(node, syntax)
+    if name == "open":
+        why = _opens_method(call)
+    elif name == "replace":
+        why = "" if _replaces_text(call) else ".replace(target) moves a file"
+    else:
+        why = f".{name}(target) writes a file" if call.args or call.keywords else ""
+    if why:
+        yield line, f"{why}: {_ALSO}" if "moves" in why or "writes" in why else why
+
+
+def _replaces_text(call: ast.Call) -> bool:
+    """`.replace(old, new)` of a text, or fields of a date: a path takes one target."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(
+        k.arg is None for k in call.keywords
+    ):
+        return False
+    names = {k.arg for k in call.keywords}
+    if len(call.args) in (2, 3):
+        return names <= {"count"} | _DATES
+    return not call.args and bool(names) and names <= _DATES
+
+
+def _opens_method(call: ast.Call) -> str:
+    """`.open()` of a path takes a mode; of an archive, a member and then a mode."""
+    if why := _keywords(call):
+        return why
+    match call.args:
+        case []:
             return ""
+        case [mode] | [_, mode]:
+            return _mode(mode)
+        case _:
+            return ".open() with more than a mode: name its arguments"
 
 
-def _opens(call: ast.Call, position: int) -> str:
-    modes = [k.value for k in call.keywords if k.arg == "mode"]
-    modes += call.args[position : position + 1]
-    for mode in modes:
-        match mode:
-            case ast.Constant(value=str(text)) if not set(text) <= _MODES:
-                continue  # a file name: the .open() of something else
-            case ast.Constant(value=str(text)) if not set(text) & set("wax+"):
-                continue
-            case ast.Constant(value=str(text)):
-                return f"opens a file with mode {text!r}"
-            case _:
-                return "opens a file with a mode that only shows when it runs"
+def _opens(call: ast.Call, origin: str) -> str:
+    """`open(file, mode)` and what takes the same; `OPENERS` says where the mode stands."""
+    if why := _keywords(call):
+        return why
+    position = OPENERS[origin]
+    return _mode(call.args[position]) if len(call.args) > position else ""
+
+
+def _keywords(call: ast.Call) -> str:
+    if any(isinstance(a, ast.Starred) for a in call.args):
+        return "opens a file with arguments that only show when it runs: write each out"
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            return "opens a file with arguments that only show when it runs: write each out"
+        if keyword.arg in ("opener", "openhook", "inplace"):
+            return f"opens a file with {keyword.arg}=, which decides what happens: leave it out"
+        if keyword.arg == "mode" and (why := _mode(keyword.value)):
+            return why
     return ""
 
 
-def _chance(tree: ast.Module) -> Iterator[Problem]:
-    """Uses of `random` that no seed makes repeatable."""
-    names, froms = _random_names(tree)
-    if not (names or froms):
-        return
-    uses = [(node, what) for node in ast.walk(tree) if (what := _used(node, names, froms))]
-    seeded = any(isinstance(n, ast.Call) and _seeds(n, names, froms) for n in ast.walk(tree))
-    for node, what in uses:
-        line = getattr(node, "lineno", 0)
-        if what == "SystemRandom":
-            yield line, "random.SystemRandom cannot be seeded"
-        elif what not in _SOURCES and not seeded:
-            yield line, f"random.{what} without a seed: use random.Random(seed) with a fixed seed"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            called = _used(node.func, names, froms)
-            if called in _SOURCES and not _seeds(node, names, froms):
-                yield node.lineno, f"random.{called}() without a seed: give it a fixed one"
-
-
-def _random_names(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
-    """(names of the module, what other names were taken from it)."""
-    names: set[str] = set()
-    froms: dict[str, str] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=aliases):
-                names |= {a.asname or a.name for a in aliases if a.name == "random"}
-            case ast.ImportFrom(module="random", names=aliases):
-                froms |= {a.asname or a.name: a.name for a in aliases}
-            case _:
-                pass
-    return names, froms
-
-
-def _used(node: ast.AST, names: set[str], froms: dict[str, str]) -> str:
-    match node:
-        case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in names:
-            return attr
-        case ast.Name(id=name, ctx=ast.Load()) if name in froms:
-            return froms[name]
-        case _:
+def _mode(mode: ast.expr) -> str:
+    match mode:
+        case ast.Constant(value=str(text)) if text in _READING_MODES:
             return ""
+        case ast.Constant(value=text):
+            return f"opens a file with mode {text!r}: {_ALSO}"
+        case _:
+            return (
+                "opens a file with a mode that only shows when it runs: write it out, as in "
+                "open(path, 'r') or archive.open(member, 'r')"
+            )
 
 
-def _seeds(call: ast.Call, names: set[str], froms: dict[str, str]) -> bool:
-    """Whether the call makes or seeds a generator with something."""
-    given = [*call.args, *(k.value for k in call.keywords)]
-    fixed = bool(given) and not any(isinstance(a, ast.Constant) and a.value is None for a in given)
-    return fixed and _used(call.func, names, froms) in _SOURCES
+def _limits(origin: str) -> bool:
+    return origin.rpartition(".")[0] in LIMITED
+
+
+def _limited(line: int, origin: str) -> Iterator[Problem]:
+    module, _, name = origin.rpartition(".")
+    if module in LIMITED and origin not in OPENERS and not allowed_in(module, name):
+        yield line, f"{origin} may change more than its result: {_ALSO}"
+
+
+def _call(node: ast.expr, syntax: Syntax) -> ast.Call:
+    call = syntax.parents[id(node)]
+    assert isinstance(call, ast.Call)
+    return call

@@ -10,16 +10,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pulsus.core.compose import guarded_imports, guarded_io, source
+from pulsus.core.compose import (
+    guarded_classes,
+    guarded_format,
+    guarded_imports,
+    guarded_io,
+    guarded_names,
+    guarded_order,
+    source,
+)
+from pulsus.core.compose.syntax import Syntax
 from pulsus.core.types import ToolSpec
 from pulsus.record import dataclass
-
-_NAMES = frozenset(
-    ("__import__", "__builtins__", "__loader__", "__spec__", "__doc__", "__file__", "globals")
-) | frozenset(("locals", "vars", "compile", "eval", "exec", "breakpoint", "input"))
-_BY_NAME = ("getattr", "setattr", "delattr", "hasattr")
-_DUNDERS = ("__name__", "__class__", "__init__", "__post_init__", "__future__")
-"""What ordinary code says with two underscores; every other leads into the interpreter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,42 +41,17 @@ def reasons(code: bytes, tool: ToolSpec, rules: Rules) -> tuple[str, ...]:
     body = source.module(code)
     if body is None:
         return ()
-    tree = ast.Module(body, [])
+    syntax = Syntax(ast.Module(body, []), rules.imports)
     found = [
-        *guarded_imports.problems(tree, rules.imports),
-        *_tricks(tree),
-        *guarded_io.problems(tree, writes=rules.writes),
+        *guarded_imports.problems(syntax),
+        *guarded_names.problems(syntax),
+        *guarded_format.problems(syntax),
+        *guarded_order.problems(syntax.tree),
     ]
+    if not rules.writes:
+        found += [*guarded_io.problems(syntax), *guarded_classes.problems(syntax)]
     lines = (f"line {line}: {problem}" for line, problem in sorted(found))
     return tuple(dict.fromkeys((*lines, *_contract(tool, writes=rules.writes))))
-
-
-def _tricks(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name) if name in _NAMES:
-                yield node.lineno, f"{name} is not allowed: work with the arguments alone"
-            case ast.Name(id=name) if name in _BY_NAME and id(node) not in called:
-                yield node.lineno, f"{name} is passed on as a value: call it where it is needed"
-            case ast.Call(func=ast.Name(id=name)) if name in _BY_NAME:
-                yield from _by_name(name, node)
-            case ast.Attribute(attr=name) if _dunder(name) and name not in _DUNDERS:
-                yield node.lineno, f".{name} leads into the interpreter: it is not allowed"
-            case _:
-                pass
-
-
-def _by_name(function: str, call: ast.Call) -> Iterator[tuple[int, str]]:
-    match call.args:
-        case [_, ast.Constant(value=str(name)), *_] if not name.startswith("_"):
-            return
-        case _:
-            yield call.lineno, f"{function} needs a plain attribute name in quotes"
-
-
-def _dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
 
 
 def _contract(tool: ToolSpec, *, writes: bool) -> Iterator[str]:

@@ -1,0 +1,155 @@
+"""A module's syntax tree with what stands around each node, and what its names stand for. Pure."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from types import ModuleType
+
+Problem = tuple[int, str]
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Syntax:
+    """One module, read for judging it. `allowed` are the modules it may import."""
+
+    def __init__(self, tree: ast.Module, allowed: frozenset[str]) -> None:
+        self.allowed = allowed
+        self.nodes = tuple(ast.walk(tree))
+        self.tree = tree
+
+    @cached_property
+    def parents(self) -> Mapping[int, ast.AST]:
+        """What each node lies in, by its id."""
+        return {id(child): node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def called(self) -> frozenset[int]:
+        """The nodes that are the function of a direct call."""
+        return frozenset(id(n.func) for n in self.nodes if isinstance(n, ast.Call))
+
+    @cached_property
+    def modules(self) -> Mapping[str, str]:
+        """Names of the module → the modules they stand for."""
+        bound: dict[str, str] = {}
+        for node in self.nodes:
+            match node:
+                case ast.Import(names=names):
+                    for alias in names:
+                        root = alias.name if alias.asname else alias.name.partition(".")[0]
+                        bound[alias.asname or root] = root
+                case ast.ImportFrom(module=str(module), level=0, names=names):
+                    for alias in names:
+                        if isinstance(value(module, alias.name, self.allowed), ModuleType):
+                            bound[alias.asname or alias.name] = f"{module}.{alias.name}"
+                case _:
+                    pass
+        return bound
+
+    @cached_property
+    def taken(self) -> Mapping[str, str]:
+        """Names of the module → what they were taken for from another, such as `io.open`."""
+        return {
+            alias.asname or alias.name: f"{node.module}.{alias.name}"
+            for node in self.nodes
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+
+    def origin(self, node: ast.AST) -> str:
+        """The dotted name in another module, or of a builtin, that an expression plainly is."""
+        match node:
+            case ast.Name(id=name) if name in self.modules:
+                return self.modules[name]
+            case ast.Name(id=name):
+                return self.taken.get(name, name)
+            case ast.Attribute(value=inner, attr=attr):
+                owner = self.origin(inner)
+                return f"{owner}.{attr}" if owner else ""
+            case _:
+                return ""
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """Every name that the module gives a value, in any scope."""
+        return frozenset(name for name, _ in self.bindings)
+
+    @cached_property
+    def bindings(self) -> tuple[tuple[str, int], ...]:
+        """(name, line) of everything that gives a name a value."""
+        return tuple(
+            (name, getattr(node, "lineno", 0)) for node in self.nodes for name in _bound(node)
+        )
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.bound
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.alias(name=name, asname=asname):
+            yield asname or name.partition(".")[0]
+        case (
+            ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(name=str(name))
+            | ast.MatchMapping(rest=str(name))
+        ):
+            yield name
+        case _:
+            pass
+
+
+def is_allowed(module: str, allowed: frozenset[str]) -> bool:
+    """Whether the module, or a package it lies in, is on the list."""
+    parts = module.split(".")
+    return any(".".join(parts[:n]) in allowed for n in range(1, len(parts) + 1))
+
+
+def standard(module: str, allowed: frozenset[str]) -> ModuleType | None:
+    """An allowed module of the standard library, imported here to look; importing does nothing."""
+    root = module.partition(".")[0]
+    if root not in sys.stdlib_module_names or not is_allowed(module, allowed):
+        return None
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
+
+
+def value(module: str, attr: str, allowed: frozenset[str]) -> object:
+    """What an attribute of an allowed standard module is; None where there is none."""
+    owner = standard(module, allowed)
+    if owner is None:
+        return None
+    if not hasattr(owner, attr):
+        standard(f"{module}.{attr}", allowed)
+    return getattr(owner, attr, None)
+
+
+def name_of(module: str, attr: str, found: ModuleType) -> str:
+    """The name of a module found as an attribute: its own place where it lies there."""
+    inner = f"{module}.{attr}"
+    return inner if sys.modules.get(inner) is found else found.__name__
+
+
+def offered(module: str, attr: str, owner: ModuleType) -> bool:
+    """Whether a standard module offers the name: it says so, or defines it under a plain name."""
+    if attr in getattr(owner, "__all__", ()):
+        return True
+    if attr.startswith("_") or not hasattr(owner, attr):
+        return False
+    found = getattr(owner, attr)
+    if inspect.ismodule(found):
+        return name_of(module, attr, found) == f"{module}.{attr}"
+    home = getattr(found, "__module__", None)
+    return home is None or home.partition(".")[0].lstrip("_") == module.partition(".")[0]
