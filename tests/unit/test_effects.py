@@ -219,3 +219,22 @@ def test_a_real_attempt_to_write_beyond_the_declaration_is_caught_though_it_fail
         """
     )
     assert exceeded(outcome.observed) == ("changes /etc/cron.d/x",)
+
+
+LEFT = Observed(others=("leaves thread 'x' running",))
+KILLS = Observed(others=("signals process 1",))
+
+
+@pytest.mark.parametrize("seen", [LEFT, KILLS], ids=["thread left", "signal"])
+def test_signals_and_threads_left_running_are_judged_as_changes(seen):
+    (item,) = seen.others
+    assert judge(tool(kind="read"), seen, {}).exceeded == (f"{item} (Kind: read)",)
+    tried = judge(tool(), seen, {"dry_run": True})
+    assert tried.exceeded == (f"{item} (dry_run is true)",)
+    assert judge(tool(kind=""), seen, {}).undeclared == (item,)
+    assert exceeded(seen) == (item,)
+
+
+def test_a_signal_is_declared_as_the_program_kill():
+    assert exceeded(KILLS, commands="kill") == ()
+    assert exceeded(LEFT, commands="kill") == LEFT.others

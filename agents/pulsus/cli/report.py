@@ -79,6 +79,7 @@ def effects(found: Effects | Observed | None) -> dict[str, Any] | None:
         "paths": list(found.paths),
         "hosts": list(found.hosts),
         "commands": list(found.commands),
+        **({"others": list(found.others)} if isinstance(found, Observed) else {}),
     }
 
 

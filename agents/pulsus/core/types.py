@@ -353,12 +353,14 @@ class Observed:
     """What a dry run tried outside its temporary folder, whether or not it was let (spec §8).
 
     `paths` were to be created, changed or deleted (`~/…` = in the home folder), `hosts` reached
-    (`host:port`, a name looked up, `unix:…`), `commands` started (their first word). Sorted.
+    (`host:port`, a name looked up, `unix:…`), `commands` started (their first word), `others` what
+    is none of these, in words: signals to processes it did not start, threads left running. Sorted.
     """
 
     paths: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

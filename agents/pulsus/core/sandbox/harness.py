@@ -10,6 +10,7 @@ import resource
 import sys
 import time
 
+from pulsus.core.sandbox import ending
 from pulsus.core.sandbox.calling import load_module, run_entry
 from pulsus.core.sandbox.observe import install
 from pulsus.core.sandbox.wire import channel, check_json, describe, encode, line_in
@@ -17,6 +18,7 @@ from pulsus.core.sandbox.wire import channel, check_json, describe, encode, line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import types
+    from collections.abc import Callable
     from typing import Any
 
     from pulsus.core.sandbox.wire import Send
@@ -121,9 +123,9 @@ def serve(job: dict[str, Any], send: Send) -> None:
     """Import the candidate, call it, send what came of it. Never raises."""
     # Bound before the candidate runs: it may replace any name it can import.
     flush = [sys.stdout.flush, sys.stderr.flush]
-    clock, ok_json, text = time.monotonic, check_json, encode
-    run, tell, cap = run_entry, describe, int(job["limits"]["result"])
-    line, filename = line_in, job["filename"]
+    clock, ok_json, text, own_pid = time.monotonic, check_json, encode, posix.getpid
+    run, tell, cap, own = run_entry, describe, int(job["limits"]["result"]), posix.getpid()
+    line, filename, leave = line_in, job["filename"], posix._exit
     stage, started = "files", clock()
     try:
         write_files(job["files"])
@@ -134,21 +136,37 @@ def serve(job: dict[str, Any], send: Send) -> None:
             raise TypeError(f"{job['entry']} is not a function")
         send("imported", {"ms": int((clock() - started) * 1000)})
         stage, started = "run", clock()
-        body: dict[str, object] = {"stage": "import", "value": None, "ms": 0}
+        value = None
         if job["inputs"] is not None:
             value = run(module, job["entry"], job["inputs"])
-            body = {"stage": "run", "value": value, "ms": int((clock() - started) * 1000)}
             stage = "result"
             ok_json(value)
             size = len(text(value))
             if size > cap:
                 raise ValueError(f"the result is {size} bytes; the limit is {cap}: return less")
-        for each in flush:
-            each()
-        send("done", body)
+        if own_pid() == own:
+            stage = "end"
+            send("returned", {"value": value, "threads": ending.waited_for()})
+            left = finish(send, flush)
+            send("done", {"ms": int((clock() - started) * 1000), "threads": left})
     except BaseException as error:  # noqa: BLE001 - SystemExit and the like are failures too
-        took = int((clock() - started) * 1000)
-        send("failed", {"stage": stage, "ms": took, "line": line(error, filename), **tell(error)})
+        if own_pid() == own:
+            body = {"stage": stage, "ms": int((clock() - started) * 1000)}
+            send("failed", {**body, "line": line(error, filename), **tell(error)})
+    if own_pid() != own:
+        leave(1)  # a process that the candidate forked came back here
+
+
+def finish(send: Send, flush: list[Callable[[], object]]) -> list[str]:
+    """Do what a program's end does; names of the threads that run even then."""
+    ending.wait_for_threads()
+    send("joined", {})
+    ending.run_exit_handlers()
+    loaded = [m for name, m in list(sys.modules.items()) if name.startswith("pulsus_tool_")]
+    ending.drop(loaded)
+    for each in flush:
+        each()
+    return ending.still_running()
 
 
 def main(job: dict[str, Any]) -> None:
@@ -174,4 +192,7 @@ def main(job: dict[str, Any]) -> None:
         posix._exit(1)
     posix.close(job["go_fd"])
     serve(job, send)
-    posix._exit(0)
+    # Helpers of its own, such as trackers of shared memory, end once nobody holds their pipes.
+    posix.closerange(3, 4096)
+    inward, _ = posix.pipe()
+    posix.read(inward, 1)  # until the host ends this, so that it sees what else is left running

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pulsus.core.types import InlineFile, JsonValue, Observed
 
-Stage = Literal["start", "files", "import", "run", "result", "done"]
+Stage = Literal["start", "files", "import", "run", "result", "end", "done"]
 Status = Literal["ok", "failed", "unverified"]
 
 

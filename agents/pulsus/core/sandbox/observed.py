@@ -37,11 +37,13 @@ def together(several: Iterable[Observed]) -> Observed:
         paths=_union(o.paths for o in each),
         hosts=_union(o.hosts for o in each),
         commands=_union(o.commands for o in each),
+        others=_union(o.others for o in each),
     )
 
 
 def _union(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(sorted({item for part in parts for item in part}))
+    items = {item for part in parts for item in part}
+    return _bounded(items - {_MORE}, lost=_MORE in items)
 
 
 def _bounded(items: set[str], *, lost: bool) -> tuple[str, ...]:

@@ -14,13 +14,26 @@ import errno
 import functools
 import platform
 import socket
-import struct
 from dataclasses import dataclass
 
-_LOAD, _AND, _JEQ, _JGE, _JSET, _RET = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_NR, _ARCH, _ARG0, _ARG1, _ARG3 = 0, 4, 16, 24, 40
-_X32_BIT = 0x40000000
+from pulsus.core.sandbox.bpf import (
+    ALLOW,
+    AND,
+    ARCH,
+    ARGS,
+    JEQ,
+    JGE,
+    JSET,
+    KILL,
+    LOAD,
+    NR,
+    RET,
+    X32_BIT,
+    deny,
+    op,
+    when,
+)
+
 _CLONE_NEW = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 _PDEATHSIG = 1  # PR_SET_PDEATHSIG: the first process, taken over, could outlive Pulsus
 _SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
@@ -91,55 +104,42 @@ def program(machine: str | None = None) -> bytes:
     flags can be seen. Raises KeyError where `supported` is false.
     """
     cpu = _MACHINES[machine or platform.machine()]
-    code = [_op(_LOAD, _ARCH), _op(_JEQ, cpu.audit_arch, 1, 0), _op(_RET, _KILL), _op(_LOAD, _NR)]
+    code = [op(LOAD, ARCH), op(JEQ, cpu.audit_arch, 1, 0), op(RET, KILL), op(LOAD, NR)]
     if cpu.column == 0:
-        code += [_op(_JGE, _X32_BIT, 0, 1), _op(_RET, _KILL)]
+        code += [op(JGE, X32_BIT, 0, 1), op(RET, KILL)]
     denied = sorted(numbers[cpu.column] for numbers in _DENIED.values())
     for number in denied:
         if number >= 0:
-            code += _when(number, [_deny(errno.EPERM)])
-    code += _when(cpu.clone3, [_deny(errno.ENOSYS)])
-    code += _when(
+            code += when(number, [deny(errno.EPERM)])
+    code += when(cpu.clone3, [deny(errno.ENOSYS)])
+    code += when(
         cpu.clone,
-        [_op(_LOAD, _ARG0), _op(_JSET, _CLONE_NEW, 0, 1), _deny(errno.EPERM), _op(_RET, _ALLOW)],
+        [op(LOAD, ARGS[0]), op(JSET, _CLONE_NEW, 0, 1), deny(errno.EPERM), op(RET, ALLOW)],
     )
-    code += _when(cpu.socket, _only(_FAMILIES))
-    code += _when(cpu.socketpair, _only((int(socket.AF_UNIX),)))
-    code += _when(cpu.mmap, _not_all(_SHARED_ANONYMOUS))
-    code += _when(cpu.prctl, _except(_ARG0, (_PDEATHSIG,)))
-    code += _when(cpu.ioctl, _except(_ARG1, _TERMINAL_INPUT))
-    return b"".join([*code, _op(_RET, _ALLOW)])
-
-
-def _op(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    return struct.pack("<HBBI", code, if_true, if_false, value)
-
-
-def _deny(number: int) -> bytes:
-    return _op(_RET, _ERRNO | number)
-
-
-def _when(call: int, body: list[bytes]) -> list[bytes]:
-    """Run `body`, which must return, for that call only; the accumulator holds the number."""
-    return [_op(_JEQ, call, 0, len(body)), *body]
+    code += when(cpu.socket, _only(_FAMILIES))
+    code += when(cpu.socketpair, _only((int(socket.AF_UNIX),)))
+    code += when(cpu.mmap, _not_all(_SHARED_ANONYMOUS))
+    code += when(cpu.prctl, _except(ARGS[0], (_PDEATHSIG,)))
+    code += when(cpu.ioctl, _except(ARGS[1], _TERMINAL_INPUT))
+    return b"".join([*code, op(RET, ALLOW)])
 
 
 def _only(values: tuple[int, ...]) -> list[bytes]:
-    body = [_op(_LOAD, _ARG0)]
+    body = [op(LOAD, ARGS[0])]
     for value in values:
-        body += [_op(_JEQ, value, 0, 1), _op(_RET, _ALLOW)]
-    return [*body, _deny(errno.EPERM)]
+        body += [op(JEQ, value, 0, 1), op(RET, ALLOW)]
+    return [*body, deny(errno.EPERM)]
 
 
 def _not_all(bits: int) -> list[bytes]:
     return [
-        *(_op(_LOAD, _ARG3), _op(_AND, bits), _op(_JEQ, bits, 0, 1)),
-        *(_deny(errno.EPERM), _op(_RET, _ALLOW)),
+        *(op(LOAD, ARGS[3]), op(AND, bits), op(JEQ, bits, 0, 1)),
+        *(deny(errno.EPERM), op(RET, ALLOW)),
     ]
 
 
 def _except(argument: int, values: tuple[int, ...]) -> list[bytes]:
-    body = [_op(_LOAD, argument)]
+    body = [op(LOAD, argument)]
     for value in values:
-        body += [_op(_JEQ, value, 0, 1), _deny(errno.EPERM)]
-    return [*body, _op(_RET, _ALLOW)]
+        body += [op(JEQ, value, 0, 1), deny(errno.EPERM)]
+    return [*body, op(RET, ALLOW)]

@@ -9,16 +9,17 @@ import selectors
 import signal
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pulsus.core.sandbox import observed, policy, stopping
+from pulsus.core.sandbox import observed, policy, said, stopping
 from pulsus.core.sandbox.cgroups import Group
 from pulsus.core.sandbox.command import Process
 from pulsus.core.sandbox.job import Outcome, Stage, Status
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.watch import Watch
 from pulsus.core.sandbox.wire import check_json
-from pulsus.core.telemetry.printable import one_line, strip_controls
+from pulsus.core.telemetry.printable import strip_controls
 
 if TYPE_CHECKING:
     from pulsus.core.sandbox.relay import Relay
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 TICK_SECONDS = 0.02
 MESSAGE_BYTES = 16384  # room for phase messages and a failure's text beside the result
 _DEATH_SECONDS = 10.0
+_LEFT_SECONDS = 2.0  # what a real run gives to what is left running
+_HARNESS = 2  # its number inside: bubblewrap is the first
 
 
 class Session:
@@ -45,6 +48,8 @@ class Session:
         self._nonce = nonce.encode("ascii") + b" "
         self._stage: Stage = "start"
         self._final: dict[str, Any] | None = None
+        self._returned: dict[str, Any] = {}
+        self._over: dict[str, Any] | None = None  # the last message; processes may be left
         self._killed = ""  # why the host ended it
         self._deadline = time.monotonic() + policy.START_SECONDS
         self._seen = 0  # bytes of the result channel already read as messages
@@ -72,6 +77,7 @@ class Session:
                 if self._process.poll() is not None:
                     self._pipes.result.drain(self._result_cap())
                     self._read_messages()
+                    self._final = self._final or self._over
                     return
 
     def end(self) -> None:
@@ -107,15 +113,16 @@ class Session:
     def outcome(self) -> Outcome:
         """What it came to."""
         final = self._final or {}
-        phase, value = final.get("phase"), final.get("value")
+        phase, value = final.get("phase"), self._returned.get("value")
         status: Status = "failed"
         if phase == "done" and not self._killed:
             status = "ok"
         elif phase == "unsafe" or self._stage == "start":
             status = "unverified"
-        said = final.get("stage")
+        where = final.get("stage")
         effects = self._pipes.effects
-        failed_in: Stage = said if said in ("files", "result") else self._stage
+        failed_in: Stage = where if where in ("files", "result") else self._stage
+        seen = observed.read(bytes(effects.data), effects.total)
         return Outcome(
             status=status,
             stage="done" if status == "ok" else failed_in,
@@ -126,7 +133,7 @@ class Session:
             import_ms=self._import_ms,
             run_ms=_number(final.get("ms")),
             peak_bytes=self._peak,
-            observed=observed.read(bytes(effects.data), effects.total),
+            observed=replace(seen, others=said.left_running(final.get("threads"))),
             line=_number(final.get("line")),
         )
 
@@ -170,12 +177,22 @@ class Session:
                 self._stage, self._deadline = "run", now + self._limits.run_seconds
             case "unsafe" if self._stage == "start":
                 self._final = message
-            case "failed" if self._stage in ("import", "run"):
+            case "returned" if self._stage == "run":
+                self._stage, self._returned = "end", message
+            case "joined" if self._stage == "end":
+                self._returned["threads"] = []
+            case "failed" if self._stage in ("import", "run", "end"):
                 self._final = message
-            case "done" if self._stage == "run":
-                self._final = message
+            case "done" if self._stage == "end":
+                self._over = message
+                self._deadline = min(self._deadline, now + _LEFT_SECONDS)
+                self._end_if_alone()
             case _:
                 self._killed = "it sent messages out of order"
+
+    def _end_if_alone(self) -> None:
+        if self._watch is not None and not self._watch.others((1, _HARNESS)):
+            self._final = self._over
 
     def _start_watching(self) -> bool:
         """Whether the watcher is in place; the candidate is not loaded before it is."""
@@ -213,6 +230,8 @@ class Session:
 
     def _check_limits(self) -> None:
         limits = self._limits
+        if self._over is not None:
+            self._end_if_alone()
         if stopping.asked():
             self._killed = "nobody waits for it"
         elif time.monotonic() > self._deadline:
@@ -236,27 +255,18 @@ class Session:
         return f"it used more than {self._limits.memory_bytes >> 20} MB of memory"
 
     def _late(self) -> str:
-        match self._stage:
-            case "start":
-                return f"the sandbox did not start within {policy.START_SECONDS:g} s"
-            case "import":
-                return f"import took longer than {self._limits.import_seconds:g} s"
-            case _:
-                return f"it took longer than {self._limits.run_seconds:g} s"
+        if self._over is not None and self._watch is not None:
+            return said.left(self._watch.others((1, _HARNESS)))
+        return said.late(self._stage, self._limits, self._returned.get("threads"))
 
     def _message(self, final: dict[str, Any]) -> str:
         if self._killed:
             return self._killed if self._stage == "start" else f"{self._killed}; it was killed"
-        if not final and self._stage == "start":
-            said = strip_controls(bytes(self._pipes.stderr.data).decode("utf-8", "replace"))
-            last = said.strip().rpartition("\n")[2] or f"exit status {self._process.returncode}"
-            return one_line(f"the sandbox cannot start: {last}", 300)
-        if not final:
-            return "it ended its process without giving a result"
-        if final.get("phase") == "unsafe":
-            return one_line(f"the sandbox does not confine: {final.get('message')}", 300)
-        kind, text = final.get("kind"), final.get("message")
-        return one_line(f"{kind}: {text}" if text else str(kind), 300)
+        if final:
+            return said.failure(final)
+        if self._stage == "start":
+            return said.no_start(bytes(self._pipes.stderr.data), self._process.returncode)
+        return said.no_answer(self._stage)
 
     def _output(self) -> str:
         kept = [bytes(c.data) for c in (self._pipes.stdout, self._pipes.stderr)]

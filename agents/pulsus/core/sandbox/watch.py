@@ -8,6 +8,7 @@ processes, so a look costs the same on a busy host. Effect: reads /proc.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -16,6 +17,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _INODE_BYTES = 1536  # what a file or folder in memory costs the kernel beside its content
 _THREADS_FIELD = 17  # of /proc/PID/stat, counted after the name in parentheses
 _RSS_FIELD = 21
+_DEAD = (b"Z", b"X")  # ended, and not yet asked about
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,12 @@ class Watch:
             memory += (info.f_files - info.f_ffree) * _INODE_BYTES
         return Usage(memory, threads)
 
+    def others(self, known: Collection[int]) -> tuple[str, ...]:
+        """What else runs in the sandbox, by name, beside processes of those numbers inside."""
+        names = [name for name in os.listdir(self._fds[0]) if name.isdigit()]  # noqa: PTH208
+        found = [_stat(self._fds[0], name) for name in names if int(name) not in known]
+        return tuple(sorted({name for name, fields in found if fields and fields[0] not in _DEAD}))
+
     def close(self) -> None:
         """Let go of the sandbox's file systems."""
         while self._fds:
@@ -74,12 +82,21 @@ class Watch:
 
 
 def _read(proc: int, pid: str) -> tuple[int, int]:
+    _, fields = _stat(proc, pid)
+    try:
+        return int(fields[_RSS_FIELD]), int(fields[_THREADS_FIELD])
+    except IndexError:
+        return 0, 0
+
+
+def _stat(proc: int, pid: str) -> tuple[str, list[bytes]]:
+    """A process's name and the fields after it; none where it is no more."""
     try:
         fd = os.open(f"{pid}/stat", os.O_RDONLY, dir_fd=proc)
         try:
-            fields = os.read(fd, 1024).rpartition(b")")[2].split()
+            head, _, fields = os.read(fd, 1024).rpartition(b")")
         finally:
             os.close(fd)
-        return int(fields[_RSS_FIELD]), int(fields[_THREADS_FIELD])
-    except (OSError, IndexError):
-        return 0, 0
+    except OSError:
+        return "", []
+    return head.partition(b"(")[2].decode("utf-8", "replace"), fields.split()

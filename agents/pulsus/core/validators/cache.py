@@ -165,7 +165,8 @@ def _lasting(report: ValidationReport) -> bool:
 def _lists(effects: Effects | Observed | None) -> dict[str, list[str]] | None:
     if effects is None:
         return None
-    return {name: list(getattr(effects, name)) for name in ("paths", "hosts", "commands")}
+    names = ("paths", "hosts", "commands", *(("others",) if isinstance(effects, Observed) else ()))
+    return {name: list(getattr(effects, name)) for name in names}
 
 
 def _tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:

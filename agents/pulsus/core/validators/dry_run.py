@@ -162,7 +162,7 @@ def _some(found: tuple[str, ...]) -> str:
 def _import_finding(outcome: Outcome) -> Finding:
     if outcome.status == "unverified":
         return Finding(ok=False, message=outcome.message, unverified=True)
-    if outcome.stage in ("run", "result", "done"):
+    if outcome.stage in ("run", "result", "end", "done"):
         return Finding(ok=True, shift_ms=-outcome.run_ms)
     what = "an example's file cannot be written" if outcome.stage == "files" else "import failed"
     text = f"{outcome.output}\n{outcome.trace}".strip()

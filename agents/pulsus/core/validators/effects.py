@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pulsus.core.types import JsonValue, Observed, ToolSpec
+from pulsus.core.types import Effects, JsonValue, Observed, ToolSpec
 from pulsus.core.validators.patterns import command_covered, host_covered, path_covered
 
 DRY_RUN = "dry_run"
@@ -27,7 +27,7 @@ class Judgement:
 def judge(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -> Judgement:
     """What one call did beyond the contract. `inputs` are those it was called with."""
     inputs = {**_defaults(tool), **inputs}
-    changes = tuple(f"changes {path}" for path in observed.paths)
+    changes = (*(f"changes {path}" for path in observed.paths), *observed.others)
     if changes and reads_only(tool):
         return Judgement(_with(changes, f"(Kind: {tool.kind})", tool, observed, inputs))
     if changes and inputs.get(DRY_RUN) is True and takes_dry_run(tool):
@@ -55,7 +55,7 @@ def _with(
     inputs: Mapping[str, JsonValue],
 ) -> tuple[str, ...]:
     """The changes, which break a promise by themselves, and all else that is not declared."""
-    others = Observed(hosts=observed.hosts, commands=observed.commands)
+    others = replace(observed, paths=(), others=())
     return (*(f"{change} {why}" for change in changes), *_beyond(tool, others, inputs))
 
 
@@ -71,7 +71,13 @@ def _beyond(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue])
             for c in observed.commands
             if not command_covered(c, declared.commands, inputs)
         ),
+        *(item for item in observed.others if not _other_covered(item, declared, inputs)),
     )
+
+
+def _other_covered(item: str, declared: Effects, inputs: Mapping[str, JsonValue]) -> bool:
+    """A signal is what the program `kill` does; nothing can be declared about a thread's future."""
+    return item.startswith("signals ") and command_covered("kill", declared.commands, inputs)
 
 
 def _defaults(tool: ToolSpec) -> dict[str, JsonValue]:
