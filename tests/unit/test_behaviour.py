@@ -140,3 +140,43 @@ def test_two_examples_prove_more_than_a_constant_only_where_their_results_differ
     assert not behaviour.distinct([ECHO, same])
     assert behaviour.distinct([ECHO, other])
     assert not behaviour.distinct([])
+
+
+def shows(*outputs):
+    return [Example({"text": str(n)}, expected=o, has_expected=True) for n, o in enumerate(outputs)]
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ("...", "..."),
+        ({"vowels": "..."}, {"words": "..."}),
+        ({"...": "..."}, {"vowels": 2}),
+        ({"vowels": 2, "...": "..."}, {"vowels": "..."}),
+        ({"vowels": 2, "...": "..."}, {"words": 1, "...": "..."}),
+        (["..."], ["...", "..."]),
+        ([1, "..."], [1, 2]),
+        ({"vowels": 2}, {"vowels": 2.0}),
+    ],
+)
+def test_wildcards_make_no_two_examples_that_differ(outputs):
+    assert not behaviour.distinct(shows(*outputs))
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ({"vowels": 2, "text": "..."}, {"vowels": 0, "text": "..."}),
+        ({"rows": [{"n": 1}, "..."]}, {"rows": []}),
+        ([1], [1, 2]),
+        (None, 0),
+        (True, 1),
+        ({}, {"a": 1}),
+    ],
+)
+def test_examples_differ_where_no_one_result_fits_both(outputs):
+    assert behaviour.distinct(shows(*outputs))
+
+
+def test_only_examples_that_name_a_value_are_counted():
+    assert behaviour.behaviours(shows("...", {"a": "..."}, ["..."], {"a": [1, "..."]}, [])) == 2

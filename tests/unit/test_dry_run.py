@@ -60,6 +60,13 @@ def test_an_example_without_output_proves_the_shape_only():
     assert run.proof == "shape"
 
 
+def test_an_output_of_wildcards_alone_proves_the_shape_only():
+    run, _ = dry(DOCUMENTED.replace("{value: 8}", "{value: ...}"), OK)
+    run.import_smoke()
+    assert run.dry_run().ok
+    assert run.proof == "shape"
+
+
 def test_every_example_gets_its_own_sandbox_and_what_is_left_of_the_clock():
     slow = Outcome("ok", "done", value={"value": 8}, run_ms=4000)
     run, asked = dry(TWO, slow, OK)

@@ -57,7 +57,7 @@ class Writer:
         if kept:
             return desk.deliver(outcome, text, desk.again(kept), None, to, dry_run=self.dry_run)
         made = self._generated(model, path, self._brief(outcome, text, given))
-        behaviours = sum(e.has_expected for e in given)
+        behaviours = behaviour.behaviours(given)
         extra = self.project.settings.generator.extra_imports
         generation = replace(made.generation, behaviours=behaviours, extra_imports=extra)
         outcome = replace(outcome, generation=generation)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pulsus.core.compose import scaffold
+from pulsus.core.compose import behaviour, scaffold
 from pulsus.core.storage import candidates
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace
@@ -54,7 +54,7 @@ def write(
         made={"generator": "template", "sha256": digest(source)},
     )
     candidates.write(candidate, project.redactor)
-    behaviours = sum(e.has_expected for e in given)
+    behaviours = behaviour.behaviours(given)
     generation = Generation("template", accepted=False, behaviours=behaviours, test=test)
     told = f"{scaffold.UNWRITTEN}; until it is, validation refuses it. Then `pulsus promote` it"
     notes = (*outcome.notes, told)

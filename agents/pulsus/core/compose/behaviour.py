@@ -12,10 +12,12 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
 from pulsus.core.compose import source as python
 from pulsus.core.compose.plan_text import dump_yaml
 from pulsus.core.contract import docstring, examples
+from pulsus.core.contract.matching import apart, concrete
 from pulsus.core.types import Example, InlineFile, JsonValue, ToolSpec
 from pulsus.errors import UsageError
 
@@ -49,10 +51,15 @@ def in_request(request: str) -> tuple[Example, ...]:
         return ()
 
 
+def behaviours(given: Iterable[Example]) -> int:
+    """How many of the examples say what the result must be: `...` alone says what it looks like."""
+    return sum(e.has_expected and concrete(e.expected) for e in given)
+
+
 def distinct(given: Sequence[Example]) -> bool:
-    """Whether two of the examples expect different results: a constant would satisfy one."""
-    expected = [json.dumps(e.expected, sort_keys=True) for e in given if e.has_expected]
-    return len(set(expected)) > 1
+    """Whether no one result fits all the examples: a constant would satisfy one."""
+    named = [e.expected for e in given if e.has_expected and concrete(e.expected)]
+    return any(apart(one, other) for one, other in combinations(named, 2))
 
 
 def pinned(code: bytes, given: Sequence[Example]) -> bytes:

@@ -21,6 +21,37 @@ def matches(expected: JsonValue, actual: JsonValue) -> str | None:
     return _compare(expected, actual, "")
 
 
+def concrete(expected: JsonValue) -> bool:
+    """Whether the pattern names a value at all: of `...` and keys alone only the shape is known."""
+    if expected == ANY:
+        return False
+    if isinstance(expected, dict):
+        return not expected or any(concrete(v) for k, v in expected.items() if k != ANY)
+    if isinstance(expected, list):
+        return not expected or any(map(concrete, expected))
+    return True
+
+
+def apart(one: JsonValue, other: JsonValue) -> bool:
+    """Whether no value fits both patterns, by a value that each names."""
+    if ANY in (one, other):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return bool(one) != bool(other) or any(
+            apart(value, other[key]) for key, value in one.items() if key in other
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        (least, most), (less, more) = _lengths(one), _lengths(other)
+        inner = zip(one[:least], other[:less], strict=False)
+        return least > more or less > most or any(apart(a, b) for a, b in inner)
+    return not _same(one, other)
+
+
+def _lengths(items: list[JsonValue]) -> tuple[int, float]:
+    """The least and the greatest number of items that fit."""
+    return (len(items) - 1, math.inf) if items[-1:] == [ANY] else (len(items), len(items))
+
+
 def _compare(expected: JsonValue, actual: JsonValue, at: str) -> str | None:
     if expected == ANY:
         return None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pulsus.core.contract import matches
+from pulsus.core.contract.matching import concrete
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
 from pulsus.core.sandbox.observed import together
 from pulsus.core.sandbox.policy import Limits
@@ -32,7 +33,7 @@ class DryRun:
     """The two sandboxed steps of one validation: call `import_smoke`, then `dry_run`.
 
     `proof` counts after a passed `dry_run`: behaviour where at least one example had an expected
-    output (each one matched), else shape.
+    output that names a value (each one matched), else shape.
     """
 
     subject: Subject
@@ -96,7 +97,8 @@ class DryRun:
             undeclared += judged.undeclared
             if problem := _problem(case, outcome):
                 return self._failed(case, problem, shown)
-        if any(case.example.has_expected for case in self._cases):
+        examples = [case.example for case in self._cases]
+        if any(e.has_expected and concrete(e.expected) for e in examples):
             self.proof = "behaviour"
         warnings = (*_reported(undeclared), *self._warnings(outcome))
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
@@ -119,6 +121,7 @@ class DryRun:
                 tool_id: StepSource(step.entry, code)
                 for tool_id, (step, code) in self.subject.steps.items()
             },
+            network=self.subject.network,
         )
 
     def _failed(self, case: Case, problem: str, shown: list[str]) -> Finding:
