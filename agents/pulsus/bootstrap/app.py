@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
     from pulsus.routing.approval import Person
+    from pulsus.routing.network import Allowlist
     from pulsus.routing.promoter import CataloguePromoter
     from pulsus.routing.prompt_parser import PromptParser
     from pulsus.routing.router import Router
@@ -121,6 +122,16 @@ class App:
         except NoInterpreter as error:
             hint = 'name one with bin/python, or leave it "" for the Python of Pulsus'
             raise ConfigError(f"tools.python: {error}", hint=hint) from None
+
+    @cached_property
+    def network(self) -> Allowlist | None:
+        """Which hosts dry runs may reach; None is no network. Raises ConfigError."""
+        sandbox = self.settings.sandbox
+        if sandbox.network == "off" and not sandbox.tool_network:
+            return None
+        from pulsus.routing.network import allowlist
+
+        return allowlist(sandbox, self.origins, self.tmp_dir, lambda: self.past.latest)
 
     def origin(self, key: str) -> str:
         """The layer that set a dotted setting."""
@@ -241,6 +252,7 @@ class App:
             extra_validators=lambda: (*extra, *self.validators),
             mypy_cache=self.state_dir / "cache" / "mypy",
             python=self.interpreter,
+            network=self.network,
         )
 
     def promoter(

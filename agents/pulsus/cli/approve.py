@@ -33,6 +33,8 @@ class Terminal:
         )
         for told in proposal.notes:
             output.note(f"  {one_line(told)}")
+        if proposal.report.network:
+            output.note(f"  its dry run may reach {', '.join(proposal.report.network)}")
         for warning in proposal.report.warnings:
             output.note(f"  warning: {one_line(warning)}")
         while True:

@@ -98,6 +98,21 @@ kind_option = click.option(
 )
 
 
+network_option = click.option(
+    "--allow-network",
+    "network",
+    multiple=True,
+    metavar="HOST:PORT",
+    help="Let dry runs reach this host, instead of those in sandbox.network; may be given again.",
+)
+
+
+def allow(session: Session, network: tuple[str, ...]) -> None:
+    """Let the dry runs of this command reach those hosts, where any were named."""
+    if network:
+        session.flags["sandbox"] = {"network": list(network)}
+
+
 def _log_refusal(session: Session, refusal: Denied) -> None:
     """Keep in the decision log that policy refused something; it is refused in any case."""
     try:

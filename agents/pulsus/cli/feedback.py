@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool) -> None:
     """Remember which tool was right for the request of RUN; one that was chosen instead was wrong.
 
-    RUN is `last`, or the route_id that a route prints, for its newest run; or a run's id: the
-    run_id of `route --output json`, or its folder's name in logs/runs.
+    RUN is `last`, or the route_id that a route prints, for its newest run; or the run_id that it
+    prints last, the name of the run's folder in logs/runs.
     Requests like it are routed accordingly from now on, unless an anti-intent or the threshold
     stands against it: what will happen next time is said. The last word on a request counts.
 

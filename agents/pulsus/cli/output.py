@@ -105,6 +105,12 @@ def colour(text: str, name: str) -> str:
     return text if plain else click.style(text, fg=name)
 
 
+def dim(text: str, stream: TextIO) -> str:
+    """`text` held back where a person looks at `stream` and NO_COLOR is not set."""
+    plain = os.environ.get("NO_COLOR") or not is_terminal(stream)
+    return text if plain else click.style(text, dim=True)
+
+
 def wants_json(args: Sequence[str]) -> bool:
     """Whether the command line asks for JSON, even where it does not parse otherwise."""
     return "--output=json" in args or ("--output", "json") in pairwise(args)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import output
-from pulsus.cli.common import Session, common
+from pulsus.cli.common import Session, allow, common, network_option
 from pulsus.errors import ApprovalNeeded
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option("--owner", metavar="TEAM", help="Who looks after it.  [default: as before]")
 @click.option("--yes", is_flag=True, help="You approve it; recorded with your user name.")
+@network_option
 @common()
 def command(
     session: Session,
@@ -42,6 +43,7 @@ def command(
     bump: Bump | None,
     owner: str | None,
     yes: bool,
+    network: tuple[str, ...],
 ) -> None:
     """Validate the module PATH and add it to the catalogue.
 
@@ -56,6 +58,7 @@ def command(
     from pulsus.core.storage.target import Target
     from pulsus.routing.modules import file_module
 
+    allow(session, network)
     target = Target(domain, action, name or path.stem)
     module = file_module(session.app, path.resolve(), target)
     promoter = replace(
@@ -115,6 +118,8 @@ def tell(session: Session, target: Target, delivery: Delivery) -> None:
         click.echo("discarded; nothing was promoted")
         return
     click.echo(_line(made, session.project))
+    if delivery.report.network:
+        click.echo(f"{render.TAG}   its dry run could reach {', '.join(delivery.report.network)}")
     for change in made.changes:
         click.echo(f"{render.TAG}   {change}")
 

@@ -37,6 +37,8 @@ def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
     yield from _decision(outcome, project)
     if outcome.validation:
         yield _validation(outcome.validation, project)
+        if outcome.validation.network:
+            yield f"{TAG} network its dry run may reach: {', '.join(outcome.validation.network)}"
     if outcome.promotion and outcome.promotion.created:
         yield f"{TAG} promote → {relative(outcome.promotion.path, project)}"
         yield (

@@ -36,6 +36,8 @@ def report(found: ValidationReport, project: Path, *, details: bool = True) -> I
         yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {step.message}".rstrip()
         if details and not step.ok and step.output:
             yield from (f"      {line}" for line in step.output.splitlines()[:20])
+    if found.network:
+        yield f"  - network: its dry run may reach {', '.join(found.network)}"
     yield from (f"  - warning: {warning}" for warning in found.warnings)
     told = [f"proof: {found.proof}"] if found.proof else []
     told += ["cached"] if found.cached else []
@@ -67,6 +69,7 @@ def validation(found: ValidationReport, project: Path) -> dict[str, Any]:
         "duration_ms": found.duration_ms,
         "artifacts": [relative(path, project) for path in found.artifacts],
         "warnings": list(found.warnings),
+        "network": list(found.network),
         "summary": found.summary,
     }
 

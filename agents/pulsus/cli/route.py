@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -97,6 +98,9 @@ def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoRe
     from pulsus.cli import jsonout, warnings
 
     warnings.show(session)
+    if options.plan and (network := session.app.network):
+        notes = network.notes(outcome.decision.selected)
+        outcome = replace(outcome, notes=(*outcome.notes, *notes))
     if session.json:
         told = session.app.ranking.index.calibration if options.explain else None
         body = jsonout.outcome(outcome, session.project, told)
@@ -106,6 +110,7 @@ def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoRe
         raise SystemExit(outcome.exit_code)
     lines = list(_lines(outcome, options, session))
     click.echo("\n".join(lines)) if lines else None
+    _tell_run(outcome.run_id, alone=options.plan)
     for line in outcome.notes if options.plan else ():
         output.note(f"note: {line}")
     if outcome.ran:
@@ -115,6 +120,15 @@ def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoRe
     elif outcome.promotion and not outcome.ran and output.is_terminal(sys.stderr):
         output.note(f"run it: pulsus run {outcome.promotion.tool_id}")
     raise SystemExit(outcome.exit_code)
+
+
+def _tell_run(run_id: str, *, alone: bool) -> None:
+    """Name the run, which `pulsus feedback` and logs/runs know; a plan stands `alone` on stdout."""
+    said = f"[PULSUS] run_id={run_id}"
+    if not alone:
+        click.echo(output.dim(said, sys.stdout))
+    elif output.is_terminal(sys.stderr):
+        output.note(output.dim(said, sys.stderr))
 
 
 def _check(options: RouteOptions) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pulsus.cli.common import Session, common
+from pulsus.cli.common import Session, allow, common, network_option
 from pulsus.errors import UsageError
 
 
@@ -31,9 +31,15 @@ from pulsus.errors import UsageError
 @click.option(
     "--cache/--no-cache", default=None, help="Use verdicts on the same bytes. [default: on]"
 )
+@network_option
 @common("sarif", "junit", "github")
 def command(
-    session: Session, paths: tuple[Path, ...], revision: str | None, watch: bool, cache: bool | None
+    session: Session,
+    paths: tuple[Path, ...],
+    revision: str | None,
+    watch: bool,
+    cache: bool | None,
+    network: tuple[str, ...],
 ) -> None:
     """Prove modules: static gate, ruff, mypy, import, and a dry run in a sandbox without network.
 
@@ -42,6 +48,7 @@ def command(
     """
     if cache is not None:
         session.flags["cache_enabled"] = cache
+    allow(session, network)
     if watch:
         raise SystemExit(_watch(session, paths, revision))
     ahead = None

@@ -6,13 +6,14 @@ inside a command, so it can neither give one nor end one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pulsus.cli.report import relative
 from pulsus.cli.validate_found import Found, findings
 from pulsus.cli.validate_text import counted
 from pulsus.core.telemetry.printable import strip_controls
+from pulsus.core.types import ValidationReport
 from pulsus.core.validators.cache import Checked
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -20,13 +21,25 @@ _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
 def rendered(found: Sequence[Checked], project: Path) -> str:
-    """An `::error` or `::warning` a finding, then how many modules came to which verdict."""
+    """An `::error` or `::warning` a finding, then how many modules came to which verdict.
+
+    A `::notice` says which hosts a dry run was allowed to reach.
+    """
     lines = [
-        _annotation(relative(checked.report.path, project), finding)
+        line
         for checked in found
-        for finding in findings(checked.report)
+        for line in _annotations(checked.report, relative(checked.report.path, project))
     ]
     return "".join(f"{line}\n" for line in (*lines, counted(found)))
+
+
+def _annotations(report: ValidationReport, path: str) -> Iterator[str]:
+    for finding in findings(report):
+        yield _annotation(path, finding)
+    if report.network:
+        named = f"file={_escaped(path, _PROPERTY)},title=pulsus network"
+        told = f"its dry run may reach {', '.join(report.network)}"
+        yield f"::notice {named}::{_escaped(told, _DATA)}"
 
 
 def _annotation(path: str, finding: Found) -> str:

@@ -32,6 +32,9 @@ def _lines(found: Sequence[Checked], project: Path) -> Iterator[str]:
         report = checked.report
         path = relative(report.path, project)
         yield f"  <testsuite name={_attribute(path)} {_counts(report.steps)}>"
+        if report.network:
+            hosts = _attribute(" ".join(report.network))
+            yield f'    <properties><property name="network" value={hosts}/></properties>'
         for step in report.steps:
             yield from _case(path, step)
         if report.warnings:

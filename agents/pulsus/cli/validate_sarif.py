@@ -40,7 +40,11 @@ def rendered(found: Sequence[Checked], project: Path) -> str:
         "invocations": [_invocation(told, project)],
         "originalUriBaseIds": {"PROJECT": {"uri": project.as_uri().rstrip("/") + "/"}},
         "artifacts": [
-            {"location": _location(checked, project), "hashes": {"sha-256": checked.report.sha256}}
+            {
+                "location": _location(checked, project),
+                "hashes": {"sha-256": checked.report.sha256},
+                **_allowed(checked),
+            }
             for checked in found
         ],
         "results": [
@@ -51,6 +55,12 @@ def rendered(found: Sequence[Checked], project: Path) -> str:
         "columnKind": "unicodeCodePoints",
     }
     return output.pretty({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
+
+
+def _allowed(checked: Checked) -> dict[str, Any]:
+    """The hosts its dry run was allowed to reach, where there were any."""
+    network = checked.report.network
+    return {"properties": {"network": list(network)}} if network else {}
 
 
 def _rule(finding: Found) -> dict[str, Any]:

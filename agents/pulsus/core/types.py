@@ -387,7 +387,8 @@ class ValidationReport:
     `verdict` is `unverified` where a step could not run for want of a sandbox or checker: that
     is never a pass. `steps` are in pipeline order. `warnings` do not change the verdict.
     `observed` is None where the module was not run. `cached`: the verdict is that of an earlier
-    run over the same bytes, which proves nothing to promotion.
+    run over the same bytes, which proves nothing to promotion. `network` are the hosts that the
+    dry run was allowed to reach, as `host:port`.
     """
 
     ok: bool
@@ -402,6 +403,7 @@ class ValidationReport:
     warnings: tuple[str, ...] = ()
     observed: Observed | None = None
     cached: bool = False
+    network: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

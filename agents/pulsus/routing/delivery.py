@@ -158,6 +158,8 @@ class Deliverer:
         self, kind: str, target: Target, report: ValidationReport, **more: JsonValue
     ) -> None:
         about: dict[str, JsonValue] = {"tool": target.tool_id, "sha256": report.sha256}
+        if report.network:
+            about["network"] = list(report.network)
         self.promoter.decided(kind, about | more)
 
     def _edited(self, module: Module, source: bytes) -> Module:

@@ -41,7 +41,7 @@ def find(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun:
     if not _RUN_ID.fullmatch(run_id):
         raise RunNotFound(
             f"{run_id!r} is no run id",
-            hint="it looks like run-20260301-120000-1a2b3c: the run_id of `route --output json`, "
+            hint="it looks like run-20260301-120000-1a2b3c: the run_id that a route prints last, "
             "and the name of a folder in logs/runs",
         )
     return _traced(run_id, log_dir / "runs" / run_id / "steps.log")

@@ -124,6 +124,7 @@ def trace_delivery(trace: Trace, delivery: Delivery, root: Path) -> None:
         ],
         sha256=report.sha256,
         proof=report.proof,
+        **({"network": list(report.network)} if report.network else {}),
     )
     if delivery.promotion and delivery.promotion.created:
         made = delivery.promotion

@@ -33,7 +33,8 @@ class Record:
     offset. `changes` are why the version went up by `bump`; `restores` is the version whose bytes
     came back, `replaces` the id the tool had elsewhere. `event` None is a promotion; any other
     changes the tool's status, not its bytes, and keeps its version. `log` is the decision log's
-    head before it. Keys this Pulsus does not know are kept in `extra`.
+    head before it, `network` the hosts that its proof was allowed to reach. Keys this Pulsus does
+    not know are kept in `extra`.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Record:
     replacement: str | None = None
     sunset: str | None = None
     log: Mapping[str, JsonValue] | None = None
+    network: tuple[str, ...] = ()
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -109,7 +111,7 @@ _SHAPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
         "text or null",
     ),
     (("model", "rag", "log"), (dict, type(None)), "an object or null"),
-    (("changes",), (list, type(None)), "a list or null"),
+    (("changes", "network"), (list, type(None)), "a list or null"),
     (("tokens_estimate",), (int, type(None)), "a whole number or null"),
 )
 
@@ -247,5 +249,6 @@ def _record(text: str) -> Record:
     known: dict[str, Any] = {name: obj.get(name) for name in _FIELDS}
     known["description"] = known["description"] or ""
     known["created_by"] = known["created_by"] or ""
-    known["changes"] = tuple(map(str, known["changes"] or ()))
+    for name in ("changes", "network"):
+        known[name] = tuple(map(str, known[name] or ()))
     return Record(**known, extra={k: v for k, v in obj.items() if k not in known})

@@ -206,6 +206,7 @@ def _record(
         replacement=latest.replacement if latest else None,
         sunset=latest.sunset if latest else None,
         log=writing.anchor(),
+        network=validated.report.network,
     )
 
 

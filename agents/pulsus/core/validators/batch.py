@@ -84,13 +84,25 @@ class Batch:
             return None
         sha256 = hashlib.sha256(source).hexdigest()
         found = self.cache.load(self._key(path, source), sha256, path)
-        if found is None or not found.steps:
+        if found is None or not self._reaches(path, source, found):
+            return None
+        if not found.steps:
             return found
         try:
             now = _hashes(self.steps_of(source))
         except PulsusError:
             return None
         return found if now == found.steps else None
+
+    def _reaches(self, path: Path, source: bytes, known: Checked) -> bool:
+        """Whether the module may still reach what it was allowed when it was checked."""
+        network = self.pipeline.network
+        if network is None:
+            return not known.report.network
+        tool = self.define(source, path)
+        if isinstance(tool, BrokenTool):
+            return not known.report.network
+        return network(path, tool, known.steps or ()) == known.report.network
 
     def _key(self, path: Path, source: bytes) -> str:
         assert self.cache

@@ -18,12 +18,16 @@ Validator = Callable[[bytes, ToolSpec], StepResult]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One module under validation: the bytes that are checked, run and promoted."""
+    """One module under validation: the bytes that are checked, run and promoted.
+
+    `network` are the hosts that its dry run may reach.
+    """
 
     source: bytes
     path: Path
     tool: ToolSpec
     steps: Steps = field(default_factory=dict)
+    network: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

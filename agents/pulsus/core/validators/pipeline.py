@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from pulsus.core.validators.mypy import Waiting
 
 Proven = tuple[ValidationReport, ValidatedModule | None]
+Network = Callable[[Path, ToolSpec, Iterable[str]], tuple[str, ...]]
+"""The hosts that the dry run of the tool at a path may reach, given the ids of its steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class Pipeline:
     `clock` gives aware times. `redact` hides secrets in whatever is kept or shown.
     `extra_validators` are asked for once the gate has passed a module. `mypy_cache` keeps mypy's
     knowledge of libraries between runs; `ready` gives one that was started ahead. `run` is replaced
-    in tests only. `python` is the one that tools run with; None is ours.
+    in tests only. `python` is the one that tools run with; None is ours. `network` says which hosts
+    a dry run may reach; None is no network.
     """
 
     validation: ValidationConfig
@@ -56,6 +59,7 @@ class Pipeline:
     run: Run | None = None
     ready: Callable[[], Waiting] | None = None
     python: Interpreter | None = None
+    network: Network | None = None
 
     def validate(
         self,
@@ -84,7 +88,7 @@ class Pipeline:
         began = time.monotonic()
         artifacts = Artifacts.open(self.log_dir, self.clock(), modules[0].name, self.redact)
         works = [
-            Work(given, artifacts, self.redact, name)
+            Work(given, artifacts, self.redact, name, self._network(given))
             for given, name in zip(modules, _log_names(modules), strict=True)
         ]
         self._gate(works, jobs)
@@ -116,6 +120,11 @@ class Pipeline:
             )
             for work in works
         ]
+
+    def _network(self, given: Given) -> tuple[str, ...]:
+        if self.network is None or isinstance(given.tool, BrokenTool):
+            return ()
+        return self.network(given.path, given.tool, given.steps)
 
     def _gate(self, works: Sequence[Work], jobs: int) -> None:
         check = partial(_gated, max_bytes=self.validation.max_module_bytes, python=self.python)

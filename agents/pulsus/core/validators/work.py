@@ -45,9 +45,15 @@ class Work:
     """Collects what the steps found, and writes each one's log."""
 
     def __init__(
-        self, given: Given, artifacts: Artifacts, redact: Callable[[str], str], log_name: str
+        self,
+        given: Given,
+        artifacts: Artifacts,
+        redact: Callable[[str], str],
+        log_name: str,
+        network: tuple[str, ...] = (),
     ) -> None:
         self.given = given
+        self._network = network
         self.sha256 = hashlib.sha256(given.source).hexdigest()
         self._artifacts, self._redact, self._log_name = artifacts, redact, log_name
         self._results: list[StepResult] = []
@@ -59,7 +65,7 @@ class Work:
         given = self.given
         if isinstance(given.tool, BrokenTool):
             return None
-        return Subject(given.source, given.path, given.tool, given.steps)
+        return Subject(given.source, given.path, given.tool, given.steps, self._network)
 
     @property
     def going(self) -> bool:
@@ -105,6 +111,7 @@ class Work:
             proof=proof if verdict == "accepted" else None,
             warnings=tuple(self._warnings),
             observed=observed,
+            network=self._network,
         )
 
 
