@@ -51,6 +51,14 @@ def note(project):
     return json.loads(candidate(project).with_suffix(".json").read_text("utf-8"))
 
 
+def test_an_import_that_nothing_uses_costs_no_round(project, ask):
+    unused = fenced(module(head="from collections import Counter"))
+    done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, answers=(unused,))
+    assert done.code == 4, done.out
+    assert done.json["generation"]["repairs"] == 0
+    assert "Counter" not in candidate(project).read_text("utf-8")
+
+
 def test_a_proven_module_waits_for_approval_and_is_promoted_with_where_it_came_from(project, ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     assert done.code == 4, done.out

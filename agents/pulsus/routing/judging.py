@@ -26,6 +26,7 @@ from pulsus.core.types import (
     ValidationReport,
 )
 from pulsus.core.validators.finding import Validator
+from pulsus.core.validators.ruff_fix import without_unused_imports
 from pulsus.routing.delivery import Module, Prover, Steps
 from pulsus.routing.project import Project
 
@@ -64,8 +65,10 @@ class Guarded:
 def judge(
     project: Project, path: Path, request: str, given: Sequence[Example], code: str
 ) -> Judged:
-    """What the gates say of a model's answer once it carries the caller's examples."""
-    source = behaviour.pinned(code.encode("utf-8", "backslashreplace"), given)
+    """What the gates say of a model's answer, without unused imports, with the caller's examples."""
+    seconds = project.settings.validation.ruff_seconds
+    used = without_unused_imports(code.encode("utf-8", "backslashreplace"), seconds=seconds)
+    source = behaviour.pinned(used, given)
     prover = Guarded(project, tuple(given), request)
     report, validated = prover.validate(source, path, project.define(source, path), {})
     refusal = None if validated else _refusal(report, given)

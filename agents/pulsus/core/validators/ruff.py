@@ -39,7 +39,7 @@ def ruff(
     for rule in rules:
         if not _RULE.fullmatch(rule):
             raise ConfigError(f"validation.ruff_rules: {rule!r} is not a ruff rule code")
-    program = _program(module)
+    program = ruff_program(module)
     if program is None:
         return [missing(module)] * len(texts)
     found: list[Finding] = []
@@ -114,7 +114,7 @@ def _finding(lines: list[str]) -> Finding:
     return Finding(not lines, first_line(output) if lines else "", output)
 
 
-def _program(module: str) -> Path | None:
+def ruff_program(module: str) -> Path | None:
     """The program of the installed package. Never one of PATH: that may be anybody's."""
     if find_spec(module) is None:
         return None
