@@ -5,7 +5,7 @@ import pytest
 from pulsus.core.compose import behaviour, scaffold
 from pulsus.core.compose.signature import called
 from pulsus.core.contract.module import read_tool
-from pulsus.core.types import BrokenTool
+from pulsus.core.types import BrokenTool, Example
 
 COUNT = "count the vowels of a text"
 
@@ -128,3 +128,9 @@ def test_without_examples_the_test_fails_until_somebody_says_what_is_right(tmp_p
 )
 def test_a_name_in_the_catalogues_form_comes_from_the_request(request_, name):
     assert scaffold.name_of(request_) == name
+
+
+def test_what_a_model_goes_on_with_ends_with_the_result_that_the_examples_want():
+    example = Example({"rows": []}, expected={"totals": {}, "rows": 0}, has_expected=True)
+    assert 'return {"totals": ..., "rows": ...}\n' in scaffold.start("add up rows", [example])
+    assert "return" not in scaffold.start("add up rows", []).split("def run")[1]

@@ -37,17 +37,26 @@ def module(request: str, given: Sequence[Example]) -> str:
 
 
 def start(request: str, given: Sequence[Example]) -> str:
-    """The same for a model to go on with: no examples, which are added to what it writes."""
+    """The same for a model to go on with: no examples, which are added to what it writes.
+
+    Where they name the result's keys, the body ends with them: small models leave them out.
+    """
     call = called(given) or guessed(request)
-    return _source(_contract(request, call, (), ""), call)
+    pairs = ", ".join(f"{source.literal(name)}: ..." for name, _ in call.keys)
+    body = f"...  # the work\n    return {{{pairs}}}" if pairs else "..."
+    return _source(_contract(request, call, (), ""), call, body)
 
 
-def _source(text: str, call: Call) -> str:
+def _source(text: str, call: Call, body: str = f'raise NotImplementedError("{UNWRITTEN}")') -> str:
     hints = " ".join((call.returns, *(p.hint for p in call.parameters)))
     imports = ["from pathlib import Path"] if "Path" in hints else []
     imports += ["from typing import Any"] if "Any" in hints else []
     made = render(
-        "scaffold.j2", docstring=source.docstring(text), imports=imports, signature=call.text()
+        "scaffold.j2",
+        docstring=source.docstring(text),
+        imports=imports,
+        signature=call.text(),
+        body=body,
     )
     return made.replace("annotations\n\n\n\n", "annotations\n\n\n")
 
