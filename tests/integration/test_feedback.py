@@ -224,6 +224,14 @@ def test_a_route_id_or_last_means_the_newest_run(project):
     assert (last["run_id"], last["request"]) == (newest["run_id"], NOTHING)
 
 
+def test_the_run_a_route_prints_last_is_the_one_feedback_takes(project):
+    last = pulsus_here(project, "route", NOTHING, "--explain").out.splitlines()[-1]
+    done = told(project, last.removeprefix("[PULSUS] run_id="), "--none")
+    assert (done.code, done.json["request"]) == (0, NOTHING)
+    plan = pulsus_here(project, "route", COUNT, "--plan")
+    assert "run_id" not in plan.out + plan.err, "a plan stands alone in a pipe"
+
+
 def test_last_where_nothing_was_routed_is_a_clear_error(project):
     done = told(project, "last", "--none")
     assert done.json["error"]["code"] == "RUN_NOT_FOUND"
