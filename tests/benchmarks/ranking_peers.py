@@ -13,6 +13,7 @@ be done beforehand.
 import argparse
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import sys
@@ -136,7 +137,7 @@ def minilm_alone(tools, folder):
 
 
 def pulsus(*, embeddings=False, history=False):
-    """Pulsus as `pulsus eval --catalogue` has it."""
+    """Pulsus as `pulsus eval --catalogue` has it: requests are taken apart, too."""
 
     def build(tools, folder):
         past = folder / "history.jsonl" if history else None
@@ -145,8 +146,8 @@ def pulsus(*, embeddings=False, history=False):
         with tempfile.TemporaryDirectory() as empty:
             flags = {"embeddings_enabled": embeddings, "cache_enabled": False}
             session = Session(Path(empty), "json", 0, flags)
-            index = prepare(session, folder / "tools.jsonl", past).searcher.index
-        return lambda query: [found.tool for found in index.rank(query, limit=DEPTH)]
+            bench = prepare(session, folder / "tools.jsonl", past)
+        return lambda query: [found.tool for found in bench.search(query).candidates]
 
     return build
 
@@ -209,7 +210,7 @@ def table(name, found):
     yield "| ranker | hit@1 | R@5 | nDCG@10 | p50 ms | index s |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     for ranker, figures in found["rankers"].items():
-        shares = [f"{figures[n] * 100:.1f}" for n in FIGURES[:3]]
+        shares = [f"{math.floor(figures[n] * 1000 + 1e-9) / 10:.1f}" for n in FIGURES[:3]]
         times = [f"{figures['query_ms_p50']:.2f}", f"{figures['index_seconds']:.2f}"]
         yield f"| {ranker} | {' | '.join([*shares, *times])} |"
     for ranker, why in found["missing"].items():
