@@ -107,8 +107,8 @@ class Relay:
                 inside, _ = self._listener.accept()
                 self._count += 1
                 if self._count > MOST:
-                    inside.close()
                     self._problem = f"it connected more than {MOST} times"
+                    inside.close()
                     return
                 self._work(self._serve, inside)
         except OSError:

@@ -114,6 +114,8 @@ class Session:
         """What it came to."""
         final = self._final or {}
         phase, value = final.get("phase"), self._returned.get("value")
+        if self._relay is not None and not self._killed:
+            self._killed = self._relay.problem()
         status: Status = "failed"
         if phase == "done" and not self._killed:
             status = "ok"
