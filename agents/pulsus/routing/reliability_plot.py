@@ -24,7 +24,7 @@ def require(path: Path) -> None:
     except ImportError as failure:
         raise ExtraMissing(
             f"drawing needs a package that is not installed ({failure})",
-            hint="in the clone of Pulsus `pip install '.[plot]'`, or leave out --plot",
+            hint="`pip install 'pulsus-workbench[plot]'` adds it to Pulsus; or leave out --plot",
             extra="plot",
         ) from failure
 

@@ -34,7 +34,11 @@ def install(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
             made.append(target)
         for part in ("domains", "shared_tools"):
             (folder / "workflows" / part).mkdir(parents=True, exist_ok=True)
-        made += _ignore(folder)
+        ignore = folder / ".gitignore"
+        if _ignore(ignore):
+            made.append(ignore)
+        else:
+            kept += 1
     except OSError as failure:
         raise storage_error(failure, Path(failure.filename or folder)) from failure
     return tuple(made), kept
@@ -47,7 +51,8 @@ def starter() -> Path:
         if (place / "workflows" / "domains").is_dir():
             return place
     raise StarterMissing(
-        "this installation carries no starter catalogue", hint="reinstall pulsus-workbench"
+        "this installation carries no starter catalogue",
+        hint="install Pulsus again from its clone: pip install --force-reinstall ./pulsus",
     )
 
 
@@ -61,13 +66,13 @@ def _files(root: Path, *, empty: bool) -> Iterator[tuple[Path, Path]]:
                 yield source, source.relative_to(root)
 
 
-def _ignore(folder: Path) -> list[Path]:
-    """Add our entries to `.gitignore`, keeping what is there."""
-    path = folder / ".gitignore"
-    old = path.read_bytes() if path.exists() else b""
+def _ignore(path: Path) -> bool:
+    """Add our entries to `.gitignore`, keeping what is there; whether the file is new."""
+    new = not path.exists()
+    old = b"" if new else path.read_bytes()
     missing = [entry for entry in IGNORED if entry.encode() not in old.splitlines()]
     if not missing:
-        return []
+        return False
     gap = b"" if not old or old.endswith(b"\n") else b"\n"
     atomic.write_bytes(path.resolve(), old + gap + "".join(f"{e}\n" for e in missing).encode())
-    return [path]
+    return new

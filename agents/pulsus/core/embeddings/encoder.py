@@ -76,8 +76,8 @@ def minilm() -> MiniLM:
     except ImportError as failure:
         raise ExtraMissing(
             f"ranking by embeddings needs packages that are not installed ({failure})",
-            hint="in the clone of Pulsus: pip install '.[embeddings]'; or rank without them: "
-            "embeddings_enabled = false",
+            hint="`pip install 'pulsus-workbench[embeddings]'` adds them to Pulsus; or rank "
+            "without them: embeddings_enabled = false",
             extra="embeddings",
         ) from failure
     options = onnxruntime.SessionOptions()
