@@ -11,9 +11,10 @@ from pulsus.core.compose import plan
 from pulsus.core.storage import chain_record
 from pulsus.core.storage.target import Target
 from pulsus.core.types import Plan, PlanStep
+from pulsus.errors import AuditTampered
 from tests.decisions import append
 from tests.project import pulsus_here
-from tests.promotions import module, promoted
+from tests.promotions import module, promoted, tree
 
 TOOL = "workflows/domains/system/count/things.py"
 RECORDS = "workflows/domains/system/count/metadata.jsonl"
@@ -178,12 +179,149 @@ def test_quick_does_not_go_with_an_expected_head(project):
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
 
 
-def test_a_fresh_checkout_without_the_log_is_clean_and_says_so(project):
+def test_a_fresh_checkout_without_the_log_is_no_error_and_says_so(project):
     shutil.rmtree(project / ".pulsus")
+    assert (audited(project).code, found(project, level="warning")) == (0, ["LOG_ELSEWHERE"])
+    assert audited(project, "--strict").code == 1
+
+
+def test_one_promotion_does_not_make_a_wiped_log_look_whole(project):
+    """It was only a note: whoever removed the log had to promote once, and nothing showed."""
+    shutil.rmtree(project / ".pulsus")
+    promoted(project, module("three"))
     done = audited(project)
     assert (done.code, found(project, level="warning")) == (0, ["LOG_ELSEWHERE"])
-    promoted(project, module("three"))
-    assert (audited(project).code, found(project, level="info")) == (0, ["LOG_ELSEWHERE"])
+    assert done.json["log"]["elsewhere"] == 3
+    done = audited(project, "--strict")
+    assert (done.code, done.json["error"]["code"]) == (1, "AUDIT_TAMPERED")
+
+
+def test_a_record_without_a_word_of_the_log_is_not_taken_for_a_promotion(project):
+    """A line written by hand, with the right hash of a file put beside it."""
+    evil = module("evil")
+    (project / TOOL).with_name("evil.py").write_bytes(evil)
+    path = project / RECORDS
+    text = path.read_text("utf-8")
+    row = json.loads(text.splitlines()[-1])
+    digest = f"sha256:{hashlib.sha256(evil).hexdigest()}"
+    row |= {"name": "evil.py", "id": "rev-20260301-009", "tool_hash": digest}
+    del row["log"]
+    path.write_text(text + json.dumps(row) + "\n", encoding="utf-8")
+    assert found(project) == []
+    assert found(project, level="warning") == ["LOG_ELSEWHERE"]
+    assert audited(project, "--strict").code == 1
+
+
+def test_a_record_that_lost_its_word_of_the_log_is_found(project):
+    path = project / RECORDS
+    *older, last = path.read_text("utf-8").splitlines()
+    row = json.loads(last)
+    del row["log"]
+    path.write_text("\n".join([*older, json.dumps(row)]) + "\n", encoding="utf-8")
+    assert found(project) == ["RECORD_CHANGED"]
+
+
+def test_a_log_without_its_head_is_not_called_none(project):
+    (project / ".pulsus/audit/head.json").unlink()
+    done = pulsus_here(project, "audit")
+    assert done.code == 1
+    assert "HEAD_MISSING" in done.out
+    assert "4 records in 1 segments, and no head: whether records are missing" in done.out
+    assert "decision log: none" not in done.out
+    assert found(project) == ["HEAD_MISSING"], "its promotions are still compared"
+
+
+def test_a_log_whose_folder_is_gone_is_an_error_that_says_how_to_go_on(project):
+    shutil.rmtree(project / ".pulsus/audit")
+    done = audited(project)
+    (finding,) = [f for f in done.json["findings"] if f["level"] == "error"]
+    assert (done.code, finding["code"]) == (1, "LOG_MISSING")
+    assert "--accept-break" in finding["fix"]
+
+
+def accepted(project, *more):
+    return audited(project, "--accept-break", "the disk was replaced", *more)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda p: (p / ".pulsus/audit/head.json").unlink(), id="head gone"),
+        pytest.param(lambda p: shutil.rmtree(p / ".pulsus/audit"), id="log gone"),
+        pytest.param(lambda p: shutil.rmtree(p / ".pulsus"), id="state gone"),
+        pytest.param(lambda p: cut(p, 2), id="cut with its head"),
+        pytest.param(lambda p: alter(p), id="altered"),
+        pytest.param(lambda p: (p / LOG).write_bytes(b"nonsense\n"), id="overwritten"),
+    ],
+)
+def test_what_was_looked_at_and_accepted_is_clean_again_and_promotions_go_on(project, spoil):
+    spoil(project)
+    assert audited(project, "--strict").code == 1
+    done = accepted(project)
+    assert done.code == 0, done.out
+    (one,) = done.json["log"]["accepted"]
+    assert one["reason"] == "the disk was replaced"
+    assert one["by"]
+    assert one["damages"] + one["promotions"] > 0
+    promoted(project, module("after"))
+    assert audited(project, "--strict").code == 0
+    (project / TOOL).write_bytes(module("evil"))
+    assert found(project) == ["CHANGED"], "files are held against their records as ever"
+
+
+def test_a_record_changed_after_an_acceptance_is_found(project):
+    cut(project, 2)
+    accepted(project)
+    path = project / RECORDS
+    path.write_text(path.read_text("utf-8").replace("alice", "mallory"), encoding="utf-8")
+    assert found(project) != []
+
+
+def test_where_nothing_is_wrong_there_is_nothing_to_accept(project):
+    before = (project / LOG).read_bytes()
+    assert accepted(project).code == 0
+    assert (project / LOG).read_bytes() == before
+    assert not (project / ".pulsus/audit/decisions-000002.jsonl").exists()
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "ok"])
+def test_an_acceptance_without_a_reason_is_refused(project, reason):
+    alter(project)
+    done = audited(project, "--accept-break", reason)
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+    assert "ALTERED" in found(project)
+
+
+@pytest.mark.parametrize("option", [["--quick"], ["--expect-head", "a" * 64]])
+def test_an_acceptance_looks_at_everything(project, option):
+    alter(project)
+    assert accepted(project, *option).code == 2
+    assert "ALTERED" in found(project)
+
+
+def alter(project):
+    """One decision in the middle of the log made another."""
+    path = project / LOG
+    path.write_bytes(path.read_bytes().replace(b'"version":"1.0.1"', b'"version":"1.0.2"'))
+
+
+@pytest.mark.parametrize("spoil", [alter, lambda p: cut(p, 2)], ids=["altered", "cut"])
+def test_nothing_is_promoted_or_deprecated_onto_a_log_that_was_changed(project, spoil):
+    """Its end was in order, so decisions went on as if nothing had happened."""
+    spoil(project)
+    before = tree(project)
+    with pytest.raises(AuditTampered, match="the decision log was changed") as refused:
+        promoted(project, module("three"))
+    assert "pulsus audit" in refused.value.hint
+    done = pulsus_here(
+        project, "deprecate", "things", "--replacement", "hello", "--sunset", "2099-01-01"
+    )
+    assert done.code == 1, done.err
+    assert "AUDIT_TAMPERED" in done.err
+    after = tree(project)
+    assert {k: v for k, v in after.items() if k.startswith(("workflows", ".pulsus/audit"))} == {
+        k: v for k, v in before.items() if k.startswith(("workflows", ".pulsus/audit"))
+    }
 
 
 def test_a_flipped_byte_of_the_log_is_named_with_file_and_line(project):

@@ -7,8 +7,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.storage import chain_check, chain_record
-from tests.decisions import append, damages, each, logged
+from pulsus.core.storage import chain_accept, chain_check, chain_record
+from pulsus.core.telemetry.redact import Redactor
+from tests.decisions import append, damages, each, logged, noon
 
 JSON = st.recursive(
     st.none()
@@ -125,3 +126,30 @@ def _copy(folder, factory):
 
 def _files(folder):
     return sorted(p for p in folder.iterdir() if p.is_file())
+
+
+@given(where=st.data())
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+def test_after_any_change_of_bytes_an_acceptance_makes_it_whole(tmp_path_factory, where):
+    state_dir = tmp_path_factory.mktemp("log")
+    folder = logged(state_dir, 6, seal_after=(3,))
+    path = where.draw(st.sampled_from(sorted(p for p in folder.iterdir() if p.is_file())))
+    content = path.read_bytes()
+    at = where.draw(st.integers(0, len(content) - 1))
+    path.chmod(0o644)
+    path.write_bytes(content[:at] + where.draw(st.binary(max_size=40)) + content[at + 1 :])
+    found = damages(folder)
+    if found:
+        chain_accept.accept(
+            state_dir,
+            by="alice",
+            reason="looked at",
+            damages=len(found),
+            records=(),
+            least=0,
+            clock=noon,
+            redactor=Redactor(),
+        )
+    assert damages(folder) == []
+    append(state_dir)
+    assert damages(folder) == damages(folder, quick=True) == []

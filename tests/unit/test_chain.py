@@ -290,15 +290,33 @@ def test_nothing_is_appended_to_a_log_that_was_cut(tmp_path):
     with pytest.raises(AuditTampered) as refused:
         append(tmp_path)
     assert rows(folder) == before
-    assert "moving it away" in refused.value.hint
+    assert "--accept-break" in refused.value.hint
 
 
-def test_a_new_log_begins_once_the_damaged_one_was_moved_away(tmp_path):
-    folder = logged(tmp_path, 5)
-    rewrite(folder, rows(folder)[:3])
-    folder.rename(tmp_path / "evidence")
-    assert append(tmp_path).seq == 2
+def test_no_new_log_begins_unasked_where_the_old_one_was_removed(tmp_path):
+    logged(tmp_path, 5).rename(tmp_path / "elsewhere")
+    with pytest.raises(AuditTampered, match="was begun here"):
+        append(tmp_path)
+    assert damages(tmp_path / "audit") == [("LOG_MISSING", "audit", None)]
+    (tmp_path / "elsewhere").rename(tmp_path / "audit")
+    assert append(tmp_path).seq == 6
+
+
+def test_another_log_in_its_place_is_found_and_not_gone_on_with(tmp_path):
+    mine, other = logged(tmp_path / "mine", 3), logged(tmp_path / "other", 3)
+    mine.rename(tmp_path / "away")
+    other.rename(mine)
+    assert damages(mine) == [("LOG_REPLACED", "decision-log", None)]
+    with pytest.raises(AuditTampered):
+        append(tmp_path / "mine")
+
+
+def test_a_log_of_an_older_pulsus_is_noted_with_the_next_record(tmp_path):
+    made = append(tmp_path)
+    (tmp_path / "decision-log").unlink()
     assert damages(tmp_path / "audit") == []
+    append(tmp_path)
+    assert (tmp_path / "decision-log").read_text("utf-8") == f"{made.log}\n"
 
 
 def test_a_seal_closes_a_segment_and_is_its_checkpoint(tmp_path):

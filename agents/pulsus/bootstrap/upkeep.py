@@ -13,6 +13,7 @@ from pulsus.errors import Denied
 if TYPE_CHECKING:
     from pulsus.bootstrap.ground import Ground
     from pulsus.core.storage.retention import GcReport
+    from pulsus.routing.audit_log import Logged
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,10 @@ class Upkeep:
 
         days = self.ground.settings.audit.seal_days
         return seal(self.ground.state_dir, days=days, clock=ids.utc_now, dry_run=dry_run)
+
+    def accept_break(self, logged: Logged, reason: str) -> int:
+        """The number of the record with which a damaged decision log goes on."""
+        from pulsus.routing.upkeep import accept
+
+        ground = self.ground
+        return accept(ground.state_dir, logged, reason, clock=ids.utc_now, redactor=ground.redactor)

@@ -10,6 +10,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
+from pulsus.core.telemetry.printable import one_line
 from pulsus.errors import AuditTampered, UsageError
 
 if TYPE_CHECKING:
@@ -19,12 +20,16 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   pulsus audit
+  pulsus audit --strict
   pulsus audit --expect-head 3f6a...   (the head an earlier audit printed)
+  pulsus audit --accept-break "disk replaced, restored from the backup of Monday"
 \b
-Exit codes: 0 as it was recorded · 1 something was changed
+Exit codes: 0 as it was recorded · 1 something was changed (--strict: or a warning)
 """
 
 _HEX = frozenset("0123456789abcdef")
+_WORDS = 2
+"""Of a reason: one word alone says nothing to whoever reads it later."""
 
 
 @click.command(epilog=EPILOG)
@@ -34,8 +39,18 @@ _HEX = frozenset("0123456789abcdef")
     help="The decision log must hold the record with this hash, kept elsewhere.",
 )
 @click.option("--quick", is_flag=True, help="Compare sealed segments with their seals only.")
+@click.option("--strict", is_flag=True, help="Warnings count too.")
+@click.option(
+    "--accept-break",
+    "reason",
+    metavar="REASON",
+    help="Go on with a damaged log, or with promotions that it does not know: what was found, your "
+    "user name and REASON are recorded in it.",
+)
 @common()
-def command(session: Session, expect_head: str | None, quick: bool) -> None:
+def command(
+    session: Session, expect_head: str | None, quick: bool, strict: bool, reason: str | None
+) -> None:
     """Say whether tools, compositions, kept versions and the decision log are as recorded.
 
     Every file is read anew. Exit 1 when a promoted file, a step of a composition or a line of the
@@ -43,17 +58,20 @@ def command(session: Session, expect_head: str | None, quick: bool) -> None:
     """
     from pulsus.routing import audit, audit_log
 
-    _check(expect_head, quick)
+    _check(expect_head, quick, reason)
     app = session.app
     found = audit.recorded(app.workflows_root)
     catalogued = audit.catalogue(app.workflows_root, found, app.catalogue.tools)
     folder = app.state_dir / "audit"
     logged = audit_log.log(folder, found.records, quick=quick, expected=expect_head)
+    if reason is not None and (logged.checked.damages or logged.unknown):
+        app.upkeep.accept_break(logged, reason)
+        logged = audit_log.log(folder, found.records)
     findings = sorted(
         (*catalogued.findings, *logged.findings),
         key=lambda f: (audit.LEVELS.index(f.level), f.code, str(f.path), f.line or 0),
     )
-    refusal = _refusal(findings)
+    refusal = _refusal(findings, strict=strict)
     if session.json:
         body = _document(session, catalogued, logged, findings)
         output.document({"ok": True, **body} | (output.error_body(refusal) if refusal else {}))
@@ -62,7 +80,17 @@ def command(session: Session, expect_head: str | None, quick: bool) -> None:
     raise SystemExit(refusal.exit_status if refusal else 0)
 
 
-def _check(expected: str | None, quick: bool) -> None:
+def _check(expected: str | None, quick: bool, reason: str | None) -> None:
+    if reason is not None and (expected or quick):
+        raise UsageError(
+            "--accept-break looks at everything, and goes with no other check",
+            hint="leave out --expect-head and --quick",
+        )
+    if reason is not None and len(reason.split()) < _WORDS:
+        raise UsageError(
+            f"--accept-break {reason!r} does not say why",
+            hint="give the reason in a few words: it is kept in the decision log",
+        )
     if expected is None:
         return
     if len(expected) != 64 or not _HEX.issuperset(expected):
@@ -77,8 +105,9 @@ def _check(expected: str | None, quick: bool) -> None:
         )
 
 
-def _refusal(findings: Sequence[Finding]) -> AuditTampered | None:
-    wrong = [f for f in findings if f.level == "error"]
+def _refusal(findings: Sequence[Finding], *, strict: bool) -> AuditTampered | None:
+    levels = ("error", "warning") if strict else ("error",)
+    wrong = [f for f in findings if f.level in levels]
     if not wrong:
         return None
     return AuditTampered(
@@ -108,6 +137,17 @@ def _document(
             "expected_seq": logged.expected_at,
             "elsewhere": logged.elsewhere,
             "notes": list(log.notes),
+            "accepted": [
+                {
+                    "seq": each.record.seq,
+                    "at": each.record.ts,
+                    "by": each.by,
+                    "reason": each.reason,
+                    "damages": each.damages,
+                    "promotions": each.promotions,
+                }
+                for each in log.accepted
+            ],
         },
         "findings": [
             {
@@ -141,6 +181,12 @@ def _tell(
         click.echo()
     for note in logged.checked.notes:
         click.echo(f"note: {note}")
+    for each in logged.checked.accepted:
+        click.echo(
+            f"accepted: {each.damages} damages and {each.promotions} promotions that the log does "
+            f"not know, by {one_line(each.by)} on {each.record.ts[:10]} (record "
+            f"{each.record.seq}): {one_line(each.reason)}"
+        )
     click.echo(
         f"catalogue: {catalogued.promoted} promoted tools, {catalogued.compositions} of them "
         f"compositions, {catalogued.versions} kept versions"
@@ -154,8 +200,13 @@ def _tell(
 
 def _log(logged: Logged) -> str:
     found = logged.checked
-    if found.head is None:
+    if found.head is None and not found.segments:
         return "decision log: none"
+    if found.head is None:
+        return (
+            f"decision log: {found.records} records in {found.segments} segments, and no head: "
+            "whether records are missing at its end cannot be said"
+        )
     unread = f", {found.unread} by their seals only" if found.unread else ""
     known = f"; the expected head is record {logged.expected_at}" if logged.expected_at else ""
     return (

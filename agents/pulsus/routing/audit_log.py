@@ -8,17 +8,22 @@ log. Records made with another log (another machine's) cannot be held against th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pulsus.core.storage import chain_check, chain_record, writing
+from pulsus.core.storage import chain_accept, chain_check, chain_mark, chain_record, writing
 from pulsus.core.storage.chain_check import Checked
 from pulsus.core.storage.metadata import Record
 from pulsus.routing.audit import Finding, Level
 
 _EVIDENCE = (
-    "compare it with a backup; keep the folder as evidence by moving it away, and a new log begins"
+    "put it back from a backup; or, once you know why, go on: pulsus audit --accept-break REASON"
+)
+_RECORDS = "restore metadata.jsonl from version control, and compare the log with a backup"
+_ELSEWHERE = (
+    "audit them where that log is; if it was here, put it back from a backup; if they are known "
+    "to be right, say so: pulsus audit --accept-break REASON"
 )
 _LISTED = 3
 
@@ -27,13 +32,37 @@ _LISTED = 3
 class Logged:
     """The decision log as it was found. `expected_at` is the record of the head that was asked for.
 
-    `elsewhere` counts the records of the catalogue that were made with other logs.
+    `elsewhere` counts the records of the catalogue that were made with other logs. `unknown` are
+    keys of those that this one does not know as they are, `named` the highest number of its
+    records that the catalogue names: what an acceptance must cover.
     """
 
     checked: Checked
     findings: tuple[Finding, ...]
     expected_at: int | None
     elsewhere: int
+    unknown: tuple[str, ...] = ()
+    named: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    """A record of the catalogue, the head that it names, and its key in the log."""
+
+    id: str
+    tool: str
+    head: chain_record.Head | None
+    key: str
+
+    @classmethod
+    def of(cls, record: Record) -> _Anchored:
+        head = chain_record.anchored(record.log)
+        return cls(record.id, record.tool_id, head, writing.decision_key(record))
+
+    @property
+    def seq(self) -> int:
+        """The number of the record it names; 0 where it names none."""
+        return self.head.seq if self.head else 0
 
 
 @dataclass
@@ -45,6 +74,7 @@ class _Seen:
     hashes: dict[int, str] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     revisions: dict[str, tuple[str, str]] = field(default_factory=dict)
+    accepted: set[str] = field(default_factory=set)
     expected_at: int | None = None
 
     def __call__(self, record: chain_record.Record) -> None:
@@ -53,6 +83,7 @@ class _Seen:
             self.hashes[record.seq] = record.hash
         if record.hash == self.expected:
             self.expected_at = record.seq
+        self.accepted.update(chain_accept.keys(record))
         if record.key:
             self.keys.add(record.key)
             revision, tool = record.data.get("revision"), record.data.get("tool")
@@ -72,68 +103,106 @@ def log(
     `expected` is a hash that some record of the log must have; `quick` leaves sealed records
     unread, and out of the comparison. Raises StorageUnwritable.
     """
-    anchored = [r for found in records.values() for r in found if _seq(r)]
-    seen = _Seen(expected, frozenset(_seq(r) for r in anchored))
+    everything = [_Anchored.of(r) for found in records.values() for r in found]
+    seen = _Seen(expected, frozenset(r.head.seq for r in everything if r.head))
     checked = chain_check.check(folder, quick=quick, each=seen)
     findings = [
         Finding(d.code, "error", d.path, d.line, None, d.reason, _EVIDENCE) for d in checked.damages
     ]
-    head = checked.head.log if checked.head else None
-    mine = [r for r in anchored if r.log and r.log.get("log") == head]
-    findings += [
-        found for r in mine if _seq(r) > checked.unread for found in _compared(r, seen, folder)
-    ]
+    name = _name(checked, folder)
+    mine = [r for r in everything if name and r.head and r.head.log == name]
+    others = [r for r in everything if not (name and r.head and r.head.log == name)]
+    compare = _Comparison(seen, folder)
+    findings += [found for r in mine if r.seq > checked.unread for found in compare.mine(r)]
     if not checked.unread:
-        findings += _gone(seen, mine, folder)
-    findings += _elsewhere(anchored, head)
+        findings += compare.gone(everything)
+    findings += compare.others(others, here=checked.segments > 0)
     if expected and seen.expected_at is None:
         reason = f"no record has the hash {expected}"
         findings.append(Finding("HEAD_UNKNOWN", "error", folder, None, None, reason, _EVIDENCE))
-    return Logged(checked, tuple(findings), seen.expected_at, len(anchored) - len(mine))
+    named = max((r.seq for r in mine), default=0)
+    unknown = tuple(sorted(compare.unknown - seen.accepted))
+    return Logged(checked, tuple(findings), seen.expected_at, len(others), unknown, named)
 
 
-def _seq(record: Record) -> int:
-    """The number of the head that the record carries; 0 where it carries none."""
-    match record.log:
-        case {"log": str(), "seq": int(seq), "hash": str()}:
-            return seq
-        case _:
-            return 0
+def _name(checked: Checked, folder: Path) -> str | None:
+    """Which log it is, where it lost its head too; None where there is none."""
+    if checked.head:
+        return checked.head.log
+    return chain_mark.read(folder) if checked.segments else None
 
 
-def _compared(record: Record, seen: _Seen, folder: Path) -> Iterable[Finding]:
-    anchor = record.log or {}
-    if seen.hashes.get(_seq(record)) != anchor.get("hash"):
-        number = _seq(record)
-        reason = f"{record.id} was made after record {number}, which the log has not got like that"
-        yield Finding("LOG_CUT", "error", folder, None, record.tool_id, reason, _EVIDENCE)
-    elif writing.decision_key(record) not in seen.keys:
-        reason = f"{record.id} is not as it was logged, or was taken out of the log"
-        fix = "restore metadata.jsonl from version control, and compare the log with a backup"
-        yield Finding("RECORD_CHANGED", "error", folder, None, record.tool_id, reason, fix)
+class _Comparison:
+    """The catalogue's records against what was read of the log; `unknown` are keys it finds."""
+
+    def __init__(self, seen: _Seen, folder: Path) -> None:
+        self.seen, self.folder = seen, folder
+        self.unknown: set[str] = set()
+        self.logged: dict[tuple[str, str], set[str]] = {}
+        for key, found in seen.revisions.items():
+            self.logged.setdefault(found, set()).add(key)
+
+    def mine(self, record: _Anchored) -> Iterable[Finding]:
+        """What is wrong with a record that was made with this log."""
+        if record.head and self.seen.hashes.get(record.seq) != record.head.hash:
+            reason = f"it was made after record {record.seq}, which the log has not got like that"
+            yield self._finding("LOG_CUT", "error", record, reason, _EVIDENCE)
+        elif record.key not in self.seen.keys:
+            reason = "it is not as it was logged, or was taken out of the log"
+            yield self._finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
+
+    def others(self, records: Iterable[_Anchored], *, here: bool) -> Iterable[Finding]:
+        """What is wrong with records that name another log, or none; `here`: there is one here."""
+        strange = []
+        for record in records:
+            logged = self.logged.get((record.id, record.tool), ())
+            if logged and record.key not in logged:
+                reason = "it is not as it was logged: what it says of the log was changed"
+                yield self._finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
+            elif not logged:
+                strange.append(record)
+        known = [r for r in strange if r.key in self.seen.accepted]
+        new = [r for r in strange if r.key not in self.seen.accepted]
+        self.unknown.update(r.key for r in strange)
+        if known:
+            yield _elsewhere(known, "info", "they were accepted")
+        if new:
+            where = "the one here does not know them" if here else "there is none here"
+            yield _elsewhere(new, "warning", where)
+
+    def gone(self, records: Iterable[_Anchored]) -> Iterable[Finding]:
+        """Logged decisions whose record is not in the catalogue, as one finding.
+
+        A branch that was switched does the same: a warning.
+        """
+        present = {(r.id, r.tool) for r in records}
+        gone = {found: keys for found, keys in self.logged.items() if found not in present}
+        self.unknown.update(*gone.values())
+        new = sorted(found for found, keys in gone.items() if not keys <= self.seen.accepted)
+        if new:
+            reason = "logged, and without a record in the catalogue: " + _listed(
+                [f"{revision} of {tool}" for revision, tool in new]
+            )
+            fix = "check that metadata.jsonl is as version control has it, on this branch"
+            yield Finding("RECORD_GONE", "warning", self.folder, None, new[0][1], reason, fix)
+
+    def _finding(
+        self, code: str, level: Level, record: _Anchored, reason: str, fix: str
+    ) -> Finding:
+        self.unknown.add(record.key)
+        if record.key in self.seen.accepted:
+            level, reason = "info", f"{reason} (accepted)"
+        return Finding(code, level, self.folder, None, record.tool, f"{record.id}: {reason}", fix)
 
 
-def _gone(seen: _Seen, mine: Iterable[Record], folder: Path) -> Iterable[Finding]:
-    """Logged decisions whose record is not in the catalogue, as one finding.
-
-    A branch that was switched does the same: a warning.
-    """
-    present = {r.id for r in mine}
-    gone = sorted({found for found in seen.revisions.values() if found[0] not in present})
-    if gone:
-        listed = ", ".join(f"{revision} of {tool}" for revision, tool in gone[:_LISTED])
-        more = f" and {len(gone) - _LISTED} more" if len(gone) > _LISTED else ""
-        reason = f"logged, and without a record in the catalogue: {listed}{more}"
-        fix = "check that metadata.jsonl is as version control has it, on this branch"
-        yield Finding("RECORD_GONE", "warning", folder, None, gone[0][1], reason, fix)
+def _elsewhere(records: Sequence[_Anchored], level: Level, where: str) -> Finding:
+    """Records that the log here, if any, does not know, as one finding."""
+    logs = Counter(r.head.log if r.head else None for r in records)
+    names = [f"the log {log[:12]}…" if log else "no log" for log, _ in logs.most_common()]
+    reason = f"{len(records)} records were made with {_listed(names)}: {where}"
+    return Finding("LOG_ELSEWHERE", level, None, None, None, reason, _ELSEWHERE)
 
 
-def _elsewhere(anchored: Iterable[Record], head: str | None) -> Iterable[Finding]:
-    logs = Counter(str(r.log["log"]) for r in anchored if r.log and r.log.get("log") != head)
-    if logs:
-        listed = ", ".join(f"{log[:12]}…" for log, _ in logs.most_common(_LISTED))
-        here = "this is another one" if head else "there is none here"
-        reason = f"{sum(logs.values())} records were made with the log {listed}: {here}"
-        fix = "audit them where that log is; if it was here, look for it in a backup"
-        level: Level = "info" if head else "warning"
-        yield Finding("LOG_ELSEWHERE", level, None, None, None, reason, fix)
+def _listed(found: Sequence[str]) -> str:
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return f"{', '.join(found[:_LISTED])}{more}"

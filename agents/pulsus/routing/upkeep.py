@@ -8,12 +8,13 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from pulsus.core.storage import chain, chain_check, chain_seal
+from pulsus.core.storage import chain, chain_accept, chain_check, chain_seal
 from pulsus.core.storage.promote import os_user
 from pulsus.core.storage.retention import GcReport
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import JsonValue
+from pulsus.routing.audit_log import Logged
 
 LISTED = 200
 """Paths the decision log names; beyond it their number has to do."""
@@ -51,3 +52,23 @@ def seal(state_dir: Path, *, days: int, clock: ids.Clock, dry_run: bool) -> Path
         where = f"{damages[0].path.name}:{damages[0].line or ''}".rstrip(":")
         raise chain.tampered(due, f"is not sealed: {where} {damages[0].reason}")
     return chain_seal.seal(state_dir, before=before, clock=clock)
+
+
+def accept(
+    state_dir: Path, logged: Logged, reason: str, *, clock: ids.Clock, redactor: Redactor
+) -> int:
+    """The number of the record with which the damaged log goes on (`pulsus audit --accept-break`).
+
+    `logged` is what was found. Raises Busy, DiskFull, StorageUnwritable.
+    """
+    head = chain_accept.accept(
+        state_dir,
+        by=os_user(),
+        reason=reason,
+        damages=len(logged.checked.damages) + logged.checked.more,
+        records=logged.unknown,
+        least=logged.named,
+        clock=clock,
+        redactor=redactor,
+    )
+    return head.seq

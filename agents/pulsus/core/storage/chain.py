@@ -20,7 +20,7 @@ from pathlib import Path
 import filelock
 
 from pulsus import __version__
-from pulsus.core.storage import chain_file
+from pulsus.core.storage import chain_file, chain_mark
 from pulsus.core.storage import chain_record as lines
 from pulsus.core.storage.chain_record import GENESIS, HEAD_NAME, Head, Record
 from pulsus.core.storage.state import open_state
@@ -35,6 +35,11 @@ MAX_DATA_BYTES = 64 * 1024
 """Data beyond it is cut as a trace's event is; so no line is longer than `MAX_LINE_BYTES`."""
 
 MAX_LINE_BYTES = 8 * MAX_DATA_BYTES
+
+GO_ON = (
+    "`pulsus audit` names what is damaged; compare it with a backup, and once you know why, "
+    "`pulsus audit --accept-break REASON` records that and goes on"
+)
 
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.002
@@ -69,7 +74,7 @@ def append(
     Raises AuditTampered where the log's end was changed by hand, Busy, DiskFull, StorageUnwritable.
     """
     with locked(state_dir, lock_seconds) as folder:
-        log = begun(ready(folder), clock)
+        log = _open(folder, clock)
         if key is not None and _recorded(folder, key):
             return head_of(log)
         clean = redactor.redact_value(jsonl.plain(dict(data)))
@@ -83,7 +88,7 @@ def anchor(state_dir: Path, *, clock: Clock) -> dict[str, JsonValue]:
     Begins the log where there is none. Raises as `append`.
     """
     with locked(state_dir, _LOCK_SECONDS) as folder:
-        head = head_of(begun(ready(folder), clock))
+        head = head_of(_open(folder, clock))
     return {"log": head.log, "seq": head.seq, "hash": head.hash}
 
 
@@ -129,9 +134,10 @@ def read_head(folder: Path) -> Head | None:
 def ready(folder: Path) -> Log:
     """The log after whatever a crash left was put right. The caller holds the lock.
 
-    Raises AuditTampered where that is not what a crash leaves, DiskFull, StorageUnwritable.
+    Raises AuditTampered where that is not what a crash leaves, or not the log that was begun here,
+    DiskFull, StorageUnwritable.
     """
-    head = read_head(folder)
+    head, begun = read_head(folder), chain_mark.read(folder)
     try:
         path, last, behind, size = _end(folder)
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)
@@ -147,7 +153,16 @@ def ready(folder: Path) -> Log:
             path = lines.segment(folder, lines.number(path) - 1)
     except OSError as failure:
         raise storage_error(failure, folder) from failure
+    if begun not in (None, head.log if head else None):
+        raise tampered(folder, f"is not, or no longer, the log {begun[:12]}… that was begun here")
     return Log(folder, path, last, head)
+
+
+def _open(folder: Path, clock: Clock) -> Log:
+    """The log, ready and begun, and noted as the one that is here."""
+    log = begun(ready(folder), clock)
+    chain_mark.write(folder, head_of(log).log)
+    return log
 
 
 def begun(log: Log, clock: Clock, rand: RandomBytes = os.urandom) -> Log:
@@ -184,8 +199,7 @@ def tampered(path: Path, why: str) -> AuditTampered:
     """The error of a log that somebody changed."""
     return AuditTampered(
         f"the decision log was changed: {path} {why}",
-        hint=f"`pulsus audit` names what is damaged; keep {path.parent} as evidence by moving it "
-        "away, and a new log begins",
+        hint=GO_ON,
         path=str(path),
     )
 

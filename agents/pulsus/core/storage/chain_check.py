@@ -6,13 +6,14 @@ Needs no lock: the head is read first, so whatever is appended meanwhile lies be
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from pulsus.core.storage import chain, chain_record, chain_seal
+from pulsus.core.storage import chain, chain_accept, chain_mark, chain_record, chain_seal
+from pulsus.core.storage.chain_accept import Accepted
 from pulsus.core.storage.chain_record import GENESIS, HEAD_NAME, Head, Record
 from pulsus.errors import AuditTampered, storage_error
 
@@ -38,7 +39,8 @@ class Checked:
     """What was found. `head` is that of the head file; `sealed` counts segments.
 
     `unread` are records not looked at one by one, because the seal of their segment held. `notes`
-    are what a crash may leave and the next append puts right. `more` damages are not listed.
+    are what a crash may leave and the next append puts right. `accepted` damages are none any more.
+    `more` damages are not listed.
     """
 
     head: Head | None
@@ -48,6 +50,7 @@ class Checked:
     unread: int
     damages: tuple[Damage, ...]
     notes: tuple[str, ...]
+    accepted: tuple[Accepted, ...] = ()
     more: int = 0
 
 
@@ -56,8 +59,10 @@ def check(
 ) -> Checked:
     """Every damage of the log in `folder`. `each` is called for every record that is whole.
 
-    `quick` compares a sealed segment with its seal and does not read its records.
+    `quick` compares a sealed segment with its seal and does not read its records, unless the log
+    goes on behind damages that were accepted.
     """
+    begun = chain_mark.read(folder)  # before the head: whoever begins a log writes it last
     walk = _Walk(each)
     head = _head(folder, walk)
     walk.named = head.seq if head else 0
@@ -65,24 +70,28 @@ def check(
         found = chain_record.segments(folder)
     except OSError as failure:
         raise storage_error(failure, folder) from failure
-    sealed = 0
-    for path, following in zip_longest(found, found[1:]):
-        record = chain_seal.first(following) if following else None
-        seal = chain_seal.parse(record) if record else None
-        if record and not seal:
+    firsts = [chain_seal.first(path) for path in found]
+    seals = [chain_seal.parse(record) if record else None for record in firsts]
+    taken = [chain_accept.parse(record) for record in firsts]
+    for at, (path, following) in enumerate(zip_longest(found, firsts[1:])):
+        seal = seals[at + 1] if following else None
+        if following and not (seal or taken[at + 1]):
             walk.damage("UNSEALED", path, None, "the segment after it does not begin with its seal")
-        walk.segment(path, seal, quick=quick)
-        sealed += seal is not None
+        accepted = taken[at]
+        if accepted:
+            walk.accept(accepted, path, found[:at])
+        walk.segment(path, seal, quick=quick and not any(taken))
     newest = found[-1] if found else chain_record.segment(folder, 1)
-    walk.end(newest, head, lambda: _later(folder))
+    walk.end(newest, head, begun, lambda: _later(folder))
     return Checked(
         head=head,
         records=walk.records + walk.unread,
         segments=len(found),
-        sealed=sealed,
+        sealed=sum(1 for seal in seals if seal),
         unread=walk.unread,
         damages=tuple(walk.damages[:MAX_DAMAGES]),
         notes=tuple(walk.notes),
+        accepted=tuple(walk.accepted),
         more=max(0, len(walk.damages) - MAX_DAMAGES),
     )
 
@@ -104,6 +113,23 @@ class _Walk:
     unreadable: bool = False
     damages: list[Damage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    accepted: list[Accepted] = field(default_factory=list)
+
+    def accept(self, accepted: Accepted, path: Path, before: Sequence[Path]) -> None:
+        """Go on behind damages that somebody accepted, where the segments are still the same."""
+        self._numbered(path)
+        try:
+            same = chain_accept.contents(before) == accepted.contents
+        except OSError:
+            same = False
+        if same:
+            self.damages = [d for d in self.damages if d.path.name == HEAD_NAME]
+            self.accepted.append(accepted)
+        else:
+            reason = f"the segments before it are not those that {accepted.by} accepted"
+            self.damage("SEAL_BROKEN", path, 1, reason)
+        self.seq, self.links = accepted.record.seq - 1, frozenset({accepted.record.prev})
+        self.first = None
 
     def segment(self, path: Path, seal: chain_seal.Seal | None, *, quick: bool) -> None:
         """Read one segment, or only compare it with its seal."""
@@ -123,16 +149,20 @@ class _Walk:
         if seal and seal.content != (path.name, size, digest.hexdigest()):
             self.damage("SEAL_BROKEN", path, None, "it is not what its seal was made for")
 
-    def end(self, newest: Path, head: Head | None, later: Callable[[], int]) -> None:
-        """Compare what was read with the head."""
+    def end(
+        self, newest: Path, head: Head | None, begun: str | None, later: Callable[[], int]
+    ) -> None:
+        """Compare what was read with the head, and the log with the one that was `begun`."""
         file = newest.parent / HEAD_NAME
+        self._begun(newest.parent, head, begun)
         self._interrupted(newest)
         if self.named > max(self.seq, 0):
             missing = f"{max(self.seq, 0) + 1} to {self.named}"
             self.damage("TRUNCATED", newest, None, f"records {missing} are missing at its end")
         if head is None:
-            if self.seq > 1 and not self.unreadable:
-                self.damage("HEAD_MISSING", file, None, "there is no such file")
+            if (self.seq > 1 or (begun and self.seq)) and not self.unreadable:
+                reason = f"it is gone, and with it the proof that record {self.seq} is the last"
+                self.damage("HEAD_MISSING", file, None, reason)
             return
         if self.hash_named not in (None, head.hash) or self.first not in (None, head.log):
             self.damage("HEAD_DIFFERS", file, None, f"record {head.seq} of the log is another one")
@@ -141,6 +171,15 @@ class _Walk:
             self.damage("HEAD_BEHIND", file, None, reason)
         elif self.seq == self.named + 1 and self.seq > later():
             self.notes.append(f"{file.name}: one record behind; the next append puts it right")
+
+    def _begun(self, folder: Path, head: Head | None, begun: str | None) -> None:
+        mark = chain_mark.path(folder)
+        if begun and not head and not self.number:
+            reason = f"the log {begun[:12]}… was begun here, and no file of it is left"
+            self.damage("LOG_MISSING", folder, None, reason)
+        elif begun and head and head.log != begun:
+            reason = f"the log {begun[:12]}… was begun here, and {folder.name}/ holds another one"
+            self.damage("LOG_REPLACED", mark, None, reason)
 
     def _interrupted(self, newest: Path) -> None:
         """What a crash leaves is no damage: a last line that the head never named."""

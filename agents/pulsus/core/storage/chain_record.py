@@ -117,6 +117,15 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def anchored(value: Mapping[str, JsonValue] | None) -> Head | None:
+    """The head that a promotion's record carries (`chain.anchor`); None where it carries none."""
+    match value:
+        case {"log": str(log), "seq": int(seq), "hash": str(last)}:
+            return Head(log, seq, last)
+        case _:
+            return None
+
+
 def segments(folder: Path) -> tuple[Path, ...]:
     """The log's files in `folder`, oldest first; none where there is no such folder."""
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import filelock
 
-from pulsus.core.storage import chain, metadata, transaction
+from pulsus.core.storage import chain, chain_guard, chain_record, metadata, transaction
 from pulsus.core.storage.ledger import Ledger
 from pulsus.core.storage.state import open_state
 from pulsus.core.storage.target import checked_root
@@ -43,7 +43,12 @@ class Writing:
     redactor: Redactor
 
     def anchor(self) -> dict[str, JsonValue]:
-        """The decision log's head, for the record. Raises as `chain.anchor`."""
+        """The decision log's head, for the record.
+
+        Raises as `chain.anchor`, and AuditTampered where any of the log is not as it was written.
+        """
+        anchors = (chain_record.anchored(r.log) for r in metadata.read_all(self.root))
+        chain_guard.require_whole(self.state_dir / "audit", anchors)
         return chain.anchor(self.state_dir, clock=self.clock)
 
     def next_revision(self, now: datetime, *pending: metadata.Record) -> str:
