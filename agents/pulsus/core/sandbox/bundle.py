@@ -19,7 +19,9 @@ from pulsus.core.sandbox.interpreter import Interpreter
 
 _ROOM = "pulsus.core.sandbox"
 _PACKAGES = ("pulsus", "pulsus.core", _ROOM)
-_MODULES = tuple(f"{_ROOM}.{name}" for name in ("calling", "ending", "observe", "wire", "harness"))
+_MODULES = tuple(
+    f"{_ROOM}.{name}" for name in ("calling", "ending", "observe", "trapped", "wire", "harness")
+)
 _RELAYED = f"{_ROOM}.relayed"
 _STEPS = "pulsus.steps"
 _FORMAT = 4  # which every Python that runs tools can read

@@ -13,6 +13,7 @@ import time
 from pulsus.core.sandbox import ending
 from pulsus.core.sandbox.calling import load_module, run_entry
 from pulsus.core.sandbox.observe import install
+from pulsus.core.sandbox.trapped import NONE, listen
 from pulsus.core.sandbox.wire import channel, check_json, describe, encode, line_in
 
 TYPE_CHECKING = False
@@ -129,7 +130,7 @@ def serve(job: dict[str, Any], send: Send) -> None:
     stage, started = "files", clock()
     try:
         write_files(job["files"])
-        install(job["effects_fd"])
+        install(job["effects_fd"], paths=not job["traps"])
         stage, started = "import", clock()
         module = load_module(job["source"], job["name"], filename)
         if not callable(getattr(module, job["entry"], None)):
@@ -184,13 +185,18 @@ def main(job: dict[str, Any]) -> None:
         hide_pulsus()
         if "pulsus.steps" in sys.modules:
             bind_steps(job["steps"])
+        calls = listen(job["traps"], job["seccomp"])
     except Exception as error:  # noqa: BLE001 - whatever it is, the candidate must not run
         send("unsafe", describe(error))
         posix._exit(1)
-    send("ready", {})
+    send("ready", {"calls": calls})
     if posix.read(job["go_fd"], 1) != b"g":
         posix._exit(1)
     posix.close(job["go_fd"])
+    if calls == NONE:
+        job["traps"] = b""
+    else:
+        posix.close(calls)  # the host has it; here it would let the candidate answer for itself
     serve(job, send)
     # Helpers of its own, such as trackers of shared memory, end once nobody holds their pipes.
     posix.closerange(3, 4096)

@@ -67,9 +67,11 @@ def order(
     limits: dict[str, int],
     host: dict[str, str],
     python: dict[str, Any],
+    traps: tuple[bytes, int],
 ) -> dict[str, Any]:
     """The job as the harness takes it. `fds` are its result, go and effects channels,
-    `python` what its interpreter has to know about its environment.
+    `python` what its interpreter has to know about its environment, `traps` the filter that shows
+    system calls to the host (empty: none does) and the number of the call that installs it.
     """
     return {
         "nonce": nonce,
@@ -79,6 +81,8 @@ def order(
         "limits": limits,
         "host": host,
         "python": python,
+        "traps": traps[0],
+        "seccomp": traps[1],
         "source": job.source,
         "name": job.name,
         "filename": f"/pulsus/{job.name}.py",

@@ -19,6 +19,9 @@ HOME = "/tmp/home"
 MOST = 500
 """Different things reported of each kind; one more says that there were more."""
 
+SYSTEM = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
+"""Where programs are looked for by name."""
+
 _LENGTH = 400
 _WRITING = posix.O_WRONLY | posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC | posix.O_APPEND
 _PRIVATE = ("/tmp", "/dev/shm")
@@ -55,16 +58,19 @@ Fact = tuple[str, str]
 """What was seen: `p` and a path, `h` and a host, or `c` and a program."""
 
 
-def install(fd: int) -> None:
-    """Report from now on, for as long as this process and its forks live, one line a fact."""
+def install(fd: int, *, paths: bool = True) -> None:
+    """Report from now on, for as long as this process and its forks live, one line a fact.
+
+    Without `paths` where the host sees the system calls: those say more exactly which file it is.
+    """
     own = posix.dup(fd)  # not inheritable: no program that the candidate starts gets it
     posix.close(fd)
     seen: set[Fact] = set()
     counts = {"p": 0, "h": 0, "c": 0}
-    write, about = posix.write, facts
+    write, about, watched = posix.write, facts, _WATCHED if paths else _WATCHED - _FILES
 
     def hook(event: str, args: tuple[object, ...]) -> None:
-        if event not in _WATCHED:
+        if event not in watched:
             return
         try:
             for fact in about(event, args):
@@ -101,7 +107,8 @@ def facts(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
         yield from _address(args[1])
 
 
-_WATCHED = frozenset({"open", "os.system", *_CHANGES, *_PROGRAMS, *_NAMES, *_ADDRESSES})
+_FILES = frozenset({"open", *_CHANGES})
+_WATCHED = frozenset({"os.system", *_FILES, *_PROGRAMS, *_NAMES, *_ADDRESSES})
 
 
 def _address(address: object) -> Iterator[Fact]:

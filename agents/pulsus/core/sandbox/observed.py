@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
-from pulsus.core.sandbox.observe import MOST, outside, printable
+from pulsus.core.sandbox.observe import MOST, SYSTEM, outside, printable
 from pulsus.core.types import Observed
 
 KEEP_BYTES = 128 * 1024
@@ -28,6 +28,23 @@ def read(data: bytes, total: int) -> Observed:
 
 def _is_outside(path: str) -> bool:
     return path[0] == "~" or (path[0] == "/" and bool(outside(path)))
+
+
+def witnessed(told: Observed, seen: Mapping[str, Collection[str]]) -> Observed:
+    """What the candidate's own process told, and what its system calls showed.
+
+    A program that was told by name is not shown again by where the system keeps it.
+    """
+    commands = {c for c in seen["c"] if not _is_told(c, told.commands)}
+    kernel = Observed(
+        *(_bounded(set(found), lost=False) for found in (seen["p"], seen["h"], commands, seen["s"]))
+    )
+    return together((told, kernel))
+
+
+def _is_told(command: str, told: tuple[str, ...]) -> bool:
+    folder, _, name = command.rpartition("/")
+    return folder in SYSTEM and name in told
 
 
 def together(several: Iterable[Observed]) -> Observed:

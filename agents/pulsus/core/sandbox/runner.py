@@ -11,16 +11,18 @@ import random
 import re
 import secrets
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pulsus.core.sandbox import bundle, cgroups, job, observed, policy, seccomp
+from pulsus.core.sandbox import bundle, cgroups, job, listener, observed, policy, seccomp, traps
+from pulsus.core.sandbox.bpf import column
 from pulsus.core.sandbox.command import Streams, is_root, start
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import Layout, LayoutRefused, host_layout
+from pulsus.core.sandbox.listener import NoListener
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.relayed import SOCKET
 from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
@@ -41,7 +43,9 @@ def run(
     `python` is the one to run it with; ours where it is None.
     """
     try:
-        with ExitStack() as stack:
+        with suppress(NoListener), ExitStack() as stack:
+            return _run(bwrap, limits, task, python, stack)
+        with ExitStack() as stack:  # from here on without: `objection` knows
             return _run(bwrap, limits, task, python, stack)
     except (OSError, LayoutRefused) as error:
         return job.Outcome("unverified", "start", f"the sandbox cannot start: {error}")
@@ -71,7 +75,7 @@ def _run(
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
     order = job.order(
-        task, nonce, talk, _inside(limits), _host_namespaces(), _python(shown, python)
+        task, nonce, talk, _inside(limits), _host_namespaces(), _python(shown, python), _traps()
     )
     composed = any(b"pulsus" in code for code in (task.source, *_sources(task)))
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run
@@ -113,6 +117,12 @@ def _told(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
     seen = observed.together((outcome.observed, Observed(hosts=relay.asked())))
     hosts = tuple(host for host in seen.hosts if host != f"unix:{SOCKET}")
     return replace(outcome, observed=replace(seen, hosts=hosts))
+
+
+def _traps() -> tuple[bytes, int]:
+    if listener.objection():
+        return b"", 0
+    return traps.program(), traps.SECCOMP[column()]
 
 
 def _group(stack: ExitStack, limits: policy.Limits, core: int) -> cgroups.Group | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pulsus.core.sandbox import policy
 from pulsus.core.sandbox.job import Stage
 from pulsus.core.sandbox.observe import printable
+from pulsus.core.sandbox.pipes import Channel
 from pulsus.core.telemetry.printable import one_line, strip_controls
 
 _NAMED = 5
@@ -67,6 +68,14 @@ def failure(final: Mapping[str, object]) -> str:
     if final.get("phase") == "unsafe":
         return one_line(f"the sandbox does not confine: {text}", 300)
     return one_line(f"{kind}: {text}" if text else str(kind), 300)
+
+
+def output(*streams: Channel) -> str:
+    """What was kept of what it printed, and how much was not."""
+    kept = [bytes(each.data) for each in streams]
+    lost = sum(each.total for each in streams) - sum(map(len, kept))
+    text = "".join(part.decode("utf-8", "replace") for part in kept)
+    return strip_controls(text) + (f"\n[{lost} more bytes]" if lost else "")
 
 
 def _names(found: object) -> tuple[str, ...]:

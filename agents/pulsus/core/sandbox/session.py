@@ -16,6 +16,7 @@ from pulsus.core.sandbox import observed, policy, said, stopping
 from pulsus.core.sandbox.cgroups import Group
 from pulsus.core.sandbox.command import Process
 from pulsus.core.sandbox.job import Outcome, Stage, Status
+from pulsus.core.sandbox.listener import Listener
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.watch import Watch
 from pulsus.core.sandbox.wire import check_json
@@ -43,6 +44,9 @@ class Session:
         group: Group | None = None,
         relay: Relay | None = None,
     ) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._calls: Listener | None = None
+        self._look_at = 0.0
         self._process, self._pipes, self._limits = process, pipes, limits
         self._group, self._relay = group, relay
         self._nonce = nonce.encode("ascii") + b" "
@@ -61,7 +65,7 @@ class Session:
     def loop(self) -> None:
         """Read and watch until there is an answer, a limit is hit, or nothing can come."""
         self._pipes.handed_over()
-        with selectors.DefaultSelector() as selector:
+        with self._selector as selector:
             for channel in self._pipes.all():
                 selector.register(channel.ours, selectors.EVENT_READ, channel)
             while not self._decided():
@@ -72,8 +76,9 @@ class Session:
                 self._read_messages()
                 if self._stage == "start" and self._pipes.info.data:
                     self._enter_group()
-                if not self._decided():
+                if not self._decided() and time.monotonic() >= self._look_at:
                     self._check_limits()
+                    self._look_at = time.monotonic() + TICK_SECONDS
                 if self._process.poll() is not None:
                     self._pipes.result.drain(self._result_cap())
                     self._read_messages()
@@ -101,12 +106,16 @@ class Session:
             poll.poll(_DEATH_SECONDS * 1000)
             os.close(self._init_fd)
             self._init_fd = None
+        if self._calls is not None:
+            self._calls.close()
         if self._watch is not None:
             self._watch.close()
         if self._group is not None:
             if self._group.out_of_memory() and not self._killed:
                 self._killed = self._too_much_memory()
             self._group.close()
+        if self._relay is not None and not self._killed:
+            self._killed = self._relay.problem()
         for channel in (self._pipes.stdout, self._pipes.stderr, self._pipes.effects):
             channel.drain(policy.OUTPUT_KILL_BYTES)
 
@@ -114,8 +123,6 @@ class Session:
         """What it came to."""
         final = self._final or {}
         phase, value = final.get("phase"), self._returned.get("value")
-        if self._relay is not None and not self._killed:
-            self._killed = self._relay.problem()
         status: Status = "failed"
         if phase == "done" and not self._killed:
             status = "ok"
@@ -125,17 +132,19 @@ class Session:
         effects = self._pipes.effects
         failed_in: Stage = where if where in ("files", "result") else self._stage
         seen = observed.read(bytes(effects.data), effects.total)
+        if self._calls is not None:
+            seen = observed.witnessed(seen, self._calls.witness.seen)
         return Outcome(
             status=status,
             stage="done" if status == "ok" else failed_in,
             message="" if status == "ok" else self._message(final),
             value=value if status == "ok" else None,
-            output=self._output(),
+            output=said.output(self._pipes.stdout, self._pipes.stderr),
             trace=strip_controls(str(final.get("trace", ""))),
             import_ms=self._import_ms,
             run_ms=_number(final.get("ms")),
             peak_bytes=self._peak,
-            observed=replace(seen, others=said.left_running(final.get("threads"))),
+            observed=replace(seen, others=(*seen.others, *said.left_running(final.get("threads")))),
             line=_number(final.get("line")),
         )
 
@@ -170,7 +179,7 @@ class Session:
         now = time.monotonic()
         match message.get("phase"):
             case "ready" if self._stage == "start":
-                if self._start_watching():
+                if self._start_watching(_number(message.get("calls"))):
                     self._stage, self._deadline = "import", now + self._limits.import_seconds
                     with suppress(BrokenPipeError):
                         self._pipes.let_go()
@@ -196,8 +205,11 @@ class Session:
         if self._watch is not None and not self._watch.others((1, _HARNESS)):
             self._final = self._over
 
-    def _start_watching(self) -> bool:
-        """Whether the watcher is in place; the candidate is not loaded before it is."""
+    def _start_watching(self, calls: int) -> bool:
+        """Whether the watcher is in place; the candidate is not loaded before it is.
+
+        `calls` is where the harness waits in its system calls, -1 for nowhere. Raises NoListener.
+        """
         try:
             pid = self._find_init()
             if pid is None:
@@ -207,6 +219,9 @@ class Session:
                 self._group.hold(pid)
             if self._relay is not None:
                 self._relay.hide()
+            if calls > 0:
+                self._calls = Listener.take(pid, calls)
+                self._selector.register(self._calls, selectors.EVENT_READ, self._calls)
         except OSError as error:
             self._final = {"phase": "unsafe", "message": f"it cannot be watched: {error}"}
             return False
@@ -269,12 +284,6 @@ class Session:
         if self._stage == "start":
             return said.no_start(bytes(self._pipes.stderr.data), self._process.returncode)
         return said.no_answer(self._stage)
-
-    def _output(self) -> str:
-        kept = [bytes(c.data) for c in (self._pipes.stdout, self._pipes.stderr)]
-        lost = self._pipes.stdout.total + self._pipes.stderr.total - sum(map(len, kept))
-        text = "".join(part.decode("utf-8", "replace") for part in kept)
-        return strip_controls(text) + (f"\n[{lost} more bytes]" if lost else "")
 
     def _result_cap(self) -> int:
         return self._limits.result_bytes + MESSAGE_BYTES

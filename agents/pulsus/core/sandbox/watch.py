@@ -60,9 +60,14 @@ class Watch:
 
     def others(self, known: Collection[int]) -> tuple[str, ...]:
         """What else runs in the sandbox, by name, beside processes of those numbers inside."""
-        names = [name for name in os.listdir(self._fds[0]) if name.isdigit()]  # noqa: PTH208
-        found = [_stat(self._fds[0], name) for name in names if int(name) not in known]
-        return tuple(sorted({name for name, fields in found if fields and fields[0] not in _DEAD}))
+        before = set(known)
+        while True:
+            numbers = {int(n) for n in os.listdir(self._fds[0]) if n.isdigit()}  # noqa: PTH208
+            found = [_stat(self._fds[0], str(number)) for number in numbers - set(known)]
+            alive = {name for name, fields in found if fields and fields[0] not in _DEAD}
+            if alive or numbers <= before:
+                return tuple(sorted(alive))
+            before = numbers  # one that has just ended may have started another meanwhile
 
     def close(self) -> None:
         """Let go of the sandbox's file systems."""

@@ -1,0 +1,145 @@
+"""Which system calls of a sandbox are shown to its host before they are carried out (spec §17).
+
+A second filter beside that of `seccomp.py`, for observation alone: what it asks about is always
+carried out afterwards, as far as the first filter lets it. Opening to read, the bulk of all calls,
+is decided by the kernel. Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import socket
+from typing import NamedTuple
+
+from pulsus.core.sandbox.bpf import (
+    ALLOW,
+    AND,
+    ARCH,
+    ARCHES,
+    ARGS,
+    ASK,
+    JEQ,
+    JSET,
+    LOAD,
+    NR,
+    RET,
+    column,
+    op,
+    when,
+)
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+SECCOMP = (317, 277)
+"""The number of the call that installs a filter."""
+
+
+class Change(NamedTuple):
+    """Where a call's arguments name a path that it changes.
+
+    `folder` and `path` are positions; a `folder` of None is the working folder, a `path` of None
+    means the file behind the descriptor `folder`. `follow`: a link is followed; `new`: nothing
+    is changed where something is there already.
+    """
+
+    folder: int | None
+    path: int | None
+    follow: bool = False
+    new: bool = False
+
+
+class Trap(NamedTuple):
+    """A call: its numbers on x86_64 and aarch64 (-1: not there), and what it changes."""
+
+    numbers: tuple[int, int]
+    changes: tuple[Change, ...] = ()
+
+
+_FD = (Change(0, None),)
+# fmt: off
+FILES: dict[str, Trap] = {
+    "open": Trap((2, -1), (Change(None, 0, follow=True),)),
+    "creat": Trap((85, -1), (Change(None, 0, follow=True),)),
+    "openat": Trap((257, 56), (Change(0, 1, follow=True),)),
+    "openat2": Trap((437, 437), (Change(0, 1, follow=True),)),
+    "truncate": Trap((76, 45), (Change(None, 0, follow=True),)),
+    "mkdir": Trap((83, -1), (Change(None, 0, new=True),)),
+    "mkdirat": Trap((258, 34), (Change(0, 1, new=True),)),
+    "mknod": Trap((133, -1), (Change(None, 0),)),
+    "mknodat": Trap((259, 33), (Change(0, 1),)),
+    "rmdir": Trap((84, -1), (Change(None, 0),)),
+    "unlink": Trap((87, -1), (Change(None, 0),)),
+    "unlinkat": Trap((263, 35), (Change(0, 1),)),
+    "rename": Trap((82, -1), (Change(None, 0), Change(None, 1))),
+    "renameat": Trap((264, 38), (Change(0, 1), Change(2, 3))),
+    "renameat2": Trap((316, 276), (Change(0, 1), Change(2, 3))),
+    "link": Trap((86, -1), (Change(None, 1),)),
+    "linkat": Trap((265, 37), (Change(2, 3),)),
+    "symlink": Trap((88, -1), (Change(None, 1),)),
+    "symlinkat": Trap((266, 36), (Change(1, 2),)),
+    "chmod": Trap((90, -1), (Change(None, 0, follow=True),)),
+    "fchmod": Trap((91, 52), _FD),
+    "fchmodat": Trap((268, 53), (Change(0, 1, follow=True),)),
+    "fchmodat2": Trap((452, 452), (Change(0, 1, follow=True),)),
+    "chown": Trap((92, -1), (Change(None, 0, follow=True),)),
+    "lchown": Trap((94, -1), (Change(None, 0),)),
+    "fchown": Trap((93, 55), _FD),
+    "fchownat": Trap((260, 54), (Change(0, 1, follow=True),)),
+    "utime": Trap((132, -1), (Change(None, 0, follow=True),)),
+    "utimes": Trap((235, -1), (Change(None, 0, follow=True),)),
+    "futimesat": Trap((261, -1), (Change(0, 1, follow=True),)),
+    "utimensat": Trap((280, 88), (Change(0, 1, follow=True),)),
+    "setxattr": Trap((188, 5), (Change(None, 0, follow=True),)),
+    "lsetxattr": Trap((189, 6), (Change(None, 0),)),
+    "fsetxattr": Trap((190, 7), _FD),
+    "setxattrat": Trap((463, 463), (Change(0, 1, follow=True),)),
+    "removexattr": Trap((197, 14), (Change(None, 0, follow=True),)),
+    "lremovexattr": Trap((198, 15), (Change(None, 0),)),
+    "fremovexattr": Trap((199, 16), _FD),
+    "removexattrat": Trap((466, 466), (Change(0, 1, follow=True),)),
+    "file_setattr": Trap((469, 469), (Change(0, 1, follow=True),)),
+}
+OTHERS: dict[str, Trap] = {
+    "socket": Trap((41, 198)), "bind": Trap((49, 200)), "connect": Trap((42, 203)),
+    "sendto": Trap((44, 206)), "sendmsg": Trap((46, 211)), "sendmmsg": Trap((307, 269)),
+    "execve": Trap((59, 221)), "execveat": Trap((322, 281)),
+    "kill": Trap((62, 129)), "tkill": Trap((200, 130)), "tgkill": Trap((234, 131)),
+    "rt_sigqueueinfo": Trap((129, 138)), "rt_tgsigqueueinfo": Trap((297, 240)),
+    "pidfd_send_signal": Trap((424, 424)),
+}
+# fmt: on
+
+_OPENS = {"open": 1, "openat": 2}  # position of the flags
+_NAMED = {"sendto": 4}  # position of an address that may be missing: then it was connected before
+
+
+@functools.cache
+def names(machine: str | None = None) -> dict[int, str]:
+    """The trapped calls by their number. Raises KeyError for a processor we do not know."""
+    own = column(machine)
+    every = {**FILES, **OTHERS}
+    return {trap.numbers[own]: name for name, trap in every.items() if trap.numbers[own] >= 0}
+
+
+@functools.cache
+def program(machine: str | None = None) -> bytes:
+    """The filter as an array of `struct sock_filter`. Raises KeyError as `names` does."""
+    own = column(machine)
+    audit_arch = list(ARCHES.values())[own]
+    code = [op(LOAD, ARCH), op(JEQ, audit_arch, 1, 0), op(RET, ALLOW), op(LOAD, NR)]
+    for number, name in names(machine).items():
+        code += when(number, _asked(name))
+    return b"".join([*code, op(RET, ALLOW)])
+
+
+def _asked(name: str) -> list[bytes]:
+    ask, allow = op(RET, ASK), op(RET, ALLOW)
+    if name in _OPENS:
+        return [op(LOAD, ARGS[_OPENS[name]]), op(JSET, WRITING, 0, 1), ask, allow]
+    if name in _NAMED:
+        low = ARGS[_NAMED[name]]
+        return [op(LOAD, low), op(JEQ, 0, 0, 3), op(LOAD, low + 4), op(JEQ, 0, 0, 1), allow, ask]
+    if name == "socket":
+        raw = int(socket.SOCK_RAW)
+        return [op(LOAD, ARGS[1]), op(AND, 0xF), op(JEQ, raw, 0, 1), ask, allow]
+    return [ask]

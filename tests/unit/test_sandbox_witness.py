@@ -1,0 +1,306 @@
+"""What system calls show of a candidate, whoever makes them (spec §8). Real sandboxes."""
+
+import pytest
+
+from pulsus.core.sandbox import listener
+from pulsus.core.sandbox.job import Outcome
+from pulsus.core.sandbox.observed import witnessed
+from pulsus.core.types import Observed
+from tests.sandboxes import need_sandbox, sandboxed
+
+pytestmark = pytest.mark.sandbox
+
+TRY = """
+    import ctypes, os, signal, socket, sqlite3, subprocess, sys
+    from contextlib import suppress
+    libc = ctypes.CDLL(None, use_errno=True)
+    def shell(text):
+        subprocess.run(["sh", "-c", text], stdout=-3, stderr=-3)
+    def run():
+        with suppress(OSError, sqlite3.Error):
+            {}
+        return 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def _watched():
+    need_sandbox()
+    if why := listener.objection():
+        pytest.skip(f"system calls cannot be watched here: {why}")
+
+
+def attempt(line: str) -> Observed:
+    outcome: Outcome = sandboxed(TRY.format(line))
+    assert outcome.status == "ok", outcome
+    return outcome.observed
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        # What Python's own events show without the folder, or not at all.
+        pytest.param(
+            "os.open('x', os.O_CREAT | os.O_WRONLY, dir_fd=os.open('/usr', 0))",
+            "/usr/x",
+            id="open beside a folder",
+        ),
+        pytest.param("os.mkfifo('/etc/x')", "/etc/x", id="mkfifo"),
+        pytest.param("os.mknod('/etc/x', 0o600 | 0o100000)", "/etc/x", id="mknod"),
+        pytest.param(
+            "os.mknod('x', 0o100600, dir_fd=os.open('/usr', 0))", "/usr/x", id="mknod beside"
+        ),
+        pytest.param("os.link('/etc/passwd', '/usr/x')", "/usr/x", id="link"),
+        pytest.param(
+            "os.link('/etc/passwd', 'x', dst_dir_fd=os.open('/usr', 0))", "/usr/x", id="linkat"
+        ),
+        pytest.param("os.symlink('/tmp', '/usr/x')", "/usr/x", id="symlink"),
+        pytest.param("os.rename('/usr/bin/env', '/tmp/x')", "/usr/bin/env", id="moved away"),
+        pytest.param("os.replace('/tmp', '/usr/x')", "/usr/x", id="moved to"),
+        pytest.param("os.rmdir('/usr/bin')", "/usr/bin", id="rmdir"),
+        pytest.param("os.chmod('/usr/bin/env', 0o777)", "/usr/bin/env", id="chmod"),
+        pytest.param(
+            "os.fchmod(os.open('/etc/group', 0), 0o777)", "/etc/group", id="by a descriptor"
+        ),
+        pytest.param("os.chown('/etc/group', 0, 0)", "/etc/group", id="chown"),
+        pytest.param("os.lchown('/etc/group', 0, 0)", "/etc/group", id="lchown"),
+        pytest.param("os.utime('/etc/group')", "/etc/group", id="utime"),
+        pytest.param(
+            "os.utime(os.open('/etc/group', 0))", "/etc/group", id="utime of an open file"
+        ),
+        pytest.param("os.setxattr('/etc/group', 'user.x', b'')", "/etc/group", id="setxattr"),
+        pytest.param("os.removexattr('/etc/group', 'user.x')", "/etc/group", id="removexattr"),
+        pytest.param("os.truncate('/etc/group', 0)", "/etc/group", id="truncate"),
+        pytest.param(
+            "os.sendfile(os.open('/usr/x', os.O_WRONLY), 0, 0, 1)", "/usr/x", id="sendfile"
+        ),
+        pytest.param(
+            "socket.socket(socket.AF_UNIX).bind('/usr/x')", "/usr/x", id="a socket that is bound"
+        ),
+        pytest.param("os.open('/usr', os.O_TMPFILE | os.O_WRONLY)", "/usr", id="nameless file"),
+        pytest.param("os.open('/var/x', os.O_RDWR)", "/var/x", id="opened to read and write"),
+        pytest.param(
+            "sqlite3.connect('file:/var/x', uri=True)",
+            "/var/x",
+            id="a database by its address",
+        ),
+        # Native code in the same process.
+        pytest.param("libc.open(b'/usr/x', 0o101, 0o600)", "/usr/x", id="native open"),
+        pytest.param("libc.fopen(b'/usr/x', b'w')", "/usr/x", id="native fopen"),
+        pytest.param("libc.unlink(b'/usr/bin/env')", "/usr/bin/env", id="native unlink"),
+        pytest.param("libc.syscall(87, b'/usr/bin/env')", "/usr/bin/env", id="bare system call"),
+        # Programs.
+        pytest.param("shell('echo 1 > /usr/x')", "/usr/x", id="shell redirection"),
+        pytest.param("shell('cd /usr; touch x')", "/usr/x", id="program in another folder"),
+        pytest.param("shell('rm -rf /usr/bin/env')", "/usr/bin/env", id="program deletes"),
+        pytest.param("shell('cp /etc/group ~/x')", "~/x", id="program in the home"),
+        pytest.param("shell('ln -s /usr l; echo > l/x')", "/usr/x", id="program through a link"),
+        pytest.param("shell('(sleep .1; touch /usr/x) &')", "/usr/x", id="orphan of a program"),
+        pytest.param(
+            "subprocess.run([sys.executable, '-c', 'import os; os.mkfifo(\"/etc/x\")'])",
+            "/etc/x",
+            id="another interpreter",
+        ),
+        pytest.param(
+            "import multiprocessing as m; m.get_context('spawn').Process("
+            "target=os.mkdir, args=('/usr/x',)).start()",
+            "/usr/x",
+            id="spawned worker",
+        ),
+        pytest.param(
+            "os.posix_spawn('/bin/touch', ['touch', '/usr/x'], {})", "/usr/x", id="posix_spawn"
+        ),
+    ],
+)
+def test_a_change_is_seen_whoever_makes_it_and_however(line, path):
+    assert path in attempt(line).paths
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("shell('mkdir -p a/b; echo 1 > a/b/c; mv a d; rm -r d')", id="below tmp"),
+        pytest.param("shell('mkdir -p /usr/bin')", id="a folder that is there"),
+        pytest.param("shell('ls / > /dev/null; cat /etc/passwd; echo x >&2')", id="reading"),
+        pytest.param("shell('id; getent passwd nobody; getent hosts x.example')", id="looking up"),
+        pytest.param("open('/dev/stderr', 'w').close()", id="its own streams"),
+        pytest.param("open('/dev/shm/x', 'w').close()", id="shared memory"),
+        pytest.param("os.link('/etc/group', '/tmp/x')", id="linked into tmp"),
+        pytest.param("socket.socket(socket.AF_UNIX).bind('/tmp/x')", id="socket in tmp"),
+        pytest.param(
+            "a, b = socket.socketpair(); a.sendmsg([b'x']); a.send(b'x')", id="its own sockets"
+        ),
+    ],
+)
+def test_what_changes_nothing_outside_is_no_effect(line):
+    seen = attempt(line)
+    assert (seen.paths, seen.hosts, seen.others) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("line", "host"),
+    [
+        pytest.param(
+            "subprocess.run(['bash', '-c', ': > /dev/tcp/192.0.2.1/443'], stderr=-3)",
+            "192.0.2.1:443",
+            id="program",
+        ),
+        pytest.param(
+            "subprocess.run(['bash', '-c', ': > /dev/udp/192.0.2.1/514'], stderr=-3)",
+            "192.0.2.1:514",
+            id="datagram of a program",
+        ),
+        pytest.param(
+            "s = socket.socket(type=socket.SOCK_DGRAM); "
+            "s.sendmsg([b'x'], [], 0, ('192.0.2.1', 53))",
+            "192.0.2.1:53",
+            id="sendmsg",
+        ),
+        pytest.param(
+            "libc.connect(socket.socket().fileno(), "
+            "b'\\2\\0\\1\\xbb\\xc0\\0\\2\\1' + bytes(8), 16)",
+            "192.0.2.1:443",
+            id="native",
+        ),
+        pytest.param("socket.socket(2, socket.SOCK_RAW, 1)", "raw socket", id="raw"),
+        pytest.param("libc.socket(2, 3 | 0o2000000, 1)", "raw socket", id="native raw"),
+    ],
+)
+def test_reaching_somebody_is_seen_whoever_does_it(line, host):
+    assert host in attempt(line).hosts
+
+
+@pytest.mark.parametrize(
+    ("line", "item"),
+    [
+        pytest.param("os.kill(os.getppid(), 15)", "signals process 1", id="its parent"),
+        pytest.param("os.kill(54321, 15)", "signals process 54321", id="a stranger"),
+        pytest.param("os.killpg(54321, 15)", "signals process group 54321", id="a group"),
+        pytest.param("libc.kill(54321, 9)", "signals process 54321", id="native"),
+        pytest.param("shell('kill 54321')", "signals process 54321", id="program"),
+        pytest.param("libc.syscall(234, 54321, 54321, 9)", "signals process 54321", id="thread"),
+        pytest.param(
+            "signal.pidfd_send_signal(os.pidfd_open(1), 15)", "signals process 1", id="pidfd"
+        ),
+        pytest.param(
+            "signal.signal(15, signal.SIG_IGN); os.kill(-1, 15)",
+            "signals every process",
+            id="every",
+        ),
+    ],
+)
+def test_a_signal_to_others_is_seen(line, item):
+    assert attempt(line).others == (item,)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "os.kill(54321, 0)",
+        "p = subprocess.Popen(['sleep', '9']); p.kill(); p.wait()",
+        "p = subprocess.Popen(['sleep', '9']); os.kill(p.pid, 9); p.wait(); os.kill(p.pid, 9)",
+        "p = subprocess.Popen(['sleep', '9'], start_new_session=True); os.killpg(p.pid, 9)",
+        "signal.signal(10, signal.SIG_IGN); signal.raise_signal(10); os.kill(os.getpid(), 10)",
+        "signal.signal(10, signal.SIG_IGN); os.kill(0, 10)",
+    ],
+)
+def test_a_signal_to_its_own_is_no_effect(line):
+    assert attempt(line).others == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "commands"),
+    [
+        pytest.param("subprocess.run(['true'])", ("true",), id="by name, once"),
+        pytest.param(
+            "subprocess.run(['git'], executable='/bin/true')", ("/bin/true", "git"), id="false name"
+        ),
+        pytest.param("libc.system(b'true')", ("/bin/sh",), id="native"),
+        pytest.param(
+            "shell('true; env true; ls /')", ("sh",), id="what a program starts is its own"
+        ),
+        pytest.param("subprocess.run(['no-such'])", ("no-such",), id="not there"),
+        pytest.param(
+            "pid = os.fork() or os.execv('/bin/true', ['x']); os.waitpid(pid, 0)",
+            ("/bin/true", "x"),
+            id="forked",
+        ),
+    ],
+)
+def test_a_program_is_shown_by_what_it_is(line, commands):
+    assert attempt(line).commands == commands
+
+
+def test_ending_the_process_hides_nothing_of_a_program():
+    outcome = sandboxed(
+        "import os\ndef run():\n    os.system('touch /usr/x; kill -9 $PPID')\n    return 1"
+    )
+    assert outcome.status == "failed"
+    assert outcome.observed.paths == ("/usr/x",)
+
+
+def test_the_candidate_cannot_answer_for_itself():
+    outcome = sandboxed(
+        """
+        import os
+        def run():
+            links = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
+            return [os.readlink(link) for link in links if os.path.exists(link)]
+        """
+    )
+    assert not [name for name in outcome.value if "seccomp" in name], outcome.value
+
+
+def test_a_second_listener_is_refused_by_the_kernel():
+    outcome = sandboxed(
+        """
+        import ctypes
+        libc = ctypes.CDLL(None, use_errno=True)
+        def run():
+            allow = ctypes.create_string_buffer(b"\\6\\0\\0\\0\\0\\0\\xff\\x7f")
+            order = (1).to_bytes(8, "little") + ctypes.addressof(allow).to_bytes(8, "little")
+            return libc.syscall(317, 1, 8, order), ctypes.get_errno()
+        """
+    )
+    assert outcome.value in ([-1, 16], [-1, 38]), outcome
+
+
+def test_a_process_that_hides_its_memory_is_seen_or_told_of():
+    seen = attempt("libc.prctl(4, 0); libc.unlink(b'/usr/bin/env')")
+    assert seen.paths == ("/usr/bin/env",) or seen.others == ("hides what it does",)
+
+
+def test_many_small_files_do_not_cost_a_run():
+    outcome = sandboxed(
+        """
+        import time
+        def run():
+            began = time.monotonic()
+            for number in range(2000):
+                open(f"/tmp/{number}", "w").close()
+            return time.monotonic() - began
+        """
+    )
+    assert outcome.value < 5, outcome
+
+
+def test_without_a_listener_python_tells_what_it_can(monkeypatch):
+    monkeypatch.setattr(listener, "_refused", ["not here"])
+    seen = attempt("open('/etc/x', 'w')")
+    assert seen.paths == ("/etc/x",)
+
+
+def test_a_listener_that_cannot_be_taken_is_done_without(monkeypatch):
+    def refuse(first):
+        raise PermissionError("not allowed")
+
+    monkeypatch.setattr(listener, "harness_of", refuse)
+    monkeypatch.setattr(listener, "_refused", [])
+    assert attempt("open('/etc/x', 'w')").paths == ("/etc/x",)
+    assert listener.objection() == "not allowed"
+
+
+def test_a_program_told_by_name_is_not_shown_again_by_its_place():
+    told = Observed(commands=("git",))
+    seen = {"p": (), "h": (), "c": ("/usr/bin/git", "/tmp/git"), "s": ()}
+    assert witnessed(told, seen).commands == ("/tmp/git", "git")
