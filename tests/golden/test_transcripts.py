@@ -88,7 +88,7 @@ def test_the_command_line_says_what_the_transcript_says(path, tmp_path):
 
 
 def test_every_subcommand_has_a_transcript():
-    from pulsus.cli.main import COMMANDS
+    from pulsus.cli.group import COMMANDS
 
     played = [
         command

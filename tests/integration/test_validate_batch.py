@@ -244,6 +244,29 @@ def test_a_cache_that_cannot_be_written_is_done_without(many):
         assert not done.json["modules"][0]["cached"]
 
 
+@pytest.mark.parametrize("name", ["gate.py", "lint.py", "types.py", "runs.py", "double.py"])
+def test_the_plainest_line_says_what_any_other_form_of_it_says(many, name):
+    file = f"mine/{name}"
+    plain = pulsus(many, "validate", file)
+    shutil.rmtree(many / ".pulsus" / "cache" / "validation", ignore_errors=True)
+    full = pulsus(many, "validate", file, "--output", "text")
+    timeless = [re.sub(r" +\d+ (ms|MiB)|=[\d.]+s", "", done.out) for done in (plain, full)]
+    assert timeless[0] == timeless[1]
+    assert (plain.code, plain.err) == (full.code, full.err)
+    assert (many / "logs" / "validation").is_dir()
+
+
+@pytest.mark.parametrize("name", ["gate.py", "double.py", "no_such.py"])
+def test_a_mypy_that_was_started_early_leaves_nothing_behind(many, tmp_path, name):
+    broken = many / "pyproject.toml"
+    for settings in ("", "[tool.pulsus]\nvalidation = 3\n"):
+        broken.write_text(settings, encoding="utf-8")
+        pulsus(many, "validate", f"mine/{name}", env={"TMPDIR": str(tmp_path)})
+        assert [p.name for p in tmp_path.glob("pulsus-mypy-*")] == []
+    here = [p for p in psutil.process_iter(["cmdline"]) if "mypy.main" in str(p.info["cmdline"])]
+    assert [p for p in here if str(tmp_path) in str(p.info["cmdline"])] == []
+
+
 def test_watching_prints_text_only(many):
     done = pulsus(many, "validate", "mine", "--watch", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")

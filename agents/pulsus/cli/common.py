@@ -4,50 +4,17 @@ from __future__ import annotations
 
 import functools
 import logging
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from pulsus.cli.output import is_terminal, warn
-from pulsus.errors import Denied, PulsusError, UsageError
+from pulsus.cli.output import warn
+from pulsus.cli.session import Session, resolved
+from pulsus.errors import Denied, PulsusError
 
-if TYPE_CHECKING:
-    from pulsus.bootstrap import App
-
-
-@dataclass
-class Session:
-    """What the common options said. The application is built on first use."""
-
-    project: Path
-    output: str
-    verbosity: int
-    flags: dict[str, Any] = field(default_factory=dict)
-
-    @functools.cached_property
-    def app(self) -> App:
-        """The wired application for this project."""
-        from pulsus import bootstrap
-        from pulsus.cli import progress
-
-        told = progress.encoding(quiet=self.verbosity < 0)
-        return bootstrap.build(self.project, self.flags, told)
-
-    @property
-    def json(self) -> bool:
-        """Whether the result is a JSON document."""
-        return self.output == "json"
-
-    @property
-    def interactive(self) -> bool:
-        """Whether a person can be asked: a terminal on both sides, and asking not ruled out."""
-        if self.app.settings.non_interactive:
-            return False
-        return is_terminal(sys.stdin) and is_terminal(sys.stderr)
+__all__ = ["Session", "allow", "common", "kind_option", "network_option"]
 
 
 def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -75,7 +42,7 @@ def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 flags["non_interactive"] = True
             if quiet > verbose:
                 logging.getLogger("pulsus").setLevel(logging.ERROR)
-            session = Session(_resolved(project), output, verbose - quiet, flags)
+            session = Session(resolved(project), output, verbose - quiet, flags)
             try:
                 return command(session, *args, **options)
             except Denied as refusal:
@@ -119,16 +86,6 @@ def _log_refusal(session: Session, refusal: Denied) -> None:
         session.app.upkeep.log_refusal(refusal)
     except PulsusError as failure:
         warn(f"the refusal is not in the decision log: {failure.message}")
-
-
-def _resolved(project: Path) -> Path:
-    try:
-        return project.resolve()
-    except OSError as failure:
-        raise UsageError(
-            f"the current folder cannot be used: {failure.strerror}",
-            hint="change to a folder that exists, or name one with --project",
-        ) from failure
 
 
 def _options(formats: tuple[str, ...]) -> list[Callable[..., Any]]:

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TextIO
 
-import click
-
 from pulsus.core.telemetry.printable import escape_controls, strip_controls
 from pulsus.errors import PulsusError
 
@@ -21,7 +19,14 @@ SCHEMA_VERSION = 1
 def document(body: Mapping[str, Any]) -> None:
     """Print one JSON document on stdout, `schema_version` first."""
     whole = {"schema_version": SCHEMA_VERSION, **body}
-    click.echo(pretty(whole))
+    result(f"{pretty(whole)}\n")
+
+
+def result(text: str) -> None:
+    """Print on stdout what was asked for, as it is; nobody hears it where that is closed."""
+    if sys.stdout is not None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 def pretty(value: Any) -> str:
@@ -91,6 +96,8 @@ def fail(error: PulsusError, *, as_json: bool) -> None:
 
 def note(text: str) -> None:
     """A line for the person, on stderr."""
+    import click  # not where everything is fine: it takes its time to load
+
     click.echo(text, err=True)
 
 
@@ -102,13 +109,21 @@ def warn(text: str) -> None:
 def colour(text: str, name: str) -> str:
     """`text` in a colour where a person looks at stderr and NO_COLOR is not set."""
     plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stderr)
-    return text if plain else click.style(text, fg=name)
+    if plain:
+        return text
+    import click
+
+    return click.style(text, fg=name)
 
 
 def dim(text: str, stream: TextIO) -> str:
     """`text` held back where a person looks at `stream` and NO_COLOR is not set."""
     plain = os.environ.get("NO_COLOR") or not is_terminal(stream)
-    return text if plain else click.style(text, dim=True)
+    if plain:
+        return text
+    import click
+
+    return click.style(text, dim=True)
 
 
 def wants_json(args: Sequence[str]) -> bool:
@@ -125,7 +140,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     widths = [max(len(row[i]) for row in [list(headers), *cells]) for i, _ in enumerate(headers)]
     for row in [list(headers), *cells]:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
+        result(f"{line.rstrip()}\n")
 
 
 def _on_a_line(text: str) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-import click
-
 from pulsus.cli.output import is_terminal, note
 
 LONG = 50
@@ -28,7 +26,8 @@ def counting(label: str, *, quiet: bool) -> Callable[[int, int], None] | None:
         if count < LONG or (done % _EVERY and done != count):
             return
         line = f"\r{label}: {done} of {count}"
-        click.echo(line if done < count else "\r\033[K", nl=False, err=True)
+        sys.stderr.write(line if done < count else "\r\033[K")
+        sys.stderr.flush()
 
     return tell
 

@@ -10,10 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from pulsus.cli import output
-from pulsus.cli.common import Session
 from pulsus.cli.validate_text import counted
 from pulsus.core.validators.batch import Batch
 from pulsus.core.validators.finding import Steps
@@ -21,6 +18,7 @@ from pulsus.errors import PulsusError, UsageError
 from pulsus.routing import files
 
 if TYPE_CHECKING:
+    from pulsus.cli.common import Session
     from pulsus.core.validators.cache import Cache, Checked
     from pulsus.core.validators.mypy import Ahead
 
@@ -53,7 +51,7 @@ class Validation:
         if shown or not found:
             _print(shown, self._session)
         if len(shown) < len(found):
-            click.echo(f"all in all {counted(found)}")
+            output.result(f"all in all {counted(found)}\n")
         return 0 if all(checked.report.ok for checked in found) else 3
 
     def modules(self, paths: Iterable[Path], revision: str | None) -> list[File]:
@@ -112,7 +110,7 @@ class Validation:
 def _print(found: Sequence[Checked], session: Session) -> None:
     """Print the verdicts in the form that was asked for."""
     form = import_module(f"pulsus.cli.validate_{session.output}")
-    click.echo(form.rendered(found, session.project), nl=False)
+    output.result(form.rendered(found, session.project))
 
 
 def _listed(paths: Iterable[Path]) -> Iterator[Path]:
@@ -143,4 +141,5 @@ def _bar(done: int, count: int) -> None:
     """How far it is, on one line of the terminal that is gone when it is done."""
     filled = _BAR * done // count
     line = f"\r[{'#' * filled}{'.' * (_BAR - filled)}] {done} of {count} modules run"
-    click.echo(line if done < count else "\r\033[K", nl=False, err=True)
+    sys.stderr.write(line if done < count else "\r\033[K")
+    sys.stderr.flush()

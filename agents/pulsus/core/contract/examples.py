@@ -7,7 +7,6 @@ import binascii
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
-from pulsus.core.contract import yaml_text
 from pulsus.core.types import Example, InlineFile, JsonValue
 
 _KEYS = ("title", "inputs", "files", "output")
@@ -27,6 +26,8 @@ def read(
     """
     if section is None:
         return (), ()
+    from pulsus.core.contract import yaml_text  # a module without examples needs none
+
     try:
         items = yaml_text.load(section)
     except yaml_text.YamlError as error:

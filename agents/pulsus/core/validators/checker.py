@@ -16,15 +16,17 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from pulsus.core.telemetry.printable import strip_controls
+from pulsus.core.validators.early import Early, environment
 from pulsus.core.validators.finding import Finding
 from pulsus.errors import storage_error
 from pulsus.record import dataclass
 
 _MEMORY_BYTES = 4 << 30
 _KEEP_BYTES = 32 << 20
+_TICK_SECONDS = 0.01  # where the end of a process wakes nobody
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
 
 
@@ -53,6 +55,17 @@ class Ran:
     said: str = ""
 
 
+class Process(Protocol):
+    """A started program."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self) -> int: ...
+
+
 class Checker:
     """A started checker. Call `result` once, and `end` in any case.
 
@@ -61,30 +74,27 @@ class Checker:
     """
 
     def __init__(self, argv: Sequence[str], cwd: Path) -> None:
-        with ExitStack() as stack:
-            self._output = stack.enter_context((cwd / ".output").open("w+b"))
-            self._said = stack.enter_context((cwd / ".said").open("w+b"))
-            self._process = subprocess.Popen(
-                argv,
-                stdin=subprocess.PIPE,
-                stdout=self._output,
-                stderr=self._said,
-                cwd=cwd,
-                env={"PATH": "/usr/bin:/bin", "HOME": str(cwd), "LANG": "C.UTF-8"},
-                start_new_session=True,
-            )
-            self._files = stack.pop_all()
-        _limit(self._process.pid)
+        self._take(*_started(argv, cwd))
+
+    @classmethod
+    def of(cls, early: Early) -> Checker:
+        """One that was started before; its descriptors are ours now."""
+        order = open(early.order, "wb")  # noqa: PTH123, SIM115 - descriptors, closed by `end`
+        output, said = (open(fd, "w+b") for fd in (early.output, early.said))  # noqa: PTH123, SIM115
+        found = cls.__new__(cls)
+        found._take(early.child, order, output, said)
+        return found
+
+    def _take(self, process: Process, order: IO[bytes], output: IO[bytes], said: IO[bytes]) -> None:
+        self._process, self._order, self._output, self._said = process, order, output, said
+        _limit(process.pid)
 
     def result(self, seconds: float, order: bytes = b"") -> Ran:
         """What it says to `order`, its standard input (short). At the time limit it is killed."""
-        status: int | None = None
         with suppress(OSError):  # it has ended already: its status says how
-            assert self._process.stdin
-            self._process.stdin.write(order)
-            self._process.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
-            status = _wait(self._process, seconds)
+            self._order.write(order)
+            self._order.close()
+        status = _wait(self._process, seconds)
         self._kill()
         output, said = (_text(file) for file in (self._output, self._said))
         return Ran(status, output, strip_controls(said))
@@ -92,15 +102,32 @@ class Checker:
     def end(self) -> None:
         """Kill it with its children; fine where it has ended."""
         self._kill()
-        self._files.close()
-        if self._process.stdin:
+        for file in (self._output, self._said, self._order):
             with suppress(OSError):
-                self._process.stdin.close()
+                file.close()
 
     def _kill(self) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+
+
+def _started(argv: Sequence[str], cwd: Path) -> tuple[Process, IO[bytes], IO[bytes], IO[bytes]]:
+    with ExitStack() as stack:
+        output = stack.enter_context((cwd / ".output").open("w+b"))
+        said = stack.enter_context((cwd / ".said").open("w+b"))
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=said,
+            cwd=cwd,
+            env=environment(str(cwd)),
+            start_new_session=True,
+        )
+        stack.pop_all()
+    assert process.stdin
+    return process, process.stdin, output, said
 
 
 def first_line(output: str) -> str:
@@ -130,33 +157,25 @@ def copying() -> Iterator[None]:
         raise storage_error(error, Path(place or os.environ.get("TMPDIR", "/tmp"))) from error
 
 
-def isolated(code: str) -> list[str]:
-    """The command that runs `code` in our own interpreter.
-
-    Isolated mode ignores the current folder, the user's packages and PYTHON* variables.
-    """
-    return [sys.executable, "-I", "-B", "-c", code]
-
-
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read(_KEEP_BYTES).decode("utf-8", "replace")
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
-    """Its status, within a millisecond of its end. Raises TimeoutExpired."""
-    if sys.platform != "linux":
-        return process.wait(seconds)
-    fd = os.pidfd_open(process.pid)
-    try:
+def _wait(process: Process, seconds: float) -> int | None:
+    """Its status, within a millisecond of its end; None where that is not in time."""
+    until = time.monotonic() + seconds
+    with ExitStack() as stack:
         poll = select.poll()
-        poll.register(fd, select.POLLIN)
-        until = time.monotonic() + seconds
-        while not poll.poll(max(0.0, until - time.monotonic()) * 1000):
-            if time.monotonic() >= until:
-                raise subprocess.TimeoutExpired(process.args, seconds)
-    finally:
-        os.close(fd)
+        if sys.platform == "linux":
+            fd = os.pidfd_open(process.pid)
+            stack.callback(os.close, fd)
+            poll.register(fd, select.POLLIN)
+        while process.poll() is None:
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            poll.poll((left if sys.platform == "linux" else min(left, _TICK_SECONDS)) * 1000)
     return process.wait()
 
 

@@ -7,7 +7,6 @@ nothing, and its share is done once more.
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -32,6 +31,7 @@ def forked(work: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) 
     # Forking a process with threads would copy their locks in whatever state they are.
     if jobs < 2 or len(items) < MANY or threading.active_count() > 1 or sys.platform == "darwin":
         return [work(item) for item in items]
+    import pickle  # these take their time to load
     from tempfile import TemporaryFile
 
     helpers: list[tuple[int, IO[bytes]]] = []
@@ -61,6 +61,8 @@ def _helper(work: Callable[[_Item], _Result], items: Sequence[_Item], file: IO[b
         return pid
     status = 1
     try:
+        import pickle
+
         pickle.dump([work(item) for item in items], file)
         file.flush()
         status = 0

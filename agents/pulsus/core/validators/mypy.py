@@ -27,9 +27,9 @@ from pulsus.core.validators.checker import (
     Text,
     copying,
     first_line,
-    isolated,
     missing,
 )
+from pulsus.core.validators.early import Early
 from pulsus.core.validators.finding import Finding
 from pulsus.core.validators.mypy_cache import NOWHERE, forget, usable
 from pulsus.errors import ConfigError
@@ -42,28 +42,16 @@ _FLAG = re.compile(
 )
 _MORE = 100  # modules that a call may take its time once more for
 _LINE_CHARS = 500
-# Everything is loaded before the order comes; collecting garbage meanwhile finds none.
-_WAIT = """
-import gc, sys
-gc.disable()
-import mypy.main
-gc.freeze()
-gc.enable()
-order = sys.stdin.readline()
-if order:
-    import json
-    mypy.main.main(args=json.loads(order))
-"""
 
 
 class Waiting:
-    """A mypy that has no order yet. Call `end` in any case."""
+    """A mypy that has no order yet, a new one where `early` is None. Call `end` in any case."""
 
-    def __init__(self) -> None:
+    def __init__(self, early: Early | None = None) -> None:
         with copying():
-            self.folder = Path(tempfile.mkdtemp(prefix="pulsus-mypy-"))
+            self.folder = Path(early.folder if early else tempfile.mkdtemp(prefix="pulsus-mypy-"))
             try:
-                self.checker = Checker(isolated(_WAIT), self.folder)
+                self.checker = Checker.of(early or Early(str(self.folder)))
             except OSError:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 raise
@@ -77,8 +65,8 @@ class Waiting:
 class Ahead:
     """A mypy started before anything else, for whoever asks first. Call `end` in any case."""
 
-    def __init__(self) -> None:
-        self._waiting: Waiting | None = Waiting()
+    def __init__(self, early: Early | None = None) -> None:
+        self._waiting: Waiting | None = Waiting(early)
 
     def take(self) -> Waiting:
         """The one that was started, or a new one where it was taken."""

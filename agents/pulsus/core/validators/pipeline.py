@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
@@ -75,6 +74,16 @@ class Pipeline:
         (found,) = self.validate_all([Given(source, path, tool, steps or {})])
         return found
 
+    def refusal(
+        self, source: bytes, path: Path, tool: ToolSpec | BrokenTool
+    ) -> ValidationReport | None:
+        """The report where the gate refuses a module by itself; else None, and nothing was done."""
+        given = Given(source, path, tool)
+        composed = not isinstance(tool, BrokenTool) and tool.composed
+        if composed or self._gated(given)[0].ok:
+            return None
+        return self.validate_all([given])[0][0]
+
     def validate_all(
         self, modules: Sequence[Given], *, jobs: int = 1, told: Told | None = None
     ) -> list[Proven]:
@@ -126,9 +135,21 @@ class Pipeline:
             return ()
         return self.network(given.path, given.tool, given.steps)
 
+    def _gated(self, given: Given) -> tuple[Finding, int]:
+        began = time.monotonic()
+        if given.objection:
+            return Finding(ok=False, message=given.objection), 0
+        finding = static_gate(
+            given.source,
+            given.tool,
+            max_bytes=self.validation.max_module_bytes,
+            steps=given.steps,
+            python=self.python,
+        )
+        return finding, _ms(began)
+
     def _gate(self, works: Sequence[Work], jobs: int) -> None:
-        check = partial(_gated, max_bytes=self.validation.max_module_bytes, python=self.python)
-        found = forked(check, [work.given for work in works], jobs)
+        found = forked(self._gated, [work.given for work in works], jobs)
         for work, (finding, took) in zip(works, found, strict=True):
             work.add("static", finding, took)
         for work in works:
@@ -140,20 +161,6 @@ class Pipeline:
                 work.add(name, _plugin(validator, subject), _ms(began))
                 if not work.going:
                     break
-
-
-def _gated(given: Given, *, max_bytes: int, python: Interpreter | None) -> tuple[Finding, int]:
-    began = time.monotonic()
-    if given.objection:
-        return Finding(ok=False, message=given.objection), 0
-    finding = static_gate(
-        given.source,
-        given.tool,
-        max_bytes=max_bytes,
-        steps=given.steps,
-        python=python,
-    )
-    return finding, _ms(began)
 
 
 def _plugin(validator: Validator, subject: Subject) -> Finding:

@@ -1,0 +1,150 @@
+"""The `pulsus` command's group: subcommands imported when they are called.
+
+A first argument that is no subcommand is a request; one bare word that resembles a subcommand is
+a mistake and gets a suggestion.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from pulsus import __version__
+from pulsus.cli import leading
+from pulsus.errors import Aborted, UsageError
+
+COMMANDS = {
+    "route": ("pulsus.cli.route", "Find, compose or generate what a request asks for."),
+    "explain": (
+        "pulsus.cli.explain",
+        "Show how a request is decided, and why a tool was not chosen.",
+    ),
+    "tools": ("pulsus.cli.tools", "List, show and check the catalogue."),
+    "run": ("pulsus.cli.run", "Run a promoted tool on this machine."),
+    "feedback": ("pulsus.cli.feedback", "Tell which tool was right for a past request."),
+    "generate": ("pulsus.cli.generate", "Let a model write a tool, through the same gate."),
+    "validate": ("pulsus.cli.validate", "Prove modules: lint, types, import, sandboxed dry run."),
+    "promote": ("pulsus.cli.promote", "Validate a module and add it to the catalogue."),
+    "rollback": ("pulsus.cli.rollback", "Put an older version of a tool back."),
+    "deprecate": ("pulsus.cli.deprecate", "Let another tool be used instead of one."),
+    "eval": ("pulsus.cli.evaluate", "Measure routing on requests whose right tools are known."),
+    "init": ("pulsus.cli.init", "Set up a catalogue with the starter tools."),
+    "doctor": ("pulsus.cli.doctor", "Show what works on this machine and what to install."),
+    "config": ("pulsus.cli.config", "Show every setting and where it came from."),
+    "plugins": ("pulsus.cli.plugins", "List plugins and what they add."),
+    "audit": ("pulsus.cli.audit", "Show whether tools and decision log are as recorded."),
+    "gc": ("pulsus.cli.gc", "Remove old candidates and logs."),
+}
+
+
+class Pulsus(click.Group):
+    """A group whose commands are imported only when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every subcommand, in the order a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand of that name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of subcommands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A subcommand, or `route` with the whole line as its request."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            suggestion = _resembled(args[0])
+            if suggestion:
+                raise click.UsageError(
+                    f"no such command {args[0]!r}: did you mean `pulsus {suggestion}`? "
+                    f'A request of one word: pulsus route "{args[0]}"'
+                )
+            return "route", self.get_command(ctx, "route"), args
+        return super().resolve_command(ctx, args)
+
+
+def _resembled(word: str) -> str | None:
+    """The subcommand a bare word was probably meant to be."""
+    if not word.isidentifier():
+        return None
+    from rapidfuzz import fuzz, process  # only where a first word is no subcommand
+
+    found = process.extractOne(word.lower(), list(COMMANDS), scorer=fuzz.ratio, score_cutoff=75)
+    return found[0] if found else None
+
+
+EPILOG = """\b
+Examples:
+  pulsus "which file systems are nearly full" --explain
+  pulsus route "five biggest files in /var as a table" --plan
+  pulsus run storage/usage/disk_usage
+  pulsus validate workflows/
+"""
+
+
+@click.group(
+    cls=Pulsus,
+    invoke_without_command=True,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="pulsus %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Route a request in plain words to a proven infrastructure tool.
+
+    pulsus "REQUEST" ranks the tools under workflows/, selects or composes what fits, validates it
+    in a sandbox and, once approved, promotes it. Every decision can be explained.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+        return
+    from pulsus.cli.listener import listen  # neither --version nor the shell has anything to hear
+
+    listen()
+
+
+def run(args: Sequence[str]) -> int:
+    """Do what the arguments say; the exit status. Raises PulsusError, SystemExit."""
+    try:
+        _complete()
+        with cli.make_context("pulsus", leading.moved(args)) as context:
+            cli.invoke(context)
+        return 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.Abort:
+        raise Aborted("aborted; nothing is half-promoted") from None
+    except click.ClickException as error:
+        raise _usage(error) from None
+
+
+def _complete() -> None:
+    """Answer the shell where it asks for completions, and leave."""
+    asked = os.environ.get("_PULSUS_COMPLETE")
+    if asked:
+        from click.shell_completion import shell_complete
+
+        raise SystemExit(shell_complete(cli, {}, "pulsus", "_PULSUS_COMPLETE", asked))
+
+
+def _usage(error: click.ClickException) -> UsageError:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "pulsus"
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return UsageError(f"`{path}` needs a subcommand", hint=f"`{path} --help` lists them")
+    hint = f"`{path} --help` shows how"
+    if isinstance(error, click.NoSuchOption) and path == "pulsus":
+        hint = f'options come last: pulsus "REQUEST" {error.option_name}; {hint}'
+    return UsageError(error.format_message(), hint=hint)

@@ -1,0 +1,57 @@
+"""What a command was told, and the application for it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pulsus.cli.output import is_terminal
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap import App
+
+
+@dataclass
+class Session:
+    """What the common options said. The application is built on first use."""
+
+    project: Path
+    output: str
+    verbosity: int
+    flags: dict[str, Any] = field(default_factory=dict)
+
+    @functools.cached_property
+    def app(self) -> App:
+        """The wired application for this project."""
+        from pulsus import bootstrap
+        from pulsus.cli import progress
+
+        told = progress.encoding(quiet=self.verbosity < 0)
+        return bootstrap.build(self.project, self.flags, told)
+
+    @property
+    def json(self) -> bool:
+        """Whether the result is a JSON document."""
+        return self.output == "json"
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person can be asked: a terminal on both sides, and asking not ruled out."""
+        if self.app.settings.non_interactive:
+            return False
+        return is_terminal(sys.stdin) and is_terminal(sys.stderr)
+
+
+def resolved(project: Path) -> Path:
+    """That folder, absolute. Raises UsageError."""
+    try:
+        return project.resolve()
+    except OSError as failure:
+        raise UsageError(
+            f"the current folder cannot be used: {failure.strerror}",
+            hint="change to a folder that exists, or name one with --project",
+        ) from failure
