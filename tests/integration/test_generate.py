@@ -93,6 +93,60 @@ def test_an_unattended_promotion_takes_two_examples_that_differ_and_a_place(proj
     assert record["proof"] == "behaviour"
 
 
+TABLE = '    return {"vowels": {4: 2, 6: 0}.get(len(text), 1)}'
+THIRD = ("--example", '{"text": "audio"} -> {"vowels": 4}')
+
+
+def test_a_module_that_knows_the_examples_only_is_not_promoted_unattended(project, ask):
+    by_length = [fenced(module(counts=TABLE))]
+    done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--non-interactive", answers=by_length)
+    assert done.code == 4, done.out
+    assert "stand in the code" in done.json["error"]["message"]
+    assert "give an example more" in done.json["error"]["message"]
+    assert any("stand in the code" in note for note in done.json["notes"])
+    assert not records(project)
+
+
+def test_a_third_example_is_never_shown_to_the_model_and_decides(project, ask):
+    said = f'{REQUEST}, where {{"text": "audio"}} -> {{"vowels": 4}}'
+    given = ("generate", said, *GIVEN, *OTHER, *THIRD, *PLACE, "--non-interactive")
+    answers = [fenced(module(counts=TABLE)), fenced(MODULE)]
+    done = ask(*given, answers=answers)
+    assert done.code == 0, done.out
+    first, second = done.json["generation"]["rounds"]
+    assert (first["step"], second["step"]) == ("dry-run", None)
+    assert "not shown" in first["reasons"][0]
+    asked = json.dumps([body["messages"] for body in ask.asked])
+    assert "rhythm" in asked
+    assert "audio" not in asked
+    assert "text: audio" in (project / done.json["promotion"]["path"]).read_text("utf-8")
+
+
+def test_lines_in_a_refusal_fit_the_module_without_the_held_example(project, ask):
+    wrong = module(body="    import os\n    os.getcwd()")
+    ask(
+        *("generate", REQUEST, *GIVEN, *OTHER, *THIRD, *PLACE),
+        answers=[fenced(wrong), fenced(MODULE)],
+    )
+    *_, answer, told = ask.asked[1]["messages"]
+    (line,) = [n for n, text in enumerate(answer["content"].splitlines()) if "import os" in text]
+    assert f"line {line}: imports os" in told["content"]  # the fence is a line of its own
+
+
+def test_wildcards_are_no_examples_that_an_unattended_promotion_takes(project, ask):
+    loose = (
+        "--example",
+        '{"text": "a"} -> {"vowels": "..."}',
+        "--example",
+        '{"text": "b"} -> "..."',
+    )
+    done = ask("generate", REQUEST, *loose, *PLACE, "--non-interactive")
+    assert done.code == 4, done.out
+    assert done.json["validation"]["proof"] == "shape"
+    assert done.json["generation"]["behaviours"] == 0
+    assert not records(project)
+
+
 def test_a_routed_request_never_promotes_a_generated_module_unattended(project, ask):
     request = NOTHING + ' as in {"text": "echo"} -> {"vowels": 2} and {"text": ""} -> {"vowels": 0}'
     done = ask("route", request, "--non-interactive")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pulsus.core.compose import behaviour, render, scaffold
+from pulsus.core.compose import behaviour, hardcoded, render, scaffold
 from pulsus.core.compose.generator import Generated, Generator, Judged
 from pulsus.core.compose.prompting import Brief
 from pulsus.core.compose.proposer import Proposer
@@ -72,7 +72,14 @@ class Writer:
         settings = self.project.settings.generator
         generator = Generator(
             model=model,
-            judge=partial(judging.judge, self.project, path, brief.request, brief.examples),
+            judge=partial(
+                judging.judge,
+                self.project,
+                path,
+                brief.request,
+                brief.examples,
+                held=brief.held,
+            ),
             redact=self.project.redactor.redact,
             rounds=settings.rounds if self.wanted.rounds is None else self.wanted.rounds,
             seed=settings.seed,
@@ -151,11 +158,15 @@ class Writer:
     def _brief(self, outcome: RouteOutcome, text: str, given: tuple[Example, ...]) -> Brief:
         settings = self.project.settings.generator
         rules = judging.rules_of(settings)
+        held = hardcoded.held(given)
+        if held:
+            text = behaviour.without(text, held)
         return Brief(
             request=text,
             rules=rules,
             imports=judging.imports_of(settings),
-            examples=given,
+            examples=tuple(e for e in given if e is not held),
+            held=held,
             neighbours=telling.neighbours(
                 outcome.candidates,
                 rules,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.config.settings import GeneratorConfig
-from pulsus.core.compose import behaviour, guardrails
+from pulsus.core.compose import behaviour, guardrails, hardcoded
 from pulsus.core.compose.generator import Judged
 from pulsus.core.compose.guardrails import Rules
 from pulsus.core.compose.prompting import Refusal
@@ -33,6 +33,10 @@ from pulsus.routing.project import Project
 STEP = "guardrails"
 _CASE = re.compile(r"example (\d+)\b")
 _LINES = 12
+_UNSEEN = (
+    "an example that you were not shown gives another result: work the result out from the "
+    "arguments, for every input that the request speaks of"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +67,22 @@ class Guarded:
 
 
 def judge(
-    project: Project, path: Path, request: str, given: Sequence[Example], code: str
+    project: Project,
+    path: Path,
+    request: str,
+    given: Sequence[Example],
+    code: str,
+    held: Example | None = None,
 ) -> Judged:
-    """What the gates say of a model's answer, without unused imports, with the caller's examples."""
+    """What the gates say of a model's answer, without unused imports, with the caller's examples.
+
+    `held` is one more, of which the refusal says nothing: the model is not to see it.
+    """
     seconds = project.settings.validation.ruff_seconds
-    used = without_unused_imports(code.encode("utf-8", "backslashreplace"), seconds=seconds)
-    source = behaviour.pinned(used, given)
-    prover = Guarded(project, tuple(given), request)
+    answer = without_unused_imports(code.encode("utf-8", "backslashreplace"), seconds=seconds)
+    every = (*given, held) if held else tuple(given)
+    source = behaviour.pinned(answer, every)
+    prover = Guarded(project, every, request)
     report, validated = prover.validate(source, path, project.define(source, path), {})
     refusal = None if validated else _refusal(report, given)
     return Judged(
@@ -80,7 +93,14 @@ def judge(
         validated=validated,
         depth=len(report.steps),
         final=report.verdict == "unverified",
+        shown=_shown(answer, source, given) if held else None,
     )
+
+
+def _shown(answer: bytes, source: bytes, given: Sequence[Example]) -> bytes:
+    """The module without the example that is held back; every line of code where it was."""
+    shown = behaviour.pinned(answer, given)
+    return behaviour.taller(shown, source.count(b"\n") - shown.count(b"\n"))
 
 
 def prover_of(project: Project, module: Module) -> Prover:
@@ -107,7 +127,7 @@ def _step(rules: Rules, given: tuple[Example, ...] | None, request: str) -> Vali
         reasons = guardrails.reasons(source, tool, rules)
         if given is not None:
             problem = behaviour.differs(tool, given)
-            copies = behaviour.copied(source, given, request)
+            copies = (*behaviour.copied(source, given, request), *hardcoded.tables(source, given))
             reasons = (*reasons, *copies, *((problem,) if problem else ()))
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         message = f"{reasons[0]}{more}" if reasons else ""
@@ -124,6 +144,8 @@ def _refusal(report: ValidationReport, given: Sequence[Example]) -> Refusal:
         return Refusal(last.step, lines[:_LINES])
     case = _CASE.search(last.message)
     failing = ""
+    if case and given and int(case[1]) > len(given):
+        return Refusal(last.step, (_UNSEEN,))
     if case and 0 < int(case[1]) <= len(given):
         failing = behaviour.yaml([given[int(case[1]) - 1]])
     return Refusal(last.step, (last.message, *report.warnings), last.output, failing)

@@ -31,12 +31,20 @@ def refusal(outcome: RouteOutcome, *, allowed: bool, least: float) -> PulsusErro
 
 
 def generated(
-    module: str, command: str, *, allowed: bool, asked: bool, proven: bool, placed: bool
+    module: str,
+    command: str,
+    *,
+    allowed: bool,
+    asked: bool,
+    proven: bool,
+    placed: bool,
+    doubt: str = "",
 ) -> PulsusError | None:
     """Why a generated module may not be promoted automatically; None where all conditions hold.
 
     `command` approves it. `asked`: for a new module, not merely for an answer; `proven`: by two
-    examples of the caller that expect different results; `placed`: its place was said or clear.
+    examples of the caller that expect different results; `placed`: its place was said or clear;
+    `doubt`: why it may know those examples only.
     """
     hint = f"read it, then: {command}"
     if not allowed:
@@ -44,8 +52,10 @@ def generated(
     elif not proven:
         what = (
             "is not promoted unattended: that takes two examples of yours that expect different "
-            "results"
+            "results, in values and not in `...`"
         )
+    elif doubt:
+        what = f"is not promoted unattended: {doubt}"
     elif not asked:
         what = "is not promoted unattended: no tool reached τ, and a new one was not asked for"
     elif not placed:

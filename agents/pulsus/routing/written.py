@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pulsus.core.compose import behaviour
+from pulsus.core.compose import behaviour, hardcoded
 from pulsus.core.compose.generator import Judged
 from pulsus.core.storage import candidates
 from pulsus.core.storage.accepted import PastRoute
@@ -77,6 +77,7 @@ class Desk:
                 "rag": {"enabled": True, "index": "docs"} if rag else None,
                 "examples": examples_digest(self.given),
                 "behaviours": generation.behaviours,
+                "held": bool(hardcoded.held(self.given)),
             },
         )
         candidates.write(candidate, self.project.redactor)
@@ -112,7 +113,8 @@ class Desk:
         else:
             report, _ = prover.validate(module.source, module.path, module.tool, {})
         proof = report.proof if report else None
-        worth = (SHAPE,) if proof == "shape" else ()
+        doubts = self._doubts(module, text) if proof == "behaviour" else ()
+        worth = (SHAPE,) if proof == "shape" else doubts
         notes = (*module.notes, *worth)
         refusal = unattended.generated(
             module.path.name,
@@ -121,6 +123,7 @@ class Desk:
             asked=to.asked,
             proven=proof == "behaviour" and behaviour.distinct(self.given),
             placed=to.sure,
+            doubt=doubts[0] if doubts else "",
         )
         refusal = refusal or left.refusal(module)
         made = module.candidate.made if module.candidate else None
@@ -139,6 +142,12 @@ class Desk:
         if not dry_run:
             self._remember(outcome, delivery, text)
         return outcome
+
+    def _doubts(self, module: Module, text: str) -> tuple[str, ...]:
+        """Why the module may know the examples and nothing else."""
+        made = module.candidate.made if module.candidate else None
+        held = hardcoded.held(self.given) if made and made.get("held") else None
+        return hardcoded.doubts(module.source, self.given, held, text)
 
     def _module(self, candidate: candidates.Candidate, source: bytes, note: str) -> Module:
         return Module(

@@ -40,15 +40,18 @@ def parse(text: str) -> tuple[Example, ...]:
 
 def in_request(request: str) -> tuple[Example, ...]:
     """Every `{…} -> …` in a request; what is not JSON on both sides is plain words."""
-    items, at = [], 0
-    while match := _OBJECT.search(request, at):
-        found = _arrow(request, match.start())
-        at = found[1] if found else match.end()
-        items += [found[0]] if found else []
     try:
-        return _read(items, request)
+        return _read([item for item, _, _ in _said(request)], request)
     except UsageError:
         return ()
+
+
+def without(request: str, example: Example) -> str:
+    """The request without what it says of that example."""
+    for item, start, end in reversed(list(_said(request))):
+        if _read([item], request) == (example,):
+            request = f"{request[:start].rstrip()} {request[end:].lstrip()}"
+    return request
 
 
 def behaviours(given: Iterable[Example]) -> int:
@@ -80,6 +83,15 @@ def pinned(code: bytes, given: Sequence[Example]) -> bytes:
     text = _text(doc, shown)
     start, end = _span(code, node)
     return code[:start] + python.docstring(text).encode("utf-8") + code[end:]
+
+
+def taller(code: bytes, lines: int) -> bytes:
+    """The module with that many empty lines at the end of its docstring."""
+    node = _docstring(code)
+    if node is None or lines < 1:
+        return code
+    end = _span(code, node)[1] - len('"""')
+    return code[:end] + b"\n" * lines + code[end:]
 
 
 def differs(tool: ToolSpec, given: Sequence[Example]) -> str:
@@ -134,6 +146,16 @@ def _arrow(text: str, start: int) -> tuple[JsonValue, int] | None:
     except (ValueError, RecursionError):
         return None
     return {"inputs": inputs, "output": output}, end
+
+
+def _said(request: str) -> Iterator[tuple[JsonValue, int, int]]:
+    """(an example in the contract's form, where it begins and ends) of every one in a request."""
+    at = 0
+    while match := _OBJECT.search(request, at):
+        found = _arrow(request, match.start())
+        at = found[1] if found else match.end()
+        if found:
+            yield found[0], match.start(), at
 
 
 def _contract_form(text: str) -> tuple[Example, ...]:

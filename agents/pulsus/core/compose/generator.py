@@ -29,7 +29,7 @@ class Judged:
     """A module and what the gates say of it: `refusal` is None where they accept it.
 
     `depth` counts the steps it passed. `final` where no other answer could fare better (no
-    sandbox).
+    sandbox). `shown` is the module as the model may see it again; None: as it is.
     """
 
     source: bytes
@@ -39,6 +39,7 @@ class Judged:
     validated: ValidatedModule | None = None
     depth: int = 0
     final: bool = False
+    shown: bytes | None = None
 
 
 Judge = Callable[[str], Judged]
@@ -198,7 +199,8 @@ def _next(brief: Brief, ask: _Ask, answer: str, refusal: Refusal, *, again: bool
 
 def _shown(judged: Judged, answer: Completion) -> str:
     """The module as it was judged, so that lines in the reasons are its lines; else the answer."""
-    code = judged.source.decode("utf-8", "replace")
+    source = judged.source if judged.shown is None else judged.shown
+    code = source.decode("utf-8", "replace")
     return f"```python\n{code}```" if code else answer.text
 
 

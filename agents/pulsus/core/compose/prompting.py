@@ -26,7 +26,8 @@ class Brief:
     """What is to be written. `neighbours` are sources or descriptions of existing tools.
 
     `imports` are the allowlist in the order of the settings; `hints` are passages of the docs,
-    `skeleton` is a module without a body to go on with.
+    `skeleton` is a module without a body to go on with. `held` is an example that decides and is
+    not shown.
     """
 
     request: str
@@ -36,6 +37,7 @@ class Brief:
     neighbours: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     skeleton: str = ""
+    held: Example | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ def first(brief: Brief, *, short: bool = False) -> list[Message]:
         sure=call is not None,
         result=call.result if call else "",
         examples=behaviour.yaml(brief.examples) if brief.examples else "",
+        held=brief.held is not None,
         neighbours=() if short else brief.neighbours,
         hints=() if short else brief.hints,
     )
