@@ -1,0 +1,121 @@
+"""Who may reach what: settings to the hosts of one module's dry run (spec §8, §17)."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pulsus.config.settings import SandboxConfig
+from pulsus.errors import ConfigError
+from pulsus.routing.network import allowlist
+
+A, B, C = "a.example.org:443", "b.example.org:443", "c.example.org:443"
+IDS = {"web/fetch/page": (B,), "web/fetch/other": (C,)}
+FILE = "config/pulsus.toml"
+
+
+def made(folder, *, records=(), origins=(), network=(A,), tools=IDS):
+    config = SandboxConfig(network=network, tool_network=dict(tools))
+    return allowlist(config, dict(origins), folder / "_tmp", lambda: dict(records))
+
+
+def tool(tool_id):
+    return SimpleNamespace(id=tool_id, path=Path("/elsewhere/page.py"))
+
+
+def note(path, generator):
+    made = f', "made": {{"generator": "{generator}"}}' if generator else ""
+    path.with_suffix(".json").write_text(
+        '{"request": "x", "route_id": null, "run_id": "r", "status": "pending", "reasons": [], '
+        f'"created_at": "2026-01-01T00:00:00+00:00"{made}}}',
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.parametrize("network", ["off", ()])
+def test_without_a_host_there_is_no_allowlist(tmp_path, network):
+    assert made(tmp_path, network=network, tools={}) is None
+    assert made(tmp_path, network=network, tools={"web/fetch/page": ()}) is None
+
+
+def test_a_tool_reaches_what_all_may_and_what_it_may_by_itself(tmp_path):
+    allowed = made(tmp_path)
+    assert allowed(tmp_path / "x.py", tool("web/fetch/page"), ()) == (A, B)
+    assert allowed(tmp_path / "x.py", tool("web/fetch/new"), ()) == (A,)
+
+
+def test_a_composed_module_reaches_what_its_steps_may(tmp_path):
+    allowed = made(tmp_path)
+    assert allowed(tmp_path / "x.py", tool("web/fetch/both"), ["web/fetch/other"]) == (A, C)
+
+
+def test_a_tools_hosts_are_not_anothers(tmp_path):
+    allowed = made(tmp_path, network="off")
+    assert allowed(tmp_path / "x.py", tool("web/fetch/pages"), ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("generator", "reached"),
+    [
+        pytest.param("model", (), id="written by a model"),
+        pytest.param("adopt", (A,), id="adopted"),
+        pytest.param(None, (A,), id="composed"),
+    ],
+)
+def test_what_a_model_wrote_reaches_only_what_it_may_by_its_own_id(tmp_path, generator, reached):
+    folder = tmp_path / "_tmp"
+    folder.mkdir()
+    path = folder / "page.py"
+    note(path, generator)
+    allowed = made(tmp_path)
+    assert allowed(path, tool("candidate/page"), ()) == reached
+    own = made(tmp_path, tools={"candidate/page": (B,)})
+    assert own(path, tool("candidate/page"), ()) == tuple(sorted({*reached, B}))
+
+
+def test_a_candidate_of_which_nothing_is_known_counts_as_written_by_a_model(tmp_path):
+    (tmp_path / "_tmp").mkdir()
+    link = tmp_path / "link.py"
+    link.symlink_to(tmp_path / "_tmp" / "page.py")
+    for path in (tmp_path / "_tmp" / "page.py", link):
+        assert made(tmp_path)(path, tool("candidate/page"), ()) == ()
+
+
+def test_a_promoted_tool_that_a_model_wrote_stays_one(tmp_path):
+    records = {
+        "web/fetch/page": SimpleNamespace(model={"name": "m"}),
+        "web/fetch/other": SimpleNamespace(model=None),
+    }
+    allowed = made(tmp_path, records=records)
+    assert allowed(tmp_path / "x.py", tool("web/fetch/page"), ()) == (B,)
+    assert allowed(tmp_path / "x.py", tool("web/fetch/other"), ()) == (A, C)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["127.0.0.1:2375", "10.0.0.1:22", "169.254.169.254:80", "[::1]:80", "[::ffff:10.0.0.1]:80"],
+)
+@pytest.mark.parametrize("origin", ["pyproject.toml", FILE])
+def test_a_checkout_cannot_open_this_machine_to_its_own_modules(tmp_path, entry, origin):
+    with pytest.raises(ConfigError, match="public internet") as everywhere:
+        made(tmp_path, network=(A, entry), origins={"sandbox.network": origin})
+    assert f"--allow-network {entry}" in everywhere.value.hint
+    with pytest.raises(ConfigError, match=r"tool_network\.x/y/z"):
+        made(
+            tmp_path,
+            tools={"x/y/z": (entry,)},
+            origins={"sandbox.network": "flag", "sandbox.tool_network.x/y/z": origin},
+        )
+
+
+@pytest.mark.parametrize("origin", ["environment", "flag"])
+def test_whoever_runs_it_may_open_it(tmp_path, origin):
+    entry = "127.0.0.1:8080"
+    allowed = made(tmp_path, network=(entry,), origins={"sandbox.network": origin})
+    assert allowed(tmp_path / "x.py", tool("a/b/c"), ()) == (entry,)
+
+
+def test_a_plan_tells_what_its_dry_run_may_reach(tmp_path):
+    plan = [tool("web/fetch/page"), tool("web/fetch/other")]
+    assert made(tmp_path).notes(plan) == (f"its dry run may reach {A}, {B}, {C}",)
+    assert made(tmp_path, network="off").notes([tool("a/b/c")]) == ()
