@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pulsus.core.storage import chain, metadata, versioning
+from pulsus.core.storage import chain, chain_guard, metadata, versioning
 from pulsus.core.storage.interface import Change
 from pulsus.core.storage.place import Place, tool_hash
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
@@ -146,13 +146,17 @@ class CataloguePromoter:
         return {"model": model, "tokens_estimate": model.get("tokens"), "rag": self.made.get("rag")}
 
     def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
-        """Record a decision about a module in the decision log. Raises as `chain.append`."""
+        """Record a decision about a module in the decision log.
+
+        Raises as `chain.append`, and AuditTampered where any of the log is not as it was written.
+        """
         who: dict[str, JsonValue] = {
             "by": os_user(),
             "run_id": self.run_id,
             "route_id": self.route_id,
         }
         clock, redactor = self.clock, self.redactor
+        chain_guard.require_whole(self.state_dir / "audit")
         chain.append(self.state_dir, kind, who | dict(data), clock=clock, redactor=redactor)
 
 
