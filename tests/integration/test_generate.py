@@ -147,6 +147,22 @@ def test_wildcards_are_no_examples_that_an_unattended_promotion_takes(project, a
     assert not records(project)
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_answer_that_drives_a_terminal_is_refused_and_nothing_of_it_is_printed(project, form):
+    hostile = MODULE.replace("Count the", "Count \\x1b[2J\\u202e the \x1b[31m\u2066", 1)
+    with playing(says(fenced(hostile))) as server:
+        env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
+        done = pulsus_here(
+            project,
+            *("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--rounds", "0", "--non-interactive"),
+            *("--output", form),
+            env=env,
+        )
+    assert done.code == 3, done.out
+    assert not set(done.out + done.err) & set("\x1b\u202e\u2066")
+    assert not records(project)
+
+
 def test_a_routed_request_never_promotes_a_generated_module_unattended(project, ask):
     request = NOTHING + ' as in {"text": "echo"} -> {"vowels": 2} and {"text": ""} -> {"vowels": 0}'
     done = ask("route", request, "--non-interactive")

@@ -170,3 +170,34 @@ def test_what_cannot_be_parsed_is_left_to_the_static_gate():
     )
     assert not isinstance(tool, BrokenTool)
     assert reasons(b"def run(:", tool, RULES) == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("Count the", "Count \\x1b[2J the", id="escape of a terminal"),
+        pytest.param("Count the", "Count \x1b[2J the", id="raw escape"),
+        pytest.param("What to count.", "What \\u202eto count.", id="reordered argument"),
+        pytest.param("How many vowels", "How\\u200bmany vowels", id="invisible"),
+        pytest.param("Count the", "Count \\N{RIGHT-TO-LEFT OVERRIDE} the", id="by name"),
+        pytest.param("Count the", "Count \\u2028 the", id="line separator"),
+        pytest.param("Count the", "Count \\u009b2J the", id="C1"),
+        pytest.param("Secrets: none", "Secrets: none\\x07", id="bell"),
+        pytest.param('    return {"v', '    _x = "\x1b[2J"\n    return {"v', id="raw in code"),
+        pytest.param(
+            '    return {"v', '    def _f() -> None:\n        "\\x1b"\n    return {"v', id="inner"
+        ),
+    ],
+)
+def test_what_drives_a_terminal_or_hides_is_refused_with_its_line(before, after):
+    code = MODULE.replace(before, after, 1)
+    assert code != MODULE
+    told = [reason for reason in found(code) if reason.startswith("line ")]
+    assert told
+    assert "U+" in told[0]
+    assert all(reason.isprintable() for reason in told)
+
+
+def test_escapes_in_code_and_letters_of_any_script_are_fine():
+    code = MODULE.replace("Count the", "Zähle die 母音 🙂 of the", 1)
+    assert found(code.replace('    return {"v', '    text.strip("\\x1b")\n    return {"v')) == ()

@@ -41,12 +41,16 @@ _UNSEEN = (
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A prover that also holds modules to the guardrails and, until edited, to the examples."""
+    """A prover that also holds modules to the guardrails and, until edited, to the examples.
+
+    `answer` is the module before the examples were written into it.
+    """
 
     project: Project
     examples: tuple[Example, ...] | None = None
     request: str = ""
     known: Judged | None = None
+    answer: bytes = b""
 
     def validate(
         self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps
@@ -57,7 +61,7 @@ class Guarded:
             return known.report, known.validated
         rules = rules_of(self.project.settings.generator)
         given = None if known else self.examples
-        step = _step(rules, given, self.request)
+        step = _step(rules, given, self.request, self.answer)
         report, validated = self.project.pipeline(((STEP, step),)).validate(
             source, path, tool, steps
         )
@@ -82,7 +86,7 @@ def judge(
     answer = without_unused_imports(code.encode("utf-8", "backslashreplace"), seconds=seconds)
     every = (*given, held) if held else tuple(given)
     source = behaviour.pinned(answer, every)
-    prover = Guarded(project, every, request)
+    prover = Guarded(project, every, request, answer=answer)
     report, validated = prover.validate(source, path, project.define(source, path), {})
     refusal = None if validated else _refusal(report, given)
     return Judged(
@@ -121,10 +125,12 @@ def imports_of(settings: GeneratorConfig) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*settings.allowed_imports, *settings.extra_imports)))
 
 
-def _step(rules: Rules, given: tuple[Example, ...] | None, request: str) -> Validator:
+def _step(
+    rules: Rules, given: tuple[Example, ...] | None, request: str, answer: bytes = b""
+) -> Validator:
     def check(source: bytes, tool: ToolSpec) -> StepResult:
         """Every reason of the guardrails."""
-        reasons = guardrails.reasons(source, tool, rules)
+        reasons = (*guardrails.hidden(answer), *guardrails.reasons(source, tool, rules))
         if given is not None:
             problem = behaviour.differs(tool, given)
             copies = (*behaviour.copied(source, given, request), *hardcoded.tables(source, given))

@@ -16,6 +16,7 @@ from pulsus.core.compose import prompting
 from pulsus.core.compose.answers import module_of
 from pulsus.core.compose.prompting import Brief, Refusal
 from pulsus.core.compose.proposer import Completion, Message, OnText, Proposer, Usage
+from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.types import Generation, Round, ValidatedModule, ValidationReport
 from pulsus.errors import ModelAnswerInvalid, ModelError
 
@@ -129,7 +130,8 @@ class Generator:
         *,
         again: bool,
     ) -> None:
-        reasons = tuple(map(self.redact, refusal.reasons)) if refusal else ()
+        told = refusal.reasons if refusal else ()
+        reasons = tuple(self.redact(strip_controls(reason)) for reason in told)
         if again:
             reasons = ("the same answer as before",)
         if answer.finish == "length":

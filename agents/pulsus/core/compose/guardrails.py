@@ -17,6 +17,7 @@ from pulsus.core.compose import (
     guarded_io,
     guarded_names,
     guarded_order,
+    guarded_text,
     source,
 )
 from pulsus.core.compose.syntax import Syntax
@@ -47,11 +48,19 @@ def reasons(code: bytes, tool: ToolSpec, rules: Rules) -> tuple[str, ...]:
         *guarded_names.problems(syntax),
         *guarded_format.problems(syntax),
         *guarded_order.problems(syntax.tree),
+        *guarded_text.problems(code, syntax.tree),
     ]
     if not rules.writes:
         found += [*guarded_io.problems(syntax), *guarded_classes.problems(syntax)]
     lines = (f"line {line}: {problem}" for line, problem in sorted(found))
     return tuple(dict.fromkeys((*lines, *_contract(tool, writes=rules.writes))))
+
+
+def hidden(code: bytes) -> tuple[str, ...]:
+    """Every reason to refuse a module for characters nobody sees or a terminal obeys."""
+    tree = ast.Module(source.module(code) or [], [])
+    found = sorted(guarded_text.problems(code, tree))
+    return tuple(dict.fromkeys(f"line {line}: {problem}" for line, problem in found))
 
 
 def _contract(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
