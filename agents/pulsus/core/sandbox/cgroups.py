@@ -8,6 +8,7 @@ and the watcher are what limits. Effect: makes and removes folders of the contro
 from __future__ import annotations
 
 import errno
+import functools
 import itertools
 import os
 import time
@@ -96,10 +97,15 @@ def tree() -> Tree:
     """
     if os.geteuid() != 0:
         raise NoGroups("only root makes control groups here")
-    mounts = [line.split() for line in _lines("/proc/self/mountinfo")]
-    own = dict(_own_groups())
+    return _tree(tuple(_lines("/proc/self/mountinfo")), tuple(_own_groups()))
+
+
+@functools.lru_cache(maxsize=1)
+def _tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...]) -> Tree:
+    """The same, looked for once as long as mounts and this process's groups are the same."""
+    own = dict(groups)
     found = {}
-    for words in mounts:
+    for words in map(str.split, mounts):
         kind, point, options = words[words.index("-") + 1], Path(words[4]), words[-1].split(",")
         if kind == "cgroup":
             for name in {"memory", "pids", "cpuset"} & set(options):
@@ -128,7 +134,7 @@ def create(limits: Limits, core: int) -> Group:
     group = Group(where.version, folders, where.parents["memory"] / name / file)
     try:
         for folder in folders:
-            _sweep(folder.parent)
+            _swept(folder.parent)
             folder.mkdir()
         for controller, parent in where.parents.items():
             _limit(parent / name, controller, where.version, limits, core)
@@ -156,6 +162,12 @@ def _limit(folder: Path, controller: str, version: int, limits: Limits, core: in
             _write(folder / "memory.max", limits.memory_bytes)
             if (swap := folder / "memory.swap.max").exists():
                 _write(swap, 0)
+
+
+@functools.cache
+def _swept(parent: Path) -> None:
+    """Once in a process: what was left before it began."""
+    _sweep(parent)
 
 
 def _sweep(parent: Path) -> None:
