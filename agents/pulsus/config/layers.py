@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError, create_model
-from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError
 
+from pulsus.config import faults
 from pulsus.config.remembered import PREFIX, RESERVED
 from pulsus.config.settings import Section
 from pulsus.errors import ConfigError
@@ -55,7 +55,7 @@ def validated(model: type[T], found: Layers) -> T:
     try:
         return TypeAdapter(model).validate_python(found.values)
     except ValidationError as failure:
-        raise _invalid(failure, found.origins) from None
+        raise faults.invalid(failure, model, found.origins) from None
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -65,37 +65,6 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield from flatten(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
-
-
-def _invalid(error: ValidationError, origins: Mapping[str, str]) -> ConfigError:
-    first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"])
-    origin = next((o for k, o in origins.items() if _within(k, key) or _within(key, k)), "")
-    where = f" ({origin})" if origin else ""
-    return ConfigError(
-        f"setting {key or 'settings'} = {first['input']!r}{where}: {_reason(first)}",
-        hint=f"correct it in {_PLACES.get(origin, origin) or 'the settings'}",
-        key=key,
-        origin=origin,
-    )
-
-
-_PLACES = {"environment": "the environment", "flag": "the command"}
-
-
-def _reason(error: ErrorDetails) -> str:
-    """What is wrong in the words of a settings file."""
-    match error["type"]:
-        case "tuple_type" | "list_type":
-            return 'it should be a list, for example ["a", "b"]'
-        case "dict_type" | "model_type" | "dataclass_type":
-            return "it should be a table"
-        case _:
-            return error["msg"]
-
-
-def _within(key: str, section: str) -> bool:
-    return key == section or key.startswith(section + ".")
 
 
 def _pyproject(path: Path) -> Tree:
@@ -138,7 +107,7 @@ def _check_variable(model: type[Section], name: str) -> None:
     whole = PREFIX + "__".join(path).upper()
     if whole in known or any(whole == t or whole.startswith(t + "__") for t in tables):
         return
-    raise _unknown(name, known, "environment")
+    raise faults.unknown(name, known, "environment")
 
 
 def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
@@ -147,9 +116,11 @@ def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
     for key, value in flatten(layer):
         if key in sections and value == {}:
             continue
+        if key in sections and not isinstance(value, Mapping):
+            raise faults.no_table(key, value, origin)
         if key in known or any(key == t or key.startswith(t + ".") for t in tables):
             continue
-        raise _unknown(key, known, origin)
+        raise faults.unknown(key, known, origin)
 
 
 def known_keys(model: type[Section], prefix: str = "") -> Iterator[str]:
@@ -201,18 +172,6 @@ def _with_table_defaults(model: type[Section], values: Tree) -> Tree:
             default = getattr(model(), section)
             values[section][name] = {**getattr(default, name), **given}
     return values
-
-
-def _unknown(key: str, known: set[str], origin: str) -> ConfigError:
-    from rapidfuzz import process  # only on this error path: keeps start-up light
-
-    nearest = process.extractOne(key, sorted(known))[0]
-    return ConfigError(
-        f"unknown setting {key} ({origin})",
-        hint=f"did you mean {nearest}?",
-        key=key,
-        origin=origin,
-    )
 
 
 def _merge(into: Tree, layer: Mapping[str, Any]) -> None:

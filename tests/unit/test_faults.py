@@ -1,0 +1,100 @@
+"""An error of the settings names place, key, value and what is allowed."""
+
+import json
+
+import pytest
+
+from pulsus.config import faults, layers
+from pulsus.config.layers import known_keys
+from pulsus.config.settings import Settings
+from pulsus.errors import ConfigError
+
+FILE = "config/pulsus.toml"
+
+
+@pytest.fixture
+def said(tmp_path):
+    """What is said of a settings file: message and hint."""
+    (tmp_path / "config").mkdir()
+
+    def read(text):
+        (tmp_path / FILE).write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError) as failure:
+            layers.validated(Settings, layers.read(Settings, tmp_path, {}))
+        return failure.value
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value", "allowed"),
+    [
+        ("[ranker]\nthreshold = 1.5", "ranker.threshold", "1.5", "a number from 0 to 1"),
+        ("[compose]\nmax_steps = 0", "compose.max_steps", "0", "a whole number from 2 to 50"),
+        ("[run]\nmax_seconds = 0", "run.max_seconds", "0", "a number above 0, up to 3600"),
+        ("[model]\nbudget = -1", "model.budget", "-1", "a number, 0 or more"),
+        ("ranker.weights.doc = -1", "ranker.weights.doc", "-1", "a number, 0 or more"),
+    ],
+)
+def test_a_value_out_of_range_is_told_with_the_range(said, text, key, value, allowed):
+    error = said(text)
+    assert error.message == f"setting {key} = {value} ({FILE}): out of range: allowed is {allowed}"
+    assert error.hint == f"correct it in {FILE}"
+
+
+@pytest.mark.parametrize(
+    ("text", "set_to", "wanted"),
+    [
+        (
+            '[ranker]\nthreshold = "x"',
+            'ranker.threshold = "x"',
+            "it should be a number from 0 to 1",
+        ),
+        ("cache_enabled = 3", "cache_enabled = 3", "it should be true or false"),
+        ('[access]\nkinds = ["x"]', 'access.kinds[0] = "x"', 'it should be "resolve" or "read"'),
+        ('[access]\nallow = "x"', 'access.allow = "x"', "it should be a list"),
+        ('access = "x"', 'access = "x"', "it should be a table: write [access]"),
+        ("log_dir = 3", "log_dir = 3", "it should be text"),
+        ('[tmp]\ndirname = "a/b"', 'tmp.dirname = "a/b"', "text that matches ^"),
+        ("[ranker]\nweights = {name = 0, doc = 0, history = 0}", "ranker = ", "above 0"),
+    ],
+    ids=lambda text: text[:24],
+)
+def test_a_value_of_another_form_is_told_with_the_form(said, text, set_to, wanted):
+    message = said(text).message
+    assert f"setting {set_to}" in message
+    assert wanted in message
+    assert "Input should" not in message
+
+
+def test_a_variable_is_named_as_it_is_spelt(tmp_path, monkeypatch):
+    monkeypatch.setenv("pulsus_ranker__threshold", "7")
+    with pytest.raises(ConfigError) as failure:
+        layers.validated(Settings, layers.read(Settings, tmp_path, {}))
+    assert failure.value.hint == "correct it in pulsus_ranker__threshold"
+
+
+def test_an_unknown_name_like_none_is_told_what_there_is(said):
+    assert said("[llm]\nx = 1").hint.startswith("there are: access, audit, ")
+    assert said("[audit]\nkept_for_ever = 1").hint == "there are: audit.seal_days"
+    assert said("[ranker]\ntreshold = 1").hint == "did you mean ranker.threshold?"
+
+
+@pytest.mark.parametrize("key", list(known_keys(Settings)))
+def test_it_can_be_said_what_every_setting_takes(key):
+    told = faults.allowed(Settings, key.split("."))
+    default = default_of(key)
+    assert (told == "a table") == isinstance(default, dict)
+    assert told
+
+
+def default_of(key):
+    value = Settings()
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def test_the_value_is_shown_as_it_is_written(said):
+    value = json.dumps("naïve")
+    assert 'ranker.threshold = "naïve"' in said(f"[ranker]\nthreshold = {value}").message
