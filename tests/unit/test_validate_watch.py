@@ -8,6 +8,7 @@ import pytest
 from pulsus.cli import validate_watch
 from pulsus.cli.common import Session
 from pulsus.core.types import ValidationReport
+from pulsus.core.validators import early
 from pulsus.core.validators.cache import Checked
 from pulsus.errors import UsageError
 
@@ -16,10 +17,11 @@ class Rounds:
     """Stands for `Validation`: notes what each round was asked."""
 
     def __init__(self, fails=()):
-        self.asked = []
+        self.asked, self.given = [], []
         self.fails = list(fails)
 
-    def __call__(self, session):
+    def __call__(self, session, ahead=None):
+        self.given.append(ahead)
         return self
 
     def modules(self, paths, revision):
@@ -50,8 +52,20 @@ def nothing():
     pass
 
 
+class Mypy:
+    """Stands for `Ahead`: notes that one was started, and ended."""
+
+    def __init__(self, _early):
+        self.ended = False
+
+    def end(self):
+        self.ended = True
+
+
 @pytest.fixture
 def watched(tmp_path, monkeypatch):
+    monkeypatch.setattr(early, "start", object)
+    monkeypatch.setattr(validate_watch, "Ahead", Mypy)
     module = tmp_path / "m.py"
     module.write_text("x = 1\n", encoding="utf-8")
 
@@ -80,6 +94,28 @@ def test_a_change_is_one_round_however_often_the_file_is_written(watched):
     rounds = Rounds()
     assert call(clock, rounds) == 0
     assert len(rounds.asked) == 2
+
+
+def test_mypy_loads_while_a_change_settles_and_is_ended_after_its_round(watched):
+    module, call = watched
+    clock, rounds = Clock(write(module, "a"), nothing, write(module, "b"), nothing), Rounds()
+    call(clock, rounds)
+    first, *others = rounds.given
+    assert first is None
+    assert [mypy.ended for mypy in others] == [True, True]
+
+
+def test_mypy_is_ended_where_somebody_stops_it_while_a_change_settles(watched, monkeypatch):
+    module, call = watched
+    made = []
+
+    def ahead(started):
+        made.append(Mypy(started))
+        return made[-1]
+
+    monkeypatch.setattr(validate_watch, "Ahead", ahead)
+    call(Clock(write(module, "a")), Rounds())
+    assert [mypy.ended for mypy in made] == [True]
 
 
 def test_new_gone_and_replaced_files_are_changes(watched):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -11,7 +12,9 @@ import click
 from pulsus.cli import output
 from pulsus.cli.common import Session
 from pulsus.cli.validate_run import Validation
+from pulsus.core.validators import early
 from pulsus.core.validators.cache import Checked
+from pulsus.core.validators.mypy import Ahead
 from pulsus.errors import PulsusError
 
 POLL_SECONDS = 0.5
@@ -39,11 +42,25 @@ def watch(
         while True:
             many = "" if len(seen) == 1 else "s"
             output.note(f"watching {len(seen)} module{many}; Ctrl-C ends it")
-            seen = _changed(paths, seen, sleep)
-            status = _again(Validation(session), paths, revision, news)
+            now = _changed(paths, seen, sleep)
+            with _mypy() as ahead:  # it loads while the editor finishes
+                seen = _settled(paths, now, sleep)
+                status = _again(Validation(session, ahead), paths, revision, news)
     except KeyboardInterrupt:
         output.note("")
         return status
+
+
+@contextmanager
+def _mypy() -> Iterator[Ahead | None]:
+    """One that loads already; None where it cannot be had before it is asked for."""
+    started = early.start()
+    ahead = Ahead(started) if started else None
+    try:
+        yield ahead
+    finally:
+        if ahead:
+            ahead.end()
 
 
 class News:
@@ -77,11 +94,16 @@ def _again(validation: Validation, paths: Sequence[Path], revision: str | None, 
 
 
 def _changed(paths: Sequence[Path], before: Seen, sleep: Callable[[float], None]) -> Seen:
-    """What is there once something changed and nothing has for a while."""
+    """What is there once something changed."""
     now = before
     while now == before:
         sleep(POLL_SECONDS)
         now = _seen(paths)
+    return now
+
+
+def _settled(paths: Sequence[Path], now: Seen, sleep: Callable[[float], None]) -> Seen:
+    """What is there once nothing has changed for a while."""
     settled = 0
     while settled < _SETTLED_POLLS:
         sleep(POLL_SECONDS)
