@@ -287,6 +287,19 @@ def test_a_narrow_terminal_shows_help_and_errors(folder):
     assert "--non-interactive" in done.out
 
 
+def test_a_long_error_is_folded_on_a_terminal_and_whole_in_a_pipe(folder):
+    name = "a_tool_of_a_rather_long_name_that_nobody_has_written"
+    child = pexpect.spawn(
+        str(PULSUS), ["run", name], cwd=str(folder), encoding="utf-8", dimensions=(20, 50)
+    )
+    child.expect(pexpect.EOF, timeout=30)
+    child.close()
+    lines = child.before.replace("\x1b[31m", "").replace("\x1b[0m", "").split("\r\n")
+    assert lines[:2] == ["error[TOOL_NOT_FOUND]: no tool is called", f"  {name!r}"]
+    piped = pulsus(folder, "run", name).err.splitlines()
+    assert piped[0] == f"error[TOOL_NOT_FOUND]: no tool is called {name!r}"
+
+
 def test_a_person_is_asked_for_an_example_and_sees_what_became_of_every_answer(folder):
     asked = 'example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)'
     with playing(says(fenced(module(counts=WRONG))), says(fenced(MODULE))) as server:

@@ -14,6 +14,8 @@ from pulsus.core.telemetry.printable import escape_controls, strip_controls
 from pulsus.errors import PulsusError
 
 SCHEMA_VERSION = 1
+_USUAL = 80
+"""Columns of a terminal that does not tell."""
 
 
 def document(body: Mapping[str, Any]) -> None:
@@ -64,11 +66,20 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def width() -> int | None:
     """Columns of the terminal results are read on; None where they go into a pipe or file."""
-    if not is_terminal(sys.stdout):
-        return None
-    import shutil  # only for a person
+    return _columns(sys.stdout)
 
-    return shutil.get_terminal_size().columns
+
+def _columns(stream: TextIO) -> int | None:
+    """Columns of the terminal behind `stream`; None where there is none."""
+    if not is_terminal(stream):
+        return None
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL
+    except (OSError, ValueError):
+        return _USUAL
 
 
 def error_body(error: PulsusError) -> dict[str, Any]:
@@ -95,9 +106,14 @@ def fail(error: PulsusError, *, as_json: bool) -> None:
 
 
 def note(text: str) -> None:
-    """A line for the person, on stderr."""
+    """A line for the person, on stderr; folded where their terminal is too narrow for it."""
     import click  # not where everything is fine: it takes its time to load
 
+    wide = _columns(sys.stderr)
+    if wide is not None:
+        from pulsus.cli.fold import fold
+
+        text = "\n".join(fold(line, wide) for line in text.split("\n"))
     click.echo(text, err=True)
 
 
