@@ -124,6 +124,7 @@ def test_a_change_is_seen_whoever_makes_it_and_however(line, path):
         pytest.param("shell('ls / > /dev/null; cat /etc/passwd; echo x >&2')", id="reading"),
         pytest.param("shell('id; getent passwd nobody; getent hosts x.example')", id="looking up"),
         pytest.param("open('/dev/stderr', 'w').close()", id="its own streams"),
+        pytest.param("shell('fc-list; fc-cache')", id="caches of fonts"),
         pytest.param("open('/dev/shm/x', 'w').close()", id="shared memory"),
         pytest.param("os.link('/etc/group', '/tmp/x')", id="linked into tmp"),
         pytest.param("socket.socket(socket.AF_UNIX).bind('/tmp/x')", id="socket in tmp"),

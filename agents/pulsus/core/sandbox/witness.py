@@ -24,6 +24,7 @@ _SIGNALLED = {"kill": 0, "tkill": 0, "tgkill": 0, "rt_sigqueueinfo": 0, "rt_tgsi
 _SIGNAL = {"tgkill": 2, "rt_tgsigqueueinfo": 2}  # its position; else 1
 _YOUNG = 64  # processes may have come and gone since the highest number was looked up
 # How the C library looks up users, groups and names: no tool asks for that.
+_CACHES = ("/var/cache/fontconfig/",)  # which every program that draws text tries to renew
 _LOOK_UPS = ("/run/nscd/", "/var/run/nscd/", "/run/systemd/", "/var/lib/sss/", _RELAY)
 _RESOLVER = 53
 
@@ -67,7 +68,7 @@ class Witness:
         path = caller.path(change.folder, change.path, args)
         if path:
             real = self._inside.real(path, follow=change.follow)
-            shown = "" if real.startswith(_STREAMS) else outside(real)
+            shown = "" if real.startswith((*_STREAMS, *_CACHES)) else outside(real)
             if shown and not (change.new and self._inside.exists(real)):
                 yield "p", shown
 
