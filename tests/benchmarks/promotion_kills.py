@@ -136,7 +136,7 @@ def audit(project, acknowledged):
 
 
 def torn(project, records):
-    """Files whose bytes are not those on record, and kept versions that are not there."""
+    """Files whose bytes are not those on record, and replaced versions that are not kept."""
     root = project / "workflows"
     for path in metadata.files(root):
         if not path.read_bytes().endswith(b"\n"):
@@ -144,7 +144,8 @@ def torn(project, records):
     latest = {r.tool_id: r for r in records}
     for record in records:
         place = Target("system", record.action, record.name.removesuffix(".py"))
-        if versions.read(root, place, record.tool_hash) is None:
+        replaced = record.tool_hash != latest[record.tool_id].tool_hash
+        if replaced and versions.read(root, place, record.tool_hash) is None:
             yield f"{record.tool_id} {record.version} is not kept"
     for tool_id, record in latest.items():
         domain, action, name = tool_id.split("/")

@@ -43,7 +43,7 @@ def test_what_was_promoted_and_not_touched_is_clean(project):
     assert done.code == 0, done.out
     assert done.json["ok"] is True
     assert done.json["findings"] == []
-    assert done.json["catalogue"] == {"promoted": 2, "compositions": 0, "versions": 3}
+    assert done.json["catalogue"] == {"promoted": 2, "compositions": 0, "versions": 1}
     assert done.json["log"]["records"] == 4
     assert done.json["log"]["elsewhere"] == 0
 
@@ -90,13 +90,11 @@ def test_a_missing_file_a_link_and_an_unrecorded_tool_are_told_apart(project):
 
 
 def test_a_damaged_kept_version_is_found_and_a_lost_one_is_a_warning(project):
-    (old, *_) = sorted((project / TOOL).parent.glob(".versions/things-*.py"))
+    (old,) = (project / TOOL).parent.glob(".versions/things-*.py")
     content = old.read_bytes()
     old.write_bytes(content + b"#")
     assert found(project) == ["VERSION_CHANGED"]
-    one = next(p for p in old.parent.iterdir() if b"one" in p.read_bytes())
-    old.write_bytes(content)
-    one.unlink()
+    old.unlink()
     done = audited(project)
     assert (done.code, found(project, level="warning")) == (0, ["VERSION_MISSING"])
 

@@ -1,11 +1,12 @@
 """Versions are kept, and older ones come back under a new number (spec §10)."""
 
 import shutil
+import subprocess
 from dataclasses import replace
 
 import pytest
 
-from pulsus.core.storage import metadata, rollback
+from pulsus.core.storage import metadata, rollback, versions
 from pulsus.core.storage.target import Target
 from pulsus.errors import (
     BumpRefused,
@@ -15,6 +16,8 @@ from pulsus.errors import (
     ToolNotFound,
     VersionNotFound,
 )
+from pulsus.routing.earlier import Earlier
+from pulsus.routing.starter import starter
 from tests.promotions import CONTEXT, module, promoted, tree
 
 THINGS = Target("system", "count", "things")
@@ -37,11 +40,13 @@ def rolled_back(project, version=None):
     return promoted(project, found.source, context=replace(CONTEXT, restores=found.version))
 
 
-def test_every_promoted_version_is_kept_beside_the_tool_and_is_no_tool(tmp_path):
-    for source in (FIRST, SECOND, THIRD):
+def test_every_version_can_be_had_and_only_replaced_ones_are_kept_beside_the_tool(tmp_path):
+    promoted(tmp_path, FIRST)
+    assert not (tmp_path / FOLDER / ".versions").exists(), "its own file holds the bytes"
+    for source in (SECOND, THIRD):
         promoted(tmp_path, source)
     files = sorted((tmp_path / FOLDER / ".versions").iterdir())
-    assert sorted(f.read_bytes() for f in files) == sorted([FIRST, SECOND, THIRD])
+    assert sorted(f.read_bytes() for f in files) == sorted([FIRST, SECOND])
     assert [kept(tmp_path, v).source for v in ("1.0.0", "1.1.0", "2.0.0")] == [
         FIRST,
         SECOND,
@@ -49,11 +54,79 @@ def test_every_promoted_version_is_kept_beside_the_tool_and_is_no_tool(tmp_path)
     ]
 
 
-def test_a_version_promoted_before_versions_were_kept_is_kept_by_the_next_promotion(tmp_path):
+def test_where_the_latest_version_is_kept_too_as_it_once_was_nothing_is_lost_or_doubled(tmp_path):
     promoted(tmp_path, FIRST)
-    shutil.rmtree(tmp_path / FOLDER / ".versions")
+    old = tmp_path / FOLDER / ".versions" / versions.file_name("things", versions.digest(FIRST))
+    old.parent.mkdir()
+    old.write_bytes(FIRST)
     promoted(tmp_path, SECOND)
     assert kept(tmp_path, "1.0.0").source == FIRST
+    assert list(old.parent.iterdir()) == [old]
+    assert rolled_back(tmp_path).restores == "1.0.0"
+    assert sorted(f.read_bytes() for f in old.parent.iterdir()) == sorted([FIRST, SECOND])
+
+
+def edited(project, find):
+    """A promoted tool edited in place and promoted again; the new version."""
+    (project / FOLDER / "things.py").write_bytes(SECOND)
+    return promoted(project, SECOND, context=replace(CONTEXT, find=find)).version
+
+
+def git(folder, *args):
+    told = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", folder, *told, *args], check=True, capture_output=True)
+
+
+def committed(project):
+    git(project, "init", "-q")
+    git(project, "add", "workflows")
+    git(project, "commit", "-qm", "one")
+    (project / FOLDER / "other.py").write_bytes(THIRD)
+    git(project, "add", "workflows")
+    git(project, "commit", "-qm", "two")
+
+
+@pytest.mark.parametrize("where", ["snapshot", "git"])
+def test_an_edit_in_place_is_compared_and_can_be_taken_back(tmp_path, where):
+    """The file held the only copy of the version that it overwrote."""
+    promoted(tmp_path, FIRST)
+    find = Earlier(tmp_path / "workflows", tmp_path / ".pulsus")
+    if where == "git":
+        committed(tmp_path)
+        shutil.rmtree(tmp_path / ".pulsus")
+    assert edited(tmp_path, find) == "1.1.0"
+    assert kept(tmp_path, "1.0.0").source == FIRST
+
+
+def test_an_edited_starter_tool_is_compared_with_what_was_shipped(tmp_path):
+    source = (starter() / "workflows/domains/storage/usage/disk_usage.py").read_bytes()
+    find = Earlier(tmp_path / "workflows", tmp_path / ".pulsus")
+    found = find(Target("storage", "usage", "disk_usage"), versions.digest(source))
+    assert found == source
+    assert find(Target("storage", "usage", "disk_usage"), versions.digest(b"other")) is None
+
+
+def test_a_snapshot_is_believed_by_its_hash_only_and_goes_with_the_version(tmp_path):
+    promoted(tmp_path, FIRST)
+    (snapshot,) = (tmp_path / ".pulsus/versions").iterdir()
+    assert snapshot.read_bytes() == FIRST
+    snapshot.write_bytes(THIRD)
+    assert edited(tmp_path, Earlier(tmp_path / "workflows", tmp_path / ".pulsus")) == "2.0.0"
+    (snapshot,) = (tmp_path / ".pulsus/versions").iterdir()
+    assert snapshot.read_bytes() == SECOND
+
+
+def test_what_is_found_elsewhere_is_believed_by_its_hash_only(tmp_path):
+    promoted(tmp_path, FIRST)
+    assert edited(tmp_path, lambda target, digest: THIRD) == "2.0.0"
+
+
+def test_the_latest_version_comes_back_over_a_deleted_file(tmp_path):
+    promoted(tmp_path, FIRST)
+    (tmp_path / FOLDER / "things.py").unlink()
+    find = Earlier(tmp_path / "workflows", tmp_path / ".pulsus")
+    found = rollback.kept(tmp_path / "workflows", THINGS, "1.0.0", find)
+    assert found.source == FIRST
 
 
 def test_older_bytes_come_back_as_a_new_version_that_says_which(tmp_path):
@@ -160,7 +233,6 @@ def test_the_version_goes_up_by_what_changed_and_more_only_where_asked(tmp_path)
 
 def test_a_tool_whose_earlier_bytes_are_nowhere_gets_a_major_version(tmp_path):
     promoted(tmp_path, FIRST)
-    shutil.rmtree(tmp_path / FOLDER / ".versions")
     (tmp_path / FOLDER / "things.py").write_bytes(SECOND)  # edited in place
     done = promoted(tmp_path, SECOND)
     assert done.version == "2.0.0"

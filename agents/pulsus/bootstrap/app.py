@@ -262,7 +262,9 @@ class App:
         made: Mapping[str, JsonValue] | None = None,
     ) -> CataloguePromoter:
         """Promotion on behalf of one run; `made` is how a generator made the module."""
+        from pulsus.routing.earlier import Earlier
         from pulsus.routing.promoter import CataloguePromoter
+        from pulsus.routing.replaying import Replaying
 
         return CataloguePromoter(
             workflows_root=self.workflows_root,
@@ -273,6 +275,8 @@ class App:
             run_id=run_id,
             route_id=route_id,
             made=made,
+            replay=Replaying(self),
+            find=Earlier(self.workflows_root, self.state_dir),
         )
 
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:

@@ -34,8 +34,9 @@ def command(session: Session, tool: str, yes: bool) -> None:
     ref, _, version = tool.partition("@")
     app = session.app
     target = rollback.recorded(app.workflows_root, ref)
-    kept = rollback.kept(app.workflows_root, target, version or None)
-    promoter = replace(app.promoter(app.new_run_id()), restores=kept.version)
+    promoter = app.promoter(app.new_run_id())
+    kept = rollback.kept(app.workflows_root, target, version or None, promoter.find)
+    promoter = replace(promoter, restores=kept.version)
     delivery = promote.deliver(session, _module(session, kept), promoter, approved=yes)
     promote.tell(session, target, delivery)
 

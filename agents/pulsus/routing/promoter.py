@@ -11,7 +11,7 @@ from typing import Any
 
 from pulsus.core.storage import chain, chain_guard, metadata, versioning
 from pulsus.core.storage.interface import Change
-from pulsus.core.storage.place import Place, tool_hash
+from pulsus.core.storage.place import Find, Place, tool_hash
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
 from pulsus.core.storage.semver import Bump
 from pulsus.core.storage.target import Target, checked_root
@@ -30,7 +30,8 @@ _COMPARISONS = 8
 class CataloguePromoter:
     """Promotes into `workflows_root` on behalf of one run.
 
-    `replay` runs the examples of the version being replaced; None leaves them out (tests).
+    `replay` runs the examples of the version being replaced; None leaves them out (tests). `find`
+    knows where those bytes may lie where the file was edited in place.
     """
 
     workflows_root: Path
@@ -46,6 +47,7 @@ class CataloguePromoter:
     restores: str | None = None
     made: Mapping[str, JsonValue] | None = None
     replay: Replay | None = None
+    find: Find | None = None
 
     def promote(
         self,
@@ -88,6 +90,7 @@ class CataloguePromoter:
                 bump=self.bump,
                 replaces=self.replaces,
                 restores=self.restores,
+                find=self.find,
                 behaviour=self._behaviour(validated.source, target),
                 **self._origin(validated.source),
             ),
@@ -125,7 +128,8 @@ class CataloguePromoter:
         """What the examples of the revision that is replaced show; sandboxes run, no lock held."""
         if self.replay is None:
             return None
-        before = Place.read(checked_root(self.workflows_root), self.replaces or target)
+        root, place = checked_root(self.workflows_root), self.replaces or target
+        before = Place.read(root, place, self.find)
         latest = before.latest
         if latest is None:
             return versioning.Behaviour(None, ())

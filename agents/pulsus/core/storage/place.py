@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pulsus.core.storage import metadata, versions
@@ -10,6 +11,9 @@ from pulsus.errors import TargetRefused
 from pulsus.record import dataclass
 
 tool_hash = versions.digest
+
+Find = Callable[[Target, str], bytes | None]
+"""Where else the bytes of a digest may lie. What it gives is believed only if the digest fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +24,10 @@ class Place:
     root: Path
     module: bytes | None
     of_name: tuple[metadata.Record, ...]
+    find: Find | None = None
 
     @classmethod
-    def read(cls, root: Path, target: Target) -> Place:
+    def read(cls, root: Path, target: Target, find: Find | None = None) -> Place:
         """What is there now. Raises TargetRefused, MetadataCorrupt, StorageUnwritable."""
         module, records = (
             versions.read_file(root, target.folders, name)
@@ -31,7 +36,7 @@ class Place:
         path = root.joinpath(*target.folders, metadata.FILE_NAME)
         parsed = metadata.decode(records or b"", path)
         of_name = tuple(r for r in parsed if r.name == f"{target.name}.py")
-        return cls(target, root, module, of_name)
+        return cls(target, root, module, of_name, find)
 
     @property
     def latest(self) -> metadata.Record | None:
@@ -43,13 +48,17 @@ class Place:
         return self.latest if self.latest and self.latest.tool_hash == digest else None
 
     def bytes_of(self, digest: str) -> bytes | None:
-        """The bytes of that digest, as they lie in place or are kept; None where neither.
+        """The bytes of that digest: in place, kept, or found elsewhere; None where nowhere.
 
         Raises HashMoved, TargetRefused, StorageUnwritable.
         """
         if self.module is not None and tool_hash(self.module) == digest:
             return self.module
-        return versions.read(self.root, self.target, digest)
+        kept = versions.read(self.root, self.target, digest)
+        if kept is not None or self.find is None:
+            return kept
+        found = self.find(self.target, digest)
+        return found if found is not None and tool_hash(found) == digest else None
 
     def require_recorded(self, source: bytes) -> None:
         """Never overwrite work that nobody promoted."""

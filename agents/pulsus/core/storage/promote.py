@@ -17,11 +17,11 @@ from pathlib import Path
 
 from pulsus import __version__
 from pulsus.core.contract.kinds import counts_as
-from pulsus.core.storage import versioning
+from pulsus.core.storage import snapshots, versioning
 from pulsus.core.storage.deprecate import status_record
 from pulsus.core.storage.ledger import Ledger
 from pulsus.core.storage.metadata import Record
-from pulsus.core.storage.place import Place, tool_hash
+from pulsus.core.storage.place import Find, Place, tool_hash
 from pulsus.core.storage.semver import Bump
 from pulsus.core.storage.target import Target, checked_root
 from pulsus.core.storage.writing import Writing, exclusive
@@ -61,6 +61,7 @@ class PromotionContext:
     bump: Bump | None = None
     replaces: Target | None = None
     restores: str | None = None
+    find: Find | None = None
     behaviour: versioning.Behaviour | None = None
 
 
@@ -97,7 +98,7 @@ def promote(
         redactor=context.redactor,
         lock_seconds=lock_seconds,
     ) as writing:
-        here = Place.read(writing.root, target)
+        here = Place.read(writing.root, target, context.find)
         if not replace_unrecorded:
             here.require_recorded(validated.source)
         known = here.current(tool_hash(validated.source))
@@ -107,6 +108,7 @@ def promote(
         else:
             new = _records(validated, here, context, writing)
         writing.write(_ledger(writing.root, here, validated.source, new), *new)
+        snapshots.renew(state_dir, validated.source, here.latest.tool_hash if here.latest else None)
         if candidate is not None:
             _remove_candidate(candidate, validated.source)
     return _promotion(new[0] if new else known, here, target.path(workflows_root), bool(new))
@@ -144,7 +146,7 @@ def _records(
 def _moved_from(here: Place, context: PromotionContext, root: Path) -> Place | None:
     if context.replaces is None or context.replaces == here.target:
         return None
-    return Place.read(root, context.replaces)
+    return Place.read(root, context.replaces, context.find)
 
 
 def _ledger(root: Path, here: Place, source: bytes, new: tuple[Record, ...]) -> Ledger:
@@ -157,11 +159,9 @@ def _ledger(root: Path, here: Place, source: bytes, new: tuple[Record, ...]) -> 
             record.name.removesuffix(".py"),
         )
         ledger.record(target, record, first=target == here.target and not here.of_name)
-    if new:
-        before = here.bytes_of(here.latest.tool_hash) if here.latest else None
-        for kept in (before, source):
-            if kept is not None:
-                ledger.keep(here.target, kept)
+    before = here.bytes_of(here.latest.tool_hash) if new and here.latest else None
+    if before not in (None, source):
+        ledger.keep(here.target, before)
     return ledger
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pulsus.core.storage import metadata, versions
-from pulsus.core.storage.place import Place
+from pulsus.core.storage.place import Find, Place
 from pulsus.core.storage.target import Target, checked_root
 from pulsus.errors import TargetRefused, ToolAmbiguous, ToolNotFound, VersionNotFound
 from pulsus.record import dataclass
@@ -21,13 +21,17 @@ class Kept:
     source: bytes
 
 
-def kept(workflows_root: Path, target: Target, version: str | None) -> Kept:
+def kept(
+    workflows_root: Path, target: Target, version: str | None, find: Find | None = None
+) -> Kept:
     """The bytes of that version, or of the one before the latest.
+
+    `find` knows where those of the latest may lie where its file was changed.
 
     Raises VersionNotFound naming the versions that can be put back, ToolNotFound, HashMoved,
     MetadataCorrupt, TargetRefused, StorageUnwritable.
     """
-    here = Place.read(checked_root(workflows_root), target)
+    here = Place.read(checked_root(workflows_root), target, find)
     if here.latest is None:
         raise ToolNotFound(
             f"{target.tool_id} was never promoted", hint="`pulsus tools list` shows every id"

@@ -1,7 +1,8 @@
-"""The bytes of every promoted revision, kept beside the tools (spec §10). Effect: reads files.
+"""The bytes of every replaced revision, kept beside the tools (spec §10). Effect: reads files.
 
 `.versions/NAME-<sha256>.py` in the action's folder: under version control like the records, named
-by what it holds, and behind a dot, so that it is never taken for a tool (ADR 20).
+by what it holds, and behind a dot, so that it is never taken for a tool (ADR 20). Those of the
+latest revision are the tool's own file.
 """
 
 from __future__ import annotations

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from pulsus.core.telemetry.printable import one_line
 from pulsus.errors import UsageError
 
 _SECONDS = 60.0
+_COMMITS = 20
+"""Of one file: the bytes of the latest promotion are in the last one, or a few before."""
 # Nothing that the repository's own configuration names is started.
 _QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks")
 
@@ -32,19 +35,31 @@ def changed_since(folder: Path, revision: str) -> tuple[Path, frozenset[Path]]:
     return top, frozenset(top / name for name in (*differ, *new) if name)
 
 
+def committed(path: Path) -> Iterator[bytes]:
+    """What git has at `path`, newest commit first and at most `_COMMITS`; nothing without git."""
+    program = shutil.which("git")
+    if program is None or not path.parent.is_dir():
+        return
+    named = ("log", f"--max-count={_COMMITS}", "--format=%H", "--", path.name)
+    for commit in _said(program, path.parent, *named).split():
+        yield _said(program, path.parent, "cat-file", "blob", f"{commit.decode()}:./{path.name}")
+
+
+def _said(program: str, folder: Path, *args: str) -> bytes:
+    """What git prints; nothing where it fails or takes too long."""
+    try:
+        done = _run(program, folder, *args)
+    except subprocess.TimeoutExpired:
+        return b""
+    return b"" if done.returncode else done.stdout
+
+
 def _git(folder: Path, *args: str, what: str) -> list[str]:
     program = shutil.which("git")
     if program is None:
         raise UsageError("git is not installed", hint="install it, or leave out --changed-since")
     try:
-        done = subprocess.run(
-            [program, "-C", str(folder), *_QUIET, *args],
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=_SECONDS,
-            check=False,
-            env={**os.environ, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"},
-        )
+        done = _run(program, folder, *args)
     except subprocess.TimeoutExpired:
         raise UsageError(f"git took longer than {_SECONDS:g} s", hint="try again") from None
     if done.returncode:
@@ -55,3 +70,14 @@ def _git(folder: Path, *args: str, what: str) -> list[str]:
         )
     ended = "\0" if "-z" in args else "\n"
     return os.fsdecode(done.stdout).removesuffix(ended).split(ended)
+
+
+def _run(program: str, folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [program, "-C", str(folder), *_QUIET, *args],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=_SECONDS,
+        check=False,
+        env={**os.environ, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"},
+    )
