@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pulsus.cli import output
 from pulsus.cli.validate_text import counted
-from pulsus.core.validators.batch import Batch
+from pulsus.core.validators.batch import Batch, Judges
 from pulsus.core.validators.finding import Steps
 from pulsus.errors import PulsusError, UsageError
 from pulsus.routing import files
@@ -90,8 +90,15 @@ class Validation:
     @functools.cached_property
     def _batch(self) -> Batch:
         app = self._app
-        pipeline = replace(app.pipeline(), ready=self._ahead.take if self._ahead else None)
-        return Batch(pipeline, app.define, self._steps, app.project, self._cache())
+        ready = self._ahead.take if self._ahead else None
+        pipeline: Judges = replace(app.pipeline(), ready=ready)
+        tmp = app.tmp_dir.resolve()
+        if tmp.is_dir():
+            from pulsus.routing import held, judging  # only where candidates are kept
+
+            strict = replace(app.pipeline(judging.steps(app.settings.generator)), ready=ready)
+            pipeline = held.Judges(app, replace(app.pipeline(), ready=ready), strict)
+        return Batch(pipeline, app.define, self._steps, app.project, self._cache(), tmp)
 
     def _cache(self) -> Cache | None:
         app = self._app

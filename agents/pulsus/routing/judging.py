@@ -28,6 +28,7 @@ from pulsus.core.types import (
 from pulsus.core.validators.finding import Validator
 from pulsus.core.validators.ruff_fix import without_unused_imports
 from pulsus.routing.delivery import Module, Prover, Steps
+from pulsus.routing.held import held
 from pulsus.routing.project import Project
 
 STEP = "guardrails"
@@ -112,7 +113,14 @@ def prover_of(project: Project, module: Module) -> Prover:
     made = module.candidate.made if module.candidate else None
     if made and made.get("generator") == "model":
         return Guarded(project)
+    if held(project, module.path, module.source, module.tool):
+        return Guarded(project)
     return project.pipeline()
+
+
+def steps(settings: GeneratorConfig) -> tuple[tuple[str, Validator], ...]:
+    """What a model's candidate has to pass beside the steps of every module."""
+    return ((STEP, _step(rules_of(settings), None, "")),)
 
 
 def rules_of(settings: GeneratorConfig) -> Rules:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.cache import Cache, Checked
@@ -20,7 +20,7 @@ from pulsus.record import dataclass
 
 if TYPE_CHECKING:
     from pulsus.core.validators.dry_runs import Told
-    from pulsus.core.validators.pipeline import Pipeline
+    from pulsus.core.validators.pipeline import Network, Proven
 
 Define = Callable[[bytes, Path], ToolSpec | BrokenTool]
 """The tool that bytes are at a path."""
@@ -29,15 +29,34 @@ StepsOf = Callable[[bytes], Steps]
 """The pinned steps of a composed module. Raises PulsusError where they cannot be had."""
 
 
+class Judges(Protocol):
+    """A pipeline, or several that each take what is theirs."""
+
+    @property
+    def network(self) -> Network | None:
+        """Which hosts a dry run may reach; None is no network."""
+        ...
+
+    def validate_all(
+        self, modules: Sequence[Given], *, jobs: int = 1, told: Told | None = None
+    ) -> list[Proven]:
+        """As `Pipeline.validate_all`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Checks modules by path and bytes. `cache` None neither reads nor keeps verdicts."""
+    """Checks modules by path and bytes. `cache` None neither reads nor keeps verdicts.
 
-    pipeline: Pipeline
+    Nothing is kept of what lies in `uncached`: more than its bytes decides there.
+    """
+
+    pipeline: Judges
     define: Define
     steps_of: StepsOf
     project: Path
     cache: Cache | None = None
+    uncached: Path | None = None
 
     def check(self, files: Sequence[tuple[Path, bytes]], told: Told | None = None) -> list[Checked]:
         """A verdict on each, in their order. Raises as `Pipeline.validate_all`.
@@ -52,7 +71,7 @@ class Batch:
         for number, checked in zip(new, self._checked([files[n] for n in new], told), strict=True):
             found[number] = checked
             path, source = files[number]
-            if self.cache:
+            if self.cache and path.parent != self.uncached:
                 self.cache.save(self._key(path, source), checked)
         if self.cache and new:
             self.cache.prune()
@@ -80,7 +99,7 @@ class Batch:
             return Given(source, path, tool, objection=f"{failure.message} ({failure.code})")
 
     def _known(self, path: Path, source: bytes) -> Checked | None:
-        if self.cache is None:
+        if self.cache is None or path.parent == self.uncached:
             return None
         sha256 = hashlib.sha256(source).hexdigest()
         found = self.cache.load(self._key(path, source), sha256, path)

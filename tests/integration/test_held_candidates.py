@@ -1,0 +1,94 @@
+"""A candidate in `_tmp/` meets the guardrails again whoever looks at it (routing spec §7, §8)."""
+
+import json
+
+import pytest
+
+from tests.generation import GIVEN, MODULE, OTHER, REQUEST, fenced
+from tests.model_server import playing, says
+from tests.project import COMPOSE, make, pulsus_here, records
+from tests.sandboxes import need_sandbox
+
+pytestmark = pytest.mark.sandbox
+
+PLACE = ("--domain", "text", "--action", "count", "--name", "count_vowels")
+
+
+@pytest.fixture
+def project(tmp_path):
+    need_sandbox()
+    return make(tmp_path / "project")
+
+
+@pytest.fixture
+def path(project):
+    """A candidate that a model wrote and the gates accepted."""
+    with playing(says(fenced(MODULE))) as server:
+        env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
+        pulsus_here(project, "generate", REQUEST, *GIVEN, *OTHER, *PLACE, env=env)
+    (found,) = (project / "workflows/_tmp").glob("route_*.py")
+    return found
+
+
+def edit(path):
+    """What no generated module may do, and any other may."""
+    text = path.read_text("utf-8").replace(
+        "    return {", "    import os\n    os.getcwd()\n    return {"
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+def verdict(project, path):
+    done = pulsus_here(project, "validate", path, "--output", "json")
+    (module,) = done.json["modules"]
+    return done.code, module["steps"][-1]["step"], module["summary"]
+
+
+def test_validate_holds_a_candidate_to_the_guardrails_it_was_made_under(project, path):
+    assert verdict(project, path)[0] == 0
+    edit(path)
+    code, step, summary = verdict(project, path)
+    assert (code, step) == (3, "guardrails")
+    assert "imports os" in summary
+
+
+def test_a_verdict_of_before_an_edit_of_the_note_is_not_kept(project, path):
+    edit(path)
+    note = path.with_suffix(".json")
+    row = json.loads(note.read_text("utf-8"))
+    for made in (None, {"generator": "template"}):
+        note.write_text(json.dumps(row | {"made": made}), encoding="utf-8")
+        assert verdict(project, path)[:2] == (3, "guardrails"), made
+    note.unlink()
+    assert verdict(project, path)[:2] == (3, "guardrails")
+
+
+def test_promote_holds_it_too_where_its_note_is_gone(project, path):
+    edit(path)
+    path.with_suffix(".json").unlink()
+    done = pulsus_here(project, "promote", path, *PLACE, "--yes", "--output", "json")
+    assert done.code == 3, done.out
+    assert not records(project)
+
+
+def test_a_file_that_nobody_knows_of_is_held_in_tmp_and_nowhere_else(project, path):
+    edit(path)
+    other = path.with_name("mine.py")
+    other.write_bytes(path.read_bytes())
+    assert verdict(project, other)[:2] == (3, "guardrails")
+    outside = project / "mine.py"
+    outside.write_bytes(path.read_bytes())
+    assert verdict(project, outside)[0] == 0
+
+
+def test_a_composition_and_a_skeleton_are_not_held(project):
+    pulsus_here(project, "route", COMPOSE)
+    (composed,) = (project / "workflows/_tmp").glob("route_*.py")
+    assert verdict(project, composed)[0] == 0
+    pulsus_here(project, "generate", REQUEST, *GIVEN, "--scaffold")
+    (made,) = {p for p in (project / "workflows/_tmp").glob("route_*.py") if p != composed}
+    written = made.read_text("utf-8").rpartition("    raise")[0]
+    made.write_text(
+        f'{written}    import os\n\n    os.getcwd()\n    return {{"vowels": 2}}\n', encoding="utf-8"
+    )
+    assert verdict(project, made)[0] == 0
