@@ -7,6 +7,7 @@ form, and whatever is wrong with this one, is for `cli/validate.py`.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Sequence
 
@@ -30,6 +31,7 @@ def run(args: Sequence[str]) -> int | None:
         return None
     # A text without an entry point is refused by the gate: nothing is worth starting for it.
     started = early.start() if any(entry in source for entry in _ENTRIES) else None
+    gc.disable()  # what is loaded stays: looking for garbage among it finds none
     try:
         from pathlib import Path
 
@@ -44,9 +46,11 @@ def run(args: Sequence[str]) -> int | None:
             return status
         from pulsus.core.validators.mypy import Ahead
 
+        gc.enable()
         ahead, started = Ahead(started), None
         return _proven(session, path, ahead)
     finally:
+        gc.enable()
         if started:
             started.end()
 
