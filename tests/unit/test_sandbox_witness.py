@@ -5,6 +5,8 @@ import pytest
 from pulsus.core.sandbox import listener
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.sandbox.observed import witnessed
+from pulsus.core.sandbox.traps import names
+from pulsus.core.sandbox.witness import question
 from pulsus.core.types import Observed
 from tests.sandboxes import need_sandbox, sandboxed
 
@@ -122,7 +124,7 @@ def test_a_change_is_seen_whoever_makes_it_and_however(line, path):
         pytest.param("shell('mkdir -p a/b; echo 1 > a/b/c; mv a d; rm -r d')", id="below tmp"),
         pytest.param("shell('mkdir -p /usr/bin')", id="a folder that is there"),
         pytest.param("shell('ls / > /dev/null; cat /etc/passwd; echo x >&2')", id="reading"),
-        pytest.param("shell('id; getent passwd nobody; getent hosts x.example')", id="looking up"),
+        pytest.param("shell('id; getent passwd nobody; getent services http')", id="looking up"),
         pytest.param("open('/dev/stderr', 'w').close()", id="its own streams"),
         pytest.param("shell('fc-list; fc-cache')", id="caches of fonts"),
         pytest.param("open('/dev/shm/x', 'w').close()", id="shared memory"),
@@ -162,6 +164,12 @@ def test_what_changes_nothing_outside_is_no_effect(line):
             "b'\\2\\0\\1\\xbb\\xc0\\0\\2\\1' + bytes(8), 16)",
             "192.0.2.1:443",
             id="native",
+        ),
+        pytest.param(
+            "subprocess.run([sys.executable, '-c', 'import socket as s;"
+            's.getaddrinfo("Shop.example", 80)\'], stderr=-3)',
+            "shop.example",
+            id="name that a program looks up",
         ),
         pytest.param("socket.socket(2, socket.SOCK_RAW, 1)", "raw socket", id="raw"),
         pytest.param("libc.socket(2, 3 | 0o2000000, 1)", "raw socket", id="native raw"),
@@ -252,6 +260,29 @@ def test_the_candidate_cannot_answer_for_itself():
     assert not [name for name in outcome.value if "seccomp" in name], outcome.value
 
 
+def test_calls_with_senseless_arguments_do_not_stop_the_host():
+    numbers = [n for n, name in names().items() if "kill" not in name and "sig" not in name]
+    outcome = sandboxed(
+        f"""
+        import ctypes, random, struct
+        libc, rng = ctypes.CDLL(None), random.Random(7)
+        libc.syscall.argtypes = [ctypes.c_long, *[ctypes.c_ulong] * 6]
+        held = [ctypes.create_string_buffer(rng.randbytes(512)) for _ in range(40)]
+        wild = [0, 1, 2, 16, 64, 4095, 2**31, 2**32 - 100, 2**47 - 8, 2**63, 2**64 - 1]
+        for number, buffer in enumerate(held):
+            own = [rng.choice([2, 10, 1, 7]), ctypes.addressof(rng.choice(held)), rng.choice(wild)]
+            struct.pack_into("=H6xQQQQ", buffer, 0, own[0], own[1], 2, own[1], own[2])
+        def run():
+            for number in {numbers}:
+                for _ in range(40):
+                    args = [rng.choice([*wild, *map(ctypes.addressof, held)]) for _ in range(6)]
+                    libc.syscall(number, *args)
+            return 1
+        """
+    )
+    assert outcome.value == 1, outcome
+
+
 def test_a_second_listener_is_refused_by_the_kernel():
     outcome = sandboxed(
         """
@@ -299,6 +330,24 @@ def test_a_listener_that_cannot_be_taken_is_done_without(monkeypatch):
     monkeypatch.setattr(listener, "_refused", [])
     assert attempt("open('/etc/x', 'w')").paths == ("/etc/x",)
     assert listener.objection() == "not allowed"
+
+
+def test_a_name_is_shown_once():
+    assert attempt("socket.getaddrinfo('shop.example', 80)").hosts == ("shop.example:80",)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\2BC\0\0\1\0\1", "a.bc"),
+        (b"\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\x3fBC\0\0\1\0\1", ""),
+        (b"\x12\x34\1\0\0\2\0\0\0\0\0\0\1a\2BC\0\0\1\0\1", ""),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n", ""),
+        (b"", ""),
+    ],
+)
+def test_a_question_to_a_name_server_is_read_and_nothing_else(data, name):
+    assert question(data) == name
 
 
 def test_a_program_told_by_name_is_not_shown_again_by_its_place():

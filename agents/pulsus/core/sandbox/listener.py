@@ -27,6 +27,7 @@ _CONTINUE = 1
 _CALL = struct.Struct("=QIIiIQ6Q")  # id, pid, flags, then number, processor, address, arguments
 _ANSWER = struct.Struct("=QqiI")
 _PIDFD_GETFD, _GET_SIZES = 438, 3
+_ODD = (OSError, ValueError, OverflowError, struct.error)  # addresses that lead nowhere, and so on
 _AT_ONCE = 64  # then limits are looked at again
 
 
@@ -92,7 +93,7 @@ class Listener:
     def _look(self, call: bytearray) -> None:
         key, pid, _, number, _, _, *args = _CALL.unpack(call)
         try:
-            with suppress(Gone, OSError, ValueError):  # an address that leads nowhere, and the like
+            with suppress(Gone, *_ODD):
                 self.witness.note(number, args, pid, functools.partial(self._still, key))
         finally:
             with suppress(OSError):

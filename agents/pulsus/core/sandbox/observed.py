@@ -36,8 +36,10 @@ def witnessed(told: Observed, seen: Mapping[str, Collection[str]]) -> Observed:
     A program that was told by name is not shown again by where the system keeps it.
     """
     commands = {c for c in seen["c"] if not _is_told(c, told.commands)}
+    names = {host.rpartition(":")[0] for host in told.hosts}
+    hosts = {host for host in seen["h"] if host not in names}  # looked up, and told with its port
     kernel = Observed(
-        *(_bounded(set(found), lost=False) for found in (seen["p"], seen["h"], commands, seen["s"]))
+        *(_bounded(set(found), lost=False) for found in (seen["p"], hosts, commands, seen["s"]))
     )
     return together((told, kernel))
 

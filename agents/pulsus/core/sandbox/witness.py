@@ -19,6 +19,7 @@ from pulsus.core.sandbox.relayed import SOCKET as _RELAY
 
 _STREAMS = ("/proc/self/", "/proc/thread-self/")
 _ADDRESS_BYTES = 128
+_QUESTION_BYTES = 512
 _MESSAGES = 8  # looked at, of one call
 _SIGNALLED = {"kill": 0, "tkill": 0, "tgkill": 0, "rt_sigqueueinfo": 0, "rt_tgsigqueueinfo": 0}
 _SIGNAL = {"tgkill": 2, "rt_tgsigqueueinfo": 2}  # its position; else 1
@@ -61,6 +62,8 @@ class Witness:
         elif name in ("bind", "connect", "sendto", "sendmsg", "sendmmsg"):
             for address in _addresses(name, caller, args):
                 yield from self._reached(caller, address, binds=name == "bind")
+            for text in _asked_for(name, caller, args):
+                yield "h", printable(text)
         else:
             yield from self._signal(name, caller, args)
 
@@ -137,12 +140,42 @@ def _addresses(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes
         case "sendto":
             yield caller.bytes(args[4], min(args[5] & 0xFFFF, _ADDRESS_BYTES))
         case _:
-            count, size = (1, 56) if name == "sendmsg" else (min(args[2], _MESSAGES), 64)
-            for number in range(count):
-                head = caller.bytes(args[1] + number * size, 12)
-                address, length = struct.unpack("=QI", head)
+            for head in _messages(name, caller, args):
+                address, length = struct.unpack_from("=QI", head)
                 if address:
                     yield caller.bytes(address, min(length, _ADDRESS_BYTES))
+
+
+def _messages(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
+    """Each `struct msghdr` of a call, the first few."""
+    count, size = (1, 56) if name == "sendmsg" else (min(args[2], _MESSAGES), 64)
+    for number in range(count):
+        yield caller.bytes(args[1] + number * size, 56)
+
+
+def _asked_for(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
+    """Names that a program looks up, from its questions to a name server."""
+    if name not in ("sendmsg", "sendmmsg"):
+        return
+    for head in _messages(name, caller, args):
+        address, parts, count = struct.unpack_from("=Q8x2Q", head)
+        if not address and count:
+            start, size = struct.unpack("=2Q", caller.bytes(parts, 16))
+            if text := question(caller.bytes(start, min(size, _QUESTION_BYTES))):
+                yield text
+
+
+def question(data: bytes) -> str:
+    """The name that a DNS message asks for (RFC 1035 §4); empty where it is none."""
+    if len(data) < 17 or data[2] & 0xF8 or data[4:10] != b"\0\1\0\0\0\0":
+        return ""
+    labels, at = [], 12
+    while at < len(data) and 0 < data[at] < 64:
+        labels.append(data[at + 1 : at + 1 + data[at]])
+        at += 1 + data[at]
+    if data[at : at + 1] != b"\0" or data[at + 3 : at + 5] != b"\0\1" or not labels:
+        return ""
+    return b".".join(labels).decode("ascii", "backslashreplace").lower()
 
 
 def _process_of(facts: str) -> int:
