@@ -15,7 +15,7 @@ pytestmark = pytest.mark.sandbox
 @pytest.fixture
 def project(tmp_path):
     folder = make(tmp_path / "project")
-    for script in SCRIPTS.iterdir():
+    for script in SCRIPTS.glob("*.txt"):
         shutil.copy(script, folder / script.name.removesuffix(".txt"))
     return folder
 

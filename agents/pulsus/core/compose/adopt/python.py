@@ -47,7 +47,7 @@ def read(text: str) -> Script:
         notes += _plain_words(tree, parameters)
     if notes:
         parameters.append(_ARGUMENTS)
-    effects, more = facts.effects(tree)
+    kind, effects, more = facts.told(tree)
     summary, body = _described(tree, command)
     code, future = _code(text, tree, command, notes)
     return Script(
@@ -55,7 +55,7 @@ def read(text: str) -> Script:
         body=body,
         parameters=tuple(parameters),
         code=code,
-        kind="read" if facts.reads_only(tree) else "write",
+        kind=kind,
         effects=effects,
         secrets=facts.secrets(tree),
         notes=(*notes, *more),

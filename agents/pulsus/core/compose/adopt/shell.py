@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from pulsus.core.compose.adopt.facts import SECRET
+from pulsus.core.compose.adopt.shell_walk import facts
 from pulsus.core.compose.adopt.values import (
     NotAdoptable,
     Parameter,
@@ -19,7 +20,6 @@ from pulsus.core.compose.adopt.values import (
 )
 from pulsus.core.compose.source import text as quoted
 from pulsus.core.telemetry.printable import one_line
-from pulsus.core.types import Effects
 
 MAX_BYTES = 100_000  # Linux takes at most 128 KiB in one argument of a program
 SHELLS = ("bash", "sh", "dash", "ksh")
@@ -35,31 +35,7 @@ _USES = re.compile(r"\$\{?([1-9])(:?[-?=][^}\n]*)?\}?")
 _ALL = re.compile(r"\$[@*]|\$\{[@*]")
 _FUNCTION = re.compile(r"^\s*(?:function\s+)?([\w-]+)\s*\(\s*\)\s*\{|^\s*function\s+([\w-]+)\s*\{")
 _VARIABLE = re.compile(r"\$\{?([A-Z][A-Z0-9_]{2,})\b")
-_WORD = re.compile(
-    r"(?:^|[|;&]|\$\(|`|\b(?:do|then|else|if|while|until|!|sudo)\s)\s*"
-    r"(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|[^\s\"]*)\s+)*([a-z][\w.+-]*)(?![\w.+=-])"
-)
-_BUILTINS = frozenset(
-    (
-        *("alias", "bg", "break", "case", "cd", "command", "continue", "declare", "do", "done"),
-        *("echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fi", "for"),
-        *("function", "getopts", "hash", "if", "in", "let", "local", "mapfile", "popd", "printf"),
-        *(
-            "pushd",
-            "pwd",
-            "read",
-            "readonly",
-            "return",
-            "select",
-            "set",
-            "shift",
-            "shopt",
-            "source",
-        ),
-        *("test", "then", "time", "trap", "true", "type", "typeset", "ulimit", "umask", "unset"),
-        *("until", "wait", "while"),
-    )
-)
+_UNSEEN = ("what its programs touch is not seen by a dry run: complete Effects:",)
 _HELP = ("h", "help", "version", "V")
 
 
@@ -70,8 +46,8 @@ def read(script: str, name: str) -> Script:
         raise NotAdoptable(f"it is longer than {MAX_BYTES} bytes: split it")
     bare = [_bare(line) for line in script.split("\n")]
     lines = _unquoted("\n".join(bare)).split("\n")
-    top, functions = _top(lines)
-    parameters, notes = _options(_top(bare)[0])
+    top = _top(lines)
+    parameters, notes = _options(_top(bare))
     more, said = _places(top, [p.name for p in parameters])
     parameters += more
     notes += said
@@ -80,7 +56,7 @@ def read(script: str, name: str) -> Script:
             Parameter("arguments", "list[str] | None", "None", "Further words for it.", "rest")
         )
     notes += _own_path(lines)
-    used = sorted(set(_programs(lines)) - _BUILTINS - functions)
+    told = facts(script, shell)
     assigned = set(re.findall(r"(?:^|\s)([A-Z][A-Z0-9_]+)=", script))
     wanted = {v for line in lines for v in _VARIABLE.findall(line)} - assigned
     summary, body = _described(script)
@@ -89,23 +65,12 @@ def read(script: str, name: str) -> Script:
         body=body,
         parameters=tuple(parameters),
         code=_code(script, shell, name),
-        kind="write",
-        effects=Effects(
-            paths=("what its programs touch",),
-            hosts=("what its programs reach",),
-            commands=(shell, *(word for word in used if word != shell)),
-        ),
+        kind=told.kind,
+        effects=told.effects,
         secrets=tuple(sorted(v for v in wanted if SECRET.search(v))),
-        notes=(*notes, "what its programs touch is not seen by a dry run: complete Effects:"),
+        notes=(*notes, *told.notes, *(_UNSEEN if told.kind == "write" else ())),
         runs=RUNS,
     )
-
-
-def _programs(lines: list[str]) -> Iterator[str]:
-    """First words of commands; a branch of a `case` starts with its pattern."""
-    for line in lines:
-        branch = _LETTER.match(line) or _BRANCH.match(line)
-        yield from _WORD.findall(branch[2] if branch else line)
 
 
 def _shell(script: str) -> str:
@@ -140,21 +105,19 @@ def _unquoted(text: str) -> str:
     return "".join(kept)
 
 
-def _top(lines: list[str]) -> tuple[list[str], frozenset[str]]:
-    """(lines outside functions, whose `$1` are the script's own; names of functions)."""
+def _top(lines: list[str]) -> list[str]:
+    """Lines outside functions: their `$1` are the script's own."""
     kept: list[str] = []
-    functions: set[str] = set()
     inside = False
     for line in lines:
         opened = _FUNCTION.match(line)
         if opened and not inside:
-            functions.add(opened[1] or opened[2])
             inside = not line.rstrip().endswith("}")
         elif inside:
             inside = not line.startswith("}")
         else:
             kept.append(line)
-    return kept, frozenset(functions)
+    return kept
 
 
 def _options(lines: list[str]) -> tuple[list[Parameter], list[str]]:

@@ -1,0 +1,85 @@
+"""Programs that run what their words, their input or another file say. Pure tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from pulsus.core.compose.adopt.shell_words import Word
+
+BUILTINS = frozenset(
+    (
+        *(":", "bg", "break", "cd", "continue", "declare", "dirs", "disown", "echo", "exit"),
+        *("export", "false", "fg", "getopts", "hash", "help", "history", "jobs", "let", "local"),
+        *("logout", "popd", "printf", "pushd", "pwd", "read", "readonly", "return", "set"),
+        *("shift", "shopt", "suspend", "test", "[", "times", "true", "type", "typeset", "ulimit"),
+        *("umask", "unalias", "unset", "wait"),
+    )
+)
+"""Commands of a shell that change nothing outside it."""
+
+SHELLS = frozenset(("sh", "bash", "dash", "ksh", "zsh", "ash", "mksh", "rbash"))
+INTERPRETERS = re.compile(
+    r"(?:python|perl|ruby|node|php|lua|pypy)[\d.]*|nodejs|deno|bun|tclsh|expect|Rscript|osascript"
+    r"|groovy|java|psql|mysql|mariadb|sqlite3|mongosh?|redis-cli|ed|ex|vi|vim|m4|make|bpftrace"
+)
+OTHERS = re.compile(
+    r"ssh|su|runuser|chroot|parallel|watch|strace|ltrace|unshare|nsenter|docker|podman|kubectl|at"
+    r"|batch|screen|tmux|script|systemd-run|busybox|toybox|ansible|salt|pdsh|rsh|entr|dc|gdb|flock"
+)
+WRAPPERS: Mapping[str, str] = {
+    "sudo": "ughpCRTDrt",
+    "doas": "uC",
+    "env": "uC",
+    "nice": "n",
+    "ionice": "cn",
+    "nohup": "",
+    "setsid": "",
+    "timeout": "ks",
+    "stdbuf": "ioe",
+    "exec": "a",
+    "command": "",
+    "builtin": "",
+    "time": "fo",
+    "xargs": "IiLnPsEda",
+}
+"""Programs that start the one named in their words, and their options that take a word."""
+
+OWN = frozenset(("exec", "command", "builtin"))
+"""Those of them that are the shell's own."""
+
+RAISES = frozenset(("sudo", "doas"))
+LOADING = frozenset(("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND"))
+"""Variables that say which programs start, and what they load."""
+
+_SYSTEM = re.compile(r"(?:(?:\0|/(?:usr/)?(?:local/)?s?bin|/snap/bin)(?::|$))+")
+
+
+def misleads(name: str, value: str) -> bool:
+    """Whether programs are other ones once that variable is set, `value` being a word's shape."""
+    return name in LOADING and not (name == "PATH" and _SYSTEM.fullmatch(value))
+
+
+def inner(base: str, call: Sequence[Word]) -> tuple[list[Word], str]:
+    """(the words that the wrapper starts, what cannot be told of them)."""
+    takes, words, doubt = WRAPPERS[base], list(call), ""
+    while words:
+        shape = words[0].shape
+        name, sign, value = shape.partition("=")
+        if shape == "--":
+            words.pop(0)
+            break
+        if base in ("env", "sudo") and sign and re.fullmatch(r"[A-Za-z_]\w*", name):
+            doubt = (
+                f"{base} sets {name}, so other programs start" if misleads(name, value) else doubt
+            )
+            words.pop(0)
+        elif shape.startswith("-") and shape != "-":
+            option = words.pop(0).shape
+            if base == "env" and option.startswith(("-S", "--split")):
+                doubt = "env -S makes words of a text"
+            if not option.startswith("--") and option[-1] in takes and len(option) == 2:
+                words = words[1:]
+        else:
+            break
+    return (words[1:] if base == "timeout" else words), doubt

@@ -1,0 +1,84 @@
+"""What adopted scripts are said to do: never less than is there, and no more than that is shown.
+
+Each script in tests/fixtures/adopt/judged lies in the folder of its kind. Its line `# commands:`
+names the programs that stand in it; a line that ends in `# <unknown>` has effects that only show
+when it runs.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.compose.adopt import python, shell, text
+from pulsus.core.compose.adopt.shell_facts import UNKNOWN
+from tests.candidates import tool_of
+
+ROOT = Path(__file__).parents[1] / "fixtures/adopt/judged"
+SCRIPTS = sorted(p.relative_to(ROOT).as_posix() for p in ROOT.rglob("*.txt"))
+SHELL = [name for name in SCRIPTS if name.startswith("bash/")]
+PYTHON = [name for name in SCRIPTS if not name.startswith("bash/")]
+
+
+def read(name):
+    source = (ROOT / name).read_text(encoding="utf-8")
+    made = shell.read(source, stem(name)) if name in SHELL else python.read(source)
+    return source, made
+
+
+def stem(name):
+    return Path(name).name.partition(".")[0]
+
+
+def test_there_are_twenty_scripts_of_each_form_and_both_kinds():
+    for form in ("bash", "argparse", "click"):
+        of_form = [name for name in SCRIPTS if name.startswith(f"{form}/")]
+        assert len(of_form) >= 20
+        assert {name.split("/")[1] for name in of_form} == {"read", "write"}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_is_of_the_kind_it_is(name):
+    _, made = read(name)
+    assert made.kind == name.split("/")[1], made.notes
+    tool = tool_of(text.module(made, stem(name), Path(name).stem), stem(name))
+    assert (tool.kind, tool.contract_errors) == (made.kind, ())
+
+
+@pytest.mark.parametrize("name", SHELL)
+def test_every_program_that_stands_in_a_shell_script_is_declared(name):
+    source, made = read(name)
+    (listed,) = re.findall(r"^# commands: (.*)$", source, re.M)
+    wanted = set(listed.split())
+    shell_name = source.split("\n")[0].rpartition("/")[2].rpartition(" ")[2]
+    own = {"command"}
+    assert {*made.effects.commands} - {UNKNOWN} >= (wanted - own) | {shell_name}
+
+
+@pytest.mark.parametrize("name", SHELL)
+def test_every_line_that_only_shows_when_it_runs_is_named_and_no_other(name):
+    source, made = read(name)
+    rows = source.split("\n")
+    wanted = {n for n, row in enumerate(rows, start=1) if row.endswith("# <unknown>")}
+    named = {int(n[1]) for note in made.notes if (n := re.match(r"line (\d+): ", note))}
+    assert named == wanted, made.notes
+    unknown = (*made.effects.paths, *made.effects.commands).count(UNKNOWN)
+    assert bool(unknown) == bool(wanted)
+
+
+@pytest.mark.parametrize("name", [n for n in SCRIPTS if "/read/" in n])
+def test_a_script_that_only_reads_is_not_said_to_change_anything(name):
+    _, made = read(name)
+    assert "change" not in " ".join(made.notes)
+    assert UNKNOWN not in str(made.effects)
+    assert made.effects.hosts == ()
+
+
+@pytest.mark.parametrize("name", [n for n in PYTHON if "/write/" in n])
+def test_a_python_script_that_changes_something_declares_it_or_says_where_it_is(name):
+    _, made = read(name)
+    if made.effects is None:
+        (note,) = [n for n in made.notes if n.startswith("add an Effects:")]
+        assert re.search(r"line \d+: |names no host", note)
+    else:
+        assert made.effects.commands or made.effects.hosts
