@@ -37,16 +37,15 @@ def target(rng):
     return Target("system", ACTIONS[n % 2], f"tool_{n}")
 
 
-def attempt(project, place, source, seconds):
-    """The acknowledged (revision, version), or None where the kill after `seconds` came first."""
+def attempt(act, seconds):
+    """What `act` acknowledged in a process of its own, or None where the kill came first."""
     reading, written = os.pipe()
     child = os.fork()
     if child == 0:
         status = 1
         try:
             os.close(reading)
-            done = promoted(project, source, target=place, lock_seconds=60.0)
-            os.write(written, json.dumps([done.revision, done.version]).encode() + b"\n")
+            os.write(written, json.dumps(act()).encode() + b"\n")
             status = 0
         finally:
             os._exit(status)
@@ -59,8 +58,18 @@ def attempt(project, place, source, seconds):
     os.close(reading)
     ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if ended not in (0, -signal.SIGKILL):
-        raise SystemExit(f"a promotion failed with status {ended}")
+        raise SystemExit(f"a decision failed with status {ended}")
     return tuple(json.loads(said)) if said.endswith(b"\n") else None
+
+
+def promoting(project, place, source):
+    """A promotion, to be attempted."""
+
+    def act():
+        done = promoted(project, source, target=place, lock_seconds=60.0)
+        return done.revision, done.version
+
+    return act
 
 
 def killed(project, promotions, rng):
@@ -70,14 +79,15 @@ def killed(project, promotions, rng):
     usual = []
     for n in range(5):
         began = time.perf_counter()
-        attempt(project, Target("system", "count", "first"), module(f"usual {n}"), None)
+        attempt(promoting(project, Target("system", "count", "first"), module(f"usual {n}")), None)
         usual.append(time.perf_counter() - began)
     longest = 1.5 * min(usual)
     acknowledged, kills = {}, 0
     for n in range(promotions):
         place, source = target(rng), module(f"revision {n}")
         tries = 0
-        while (done := attempt(project, place, source, rng.uniform(0, longest))) is None:
+        act = promoting(project, place, source)
+        while (done := attempt(act, rng.uniform(0, longest))) is None:
             tries += 1
             longest *= 1.05  # promotions take longer as the catalogue grows
         longest *= 1 if tries else 0.95

@@ -1,0 +1,127 @@
+"""Rollbacks, deprecations and acceptances that were killed half-way (spec §10, §17)."""
+
+import pytest
+
+from pulsus.core.storage import chain_check, chain_record, metadata, rollback, writing
+from pulsus.core.storage.target import Target
+from pulsus.core.telemetry.redact import Redactor
+from tests.kills import killed_everywhere
+from tests.promotions import module, noon, promoted, tree
+
+ACT = """
+from dataclasses import replace
+from pulsus.core.storage import chain_accept, rollback
+from pulsus.core.storage.deprecate import deprecate
+from pulsus.core.storage.target import Target
+from pulsus.core.telemetry.redact import Redactor
+from tests.promotions import CONTEXT, module, noon, promoted
+import griffe
+
+THINGS, HELLO = Target("system", "count", "things"), Target(None, "say", "hello")
+
+def back(project):
+    kept = rollback.kept(project / "workflows", THINGS, "1.0.0")
+    promoted(project, kept.source, context=replace(CONTEXT, restores="1.0.0"))
+
+def status(project, replacement):
+    deprecate(THINGS, replacement=replacement, sunset=None, workflows_root=project / "workflows",
+        state_dir=project / ".pulsus", approved_by="alice", clock=noon, redactor=Redactor(),
+        lock_seconds=30.0)
+
+def accept(project):
+    chain_accept.accept(project / ".pulsus", by="alice", reason="looked at", damages=1,
+        records=[f"rev-20260301-{n:03}" for n in range(1500)], least=0, clock=noon,
+        redactor=Redactor())
+
+"""
+ROLLBACK = ACT + "act = back\n"
+DEPRECATE = ACT + "act = lambda project: status(project, HELLO)\n"
+REINSTATE = ACT + "act = lambda project: status(project, None)\n"
+ACCEPT = ACT + "act = accept\n"
+BEFORE = {"rollback": ROLLBACK, "deprecate": DEPRECATE, "reinstate": REINSTATE}
+
+
+def performed(code, project):
+    about: dict[str, object] = {}
+    exec(compile(code, "code", "exec"), about)
+    about["act"](project)  # type: ignore[operator]
+
+
+@pytest.fixture
+def base(tmp_path):
+    """Two tools, one in its second version."""
+    project = tmp_path / "base"
+    promoted(project, module("one"))
+    promoted(project, module("two"))
+    promoted(project, module("shared"), target=Target(None, "say", "hello"))
+    return project
+
+
+def recovered(project):
+    """What any command does first."""
+    writing.recover(project / "workflows", project / ".pulsus", clock=noon, redactor=Redactor())
+
+
+def decided(project):
+    """The key of every decision in the log, each of which must be whole."""
+    found: list[chain_record.Record] = []
+    checked = chain_check.check(project / ".pulsus/audit", each=found.append)
+    assert checked.damages == ()
+    return sorted(r.key for r in found if r.key)
+
+
+def whole(project, name):
+    """Nothing is lost, doubled or torn: log, records and changelogs tell one story."""
+    assert not (project / ".pulsus/promotion.json").exists(), name
+    root = project / "workflows"
+    records = metadata.read_all(root)
+    assert decided(project) == sorted(map(writing.decision_key, records)), name
+    entries = sum(p.read_text("utf-8").count("\n## ") for p in root.rglob("CHANGELOG.md"))
+    assert entries == len(records), name
+    for version in ("1.0.0", "1.0.1"):
+        assert rollback.kept(root, Target("system", "count", "things"), version).source, name
+    assert [p for p in tree(root) if p.endswith(".pulsus-tmp")] == [], name
+
+
+SLOW = (pytest.param(what, marks=pytest.mark.slow) for what in ("rollback", "reinstate"))
+
+
+@pytest.mark.parametrize("what", ["deprecate", *SLOW])
+def test_a_decision_killed_at_any_system_call_is_completed_or_undone(what, base, tmp_path):
+    if what == "reinstate":
+        performed(DEPRECATE, base)
+    killed, finished = killed_everywhere(base, tmp_path, BEFORE[what])
+    assert len(killed) > 20, "it was never killed"
+    before, after = tree(base / "workflows"), tree(finished / "workflows")
+    assert before != after
+    undone = 0
+    for project in killed:
+        recovered(project)
+        now = tree(project / "workflows")
+        assert now in (before, after), f"{what} killed at call {project.name}"
+        whole(project, f"{what} killed at call {project.name}")
+        undone += now == before
+        performed(BEFORE[what], project)  # asked for again, it happens once
+        assert _without_log(tree(project / "workflows")) == _without_log(after)
+        whole(project, f"{what} again after call {project.name}")
+        assert [p for p in tree(project / ".pulsus") if "promotion.json" in p] == []
+    assert 0 < undone < len(killed)
+
+
+def _without_log(files):
+    """Contents without what follows from how often the log's head was read."""
+    return {name: data for name, data in files.items() if not name.endswith("metadata.jsonl")}
+
+
+def test_an_acceptance_killed_at_any_system_call_can_be_made_again(base, tmp_path):
+    log = base / ".pulsus/audit/decisions-000001.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"version":"1.0.1"', b'"version":"1.0.2"'))
+    killed, _ = killed_everywhere(base, tmp_path, ACCEPT)
+    assert len(killed) > 8, "it was never killed"
+    for project in killed:
+        if chain_check.check(project / ".pulsus/audit").damages:
+            performed(ACCEPT, project)
+        assert chain_check.check(project / ".pulsus/audit").damages == (), project.name
+        promoted(project, module("three"))
+        assert chain_check.check(project / ".pulsus/audit").damages == (), project.name
+        assert log.read_bytes() == (project / ".pulsus/audit" / log.name).read_bytes()
