@@ -315,6 +315,21 @@ def test_a_plan_that_needs_more_than_glue_is_left_to_the_generator(project, ask,
     assert (alone.code, alone.json["error"]["code"]) == (5, "PLAN_UNWIRABLE")
 
 
+def test_where_a_tool_fits_the_summary_says_why_one_is_written_all_the_same(project, monkeypatch):
+    with playing(says(fenced(MODULE)), says(fenced(MODULE))) as server:
+        env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
+        asked = pulsus_here(project, "generate", COUNT, *GIVEN, "--dry-run", env=env)
+        assert "a new tool was asked for, though text/count/count_words fits" in asked.out, asked
+        monkeypatch.setattr("pulsus.routing.planned.compose", _unwirable)
+        routed = pulsus_here(project, "route", COMPOSE, env=env)
+    assert "no plan: s2 has nowhere to take 'rows' from" in routed.out
+    assert "serves every part" not in asked.out + routed.out
+
+
+def _unwirable(*_):
+    raise PlanUnwirable("s2 has nowhere to take 'rows' from")
+
+
 def test_a_generated_module_is_not_run_in_the_same_breath(ask):
     request = f"{REQUEST} of the sort"
     done = ask("route", request, "--run", "--input", "text=a")

@@ -138,9 +138,10 @@ def _decision(outcome: RouteOutcome, project: Path) -> Iterator[str]:
         steps = len(decision.plan.steps) if decision.plan else 0
         yield f"{TAG} compose plan={steps} steps: {_chain(decision.selected)}"
     else:
-        reached = any(r.p >= outcome.tau for r in outcome.candidates[:1])
-        below = f"no candidate reached τ={outcome.tau:.2f}"
-        why = "no plan serves every part" if reached else below
+        reached = [r for r in outcome.candidates[:1] if r.p >= outcome.tau]
+        why = decision.reason if reached else f"no candidate reached τ={outcome.tau:.2f}"
+        if reached and len(outcome.subintents) < 2:
+            why = f"{why}, though {reached[0].tool.id} fits (p={reached[0].p:.2f})"
         yield from _generation(outcome, why, project)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pulsus.cli.common import Session
     from pulsus.core.validators.cache import Cache, Checked
     from pulsus.core.validators.mypy import Ahead
+    from pulsus.core.validators.pipeline import Pipeline
 
     News = Callable[[Sequence[Checked]], Sequence[Checked]]
 
@@ -94,11 +95,19 @@ class Validation:
         pipeline: Judges = replace(app.pipeline(), ready=ready)
         tmp = app.tmp_dir.resolve()
         if tmp.is_dir():
-            from pulsus.routing import held, judging  # only where candidates are kept
+            from pulsus.routing import held  # only where candidates are kept
 
-            strict = replace(app.pipeline(judging.steps(app.settings.generator)), ready=ready)
-            pipeline = held.Judges(app, replace(app.pipeline(), ready=ready), strict)
+            plain = replace(app.pipeline(), ready=ready)
+            pipeline = held.Judges(app, plain, self._strict)
         return Batch(pipeline, app.define, self._steps, app.project, self._cache(), tmp)
+
+    def _strict(self) -> Pipeline:
+        """The pipeline that a model's candidates are held to."""
+        from pulsus.routing import judging  # only for those
+
+        steps = judging.steps(self._app.settings.generator)
+        ready = self._ahead.take if self._ahead else None
+        return replace(self._app.pipeline(steps), ready=ready)
 
     def _cache(self) -> Cache | None:
         app = self._app

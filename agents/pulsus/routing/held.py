@@ -7,7 +7,7 @@ note, or by the record of its writing; what nothing is known of is held to them 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,11 +58,11 @@ def _written_by_a_model(log: Path, path: Path, source: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """Validates many modules, those that are held to the guardrails with them."""
+    """Validates many modules, those that are held to the guardrails by `strict`."""
 
     project: Project
     plain: Pipeline
-    strict: Pipeline
+    strict: Callable[[], Pipeline]
 
     @property
     def network(self) -> Network | None:
@@ -73,12 +73,19 @@ class Judges:
         self, modules: Sequence[Given], *, jobs: int = 1, told: Told | None = None
     ) -> list[Proven]:
         """As `Pipeline.validate_all`."""
-        strict = [held(self.project, m.path, m.source, m.tool) for m in modules]
-        if not any(strict):
+        tmp = self.project.tmp_dir.resolve()
+        strict = {
+            n
+            for n, m in enumerate(modules)
+            if m.path.parent == tmp and held(self.project, m.path, m.source, m.tool)
+        }
+        if not strict:
             return self.plain.validate_all(modules, jobs=jobs, told=told)
         found: dict[int, Proven] = {}
-        for pipeline, wanted in ((self.strict, True), (self.plain, False)):
-            of = [n for n, each in enumerate(strict) if each is wanted]
+        for pipeline, of in (
+            (self.strict(), sorted(strict)),
+            (self.plain, [n for n in range(len(modules)) if n not in strict]),
+        ):
             proven = pipeline.validate_all([modules[n] for n in of], jobs=jobs, told=told)
             found |= dict(zip(of, proven, strict=True))
         return [found[n] for n in range(len(modules))]

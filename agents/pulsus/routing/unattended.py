@@ -57,7 +57,7 @@ def generated(
     elif doubt:
         what = f"is not promoted unattended: {doubt}"
     elif not asked:
-        what = "is not promoted unattended: no tool reached τ, and a new one was not asked for"
+        what = "is not promoted unattended: a tool was asked for, not a new one (pulsus generate)"
     elif not placed:
         what = "is not promoted unattended: its place is a guess (--domain, --action)"
     else:
