@@ -1,6 +1,21 @@
 """`python -m pulsus`, and the console script."""
 
-from pulsus.cli.main import main
+import sys
+
+
+def main() -> None:
+    """Run the command line and leave with its exit status.
+
+    Ctrl-C ends it with one line even while Pulsus is still being loaded.
+    """
+    try:
+        from pulsus.cli.main import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("error[ABORTED]: aborted\n")
+        raise SystemExit(130) from None
+
 
 if __name__ == "__main__":
     main()

