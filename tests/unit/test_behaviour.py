@@ -180,3 +180,32 @@ def test_examples_differ_where_no_one_result_fits_both(outputs):
 
 def test_only_examples_that_name_a_value_are_counted():
     assert behaviour.behaviours(shows("...", {"a": "..."}, ["..."], {"a": [1, "..."]}, [])) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"text": "echo"} -> {"vowels": ...}', 'in quotes, "...", it stands for any value'),
+        ('{"text": ...} -> 1', "what it gives has ... at character 10"),
+        ('{"text": "echo"} -> [1, ...]', "the result has ... at character 25"),
+        ('{"text": "echo"} -> vowels', "the result is no JSON at character 21 ('vowels')"),
+        ('{"text": "echo"} ->', "(the end)"),
+        ('{"text": "echo"}', "there is no `->`"),
+        ("[1] -> 2", "[1], is no object"),
+        ('{"text": "echo"} -> 2 or so', "'or so' follows the result"),
+        ("echo gives 2", "what it gives is no JSON at character 1"),
+    ],
+)
+def test_an_example_that_cannot_be_read_names_itself_the_place_and_the_way_to_write_it(
+    text, reason
+):
+    with pytest.raises(UsageError) as refused:
+        behaviour.parse(text)
+    assert repr(text) in refused.value.message
+    assert reason in refused.value.message
+    assert '{"words": 2}' in refused.value.hint
+
+
+def test_quoted_wildcards_are_read():
+    (found,) = behaviour.parse('{"text": "a"} -> {"rows": [1, "..."], "...": "..."}')
+    assert found.expected == {"rows": [1, "..."], "...": "..."}

@@ -20,6 +20,11 @@ Examples:
   pulsus generate "count the vowels of a text" --example '{"text": "echo"} -> {"vowels": 2}'
   pulsus generate "count the vowels of a text" --scaffold
 \b
+In an example "..." (in quotes) stands for any value, as the last item of a list for any more items,
+and as a key with "..." for any more keys: {"text": "a"} -> {"rows": [1, "..."], "...": "..."}
+What is left open proves nothing: unattended, two examples have to differ in values. From three on,
+one is kept from the model, and the module has to pass it.
+\b
 Exit codes: 0 done · 2 usage · 3 refused · 4 waits for approval · 5 no model · 75 model busy or away
 """
 
@@ -31,7 +36,7 @@ Exit codes: 0 done · 2 usage · 3 refused · 4 waits for approval · 5 no model
     "examples",
     multiple=True,
     metavar="JSON",
-    help="What it must do, INPUTS -> OUTPUT in JSON, or @FILE; may be given again.",
+    help='What it must do: INPUTS -> OUTPUT in JSON ("..." for any value), or @FILE; repeatable.',
 )
 @click.option(
     "--scaffold", is_flag=True, help="Write a skeleton to fill in by hand; asks no model."

@@ -25,6 +25,8 @@ _ARROW = re.compile(r"\s*(?:->|=>|→|⇒)\s*")
 _OBJECT = re.compile(r"\{")
 _DECODER = json.JSONDecoder()
 _FORM = """write '{"text": "a b"} -> {"words": 2}', or @FILE with a list as in Examples:"""
+_ANY = 'in quotes, "...", it stands for any value; as the last item of a list, for any more of them'
+_NEAR = 24
 
 
 def parse(text: str) -> tuple[Example, ...]:
@@ -170,8 +172,38 @@ def _contract_form(text: str) -> tuple[Example, ...]:
     if isinstance(value, list) and value:
         return _read(value, text)
     if value is not None or not stripped.startswith("-"):
-        raise UsageError(f"an example cannot be read: {text[:80]!r}", hint=_FORM)
+        raise UsageError(
+            f"the example {text[:80]!r} cannot be read: {_reason(stripped)}", hint=_FORM
+        )
     return _checked(stripped, text)
+
+
+def _reason(text: str) -> str:
+    """Why a text is no `INPUTS -> OUTPUT`."""
+    try:
+        inputs, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError) as error:
+        return _no_json("what it gives", text, 0, error)
+    if not isinstance(inputs, dict):
+        return f"what it gives, {json.dumps(inputs)[:_NEAR]}, is no object of arguments by name"
+    arrow = _ARROW.match(text, end)
+    if not arrow:
+        return "after what it gives there is no `->` and result"
+    try:
+        _, end = _DECODER.raw_decode(text, arrow.end())
+    except (ValueError, RecursionError) as error:
+        return _no_json("the result", text, arrow.end(), error)
+    return f"{text[end:].strip()[:_NEAR]!r} follows the result"
+
+
+def _no_json(what: str, text: str, start: int, error: Exception) -> str:
+    at = error.pos if isinstance(error, json.JSONDecodeError) else start
+    near = text[at:].strip()
+    if near.startswith("..."):
+        return f"{what} has ... at character {at + 1}, which is no JSON: {_ANY}"
+    found = repr(near[:_NEAR]) if near else "the end"
+    said = error.msg if isinstance(error, json.JSONDecodeError) else "it is too deep"
+    return f"{what} is no JSON at character {at + 1} ({found}): {said}"
 
 
 def _read(found: Sequence[JsonValue], text: str) -> tuple[Example, ...]:
@@ -182,7 +214,7 @@ def _read(found: Sequence[JsonValue], text: str) -> tuple[Example, ...]:
 def _checked(section: str, text: str) -> tuple[Example, ...]:
     read, errors = examples.read(section, None)
     if errors:
-        raise UsageError(f"an example cannot be used: {errors[0]} ({text[:80]!r})", hint=_FORM)
+        raise UsageError(f"the example {text[:80]!r} cannot be used: {errors[0]}", hint=_FORM)
     return read
 
 
