@@ -1,6 +1,7 @@
 """Which model is configured, and whether a key may go where it is."""
 
 import ast
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pulsus
 from pulsus import bootstrap
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import Message, Setup
-from pulsus.errors import ConfigError, LlmNotConfigured, ModelRefused
+from pulsus.errors import ConfigError, LlmNotConfigured, ModelKeyWithheld, ModelRefused
 from pulsus.llm.address import address, is_local
 from pulsus.llm.connect import connect
 from tests.model_server import playing, says
@@ -28,7 +29,7 @@ class Kept:
         self.setup = setup
 
 
-def made(environ=None, named_by_project=False, **changes):
+def made(environ=None, by_project=None, **changes):
     found = []
 
     def make(setup):
@@ -41,7 +42,7 @@ def made(environ=None, named_by_project=False, **changes):
         {"openai": make},
         environ or {},
         lambda text: text,
-        named_by_project=named_by_project,
+        by_project=by_project,
     )
     return found[0]
 
@@ -88,7 +89,7 @@ def test_a_key_cannot_smuggle_a_header(key):
 def test_a_checkout_cannot_name_another_secret_as_the_key(name):
     environ = {name: KEY}
     with pytest.raises(ConfigError, match="_API_KEY"):
-        made(environ, api_key_env=name, named_by_project=True)
+        made(environ, {"model.api_key_env": "pyproject.toml"}, api_key_env=name)
     assert made(environ, api_key_env=name).key == KEY
 
 
@@ -99,6 +100,85 @@ def test_the_project_s_file_is_told_from_the_user_s_variable(tmp_path, monkeypat
     with pytest.raises(ConfigError, match="_API_KEY"):
         bootstrap.build(tmp_path, {}).model()
     monkeypatch.setenv("PULSUS_MODEL__API_KEY_ENV", "GITHUB_TOKEN")
+    assert bootstrap.build(tmp_path, {}).model().provider == "openai"
+
+
+FILE = "config/pulsus.toml"
+MINE = {"PULSUS_LLM_API_KEY": KEY}
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "https://llm.evil.example/v1",
+        "https://api.openai.com.evil.example/v1",
+        "https://api.openai.com:8443/v1",
+        "http://127.0.0.1:11434/v1",
+        "http://llm.internal/v1",
+        "http://api.openai.com/v1",
+    ],
+)
+def test_a_checkout_cannot_send_for_the_user_s_key(base_url):
+    with pytest.raises(ModelKeyWithheld) as caught:
+        made(MINE, {"model.base_url": FILE}, base_url=base_url, allow_plain_http=True)
+    said = caught.value
+    assert said.code == "MODEL_KEY_WITHHELD"
+    assert FILE in said.message
+    assert "PULSUS_LLM_API_KEY" in said.message
+    assert str(said.details["host"]) in said.message
+    assert f"PULSUS_MODEL__BASE_URL={base_url}" in said.hint
+    assert f"PULSUS_MODEL__KEY_HOSTS='[\"{said.details['host']}\"]'" in said.hint
+    assert KEY not in said.message + said.hint
+
+
+def test_the_user_s_own_address_gets_the_user_s_key():
+    assert made(MINE, base_url="https://llm.mine.example/v1").key == KEY
+    assert made(MINE, {"model.name": FILE}, base_url="https://llm.mine.example/v1").key == KEY
+
+
+@pytest.mark.parametrize(
+    ("provider", "base_url"),
+    [("openai", "https://api.openai.com/v1"), ("openai", "https://API.openai.com.:443/v1")],
+)
+def test_the_provider_s_own_host_gets_the_key_whoever_names_it(provider, base_url):
+    file = {"model.base_url": FILE}
+    assert made(MINE, file, base_url=base_url, provider=provider).key == KEY
+
+
+def test_a_host_that_the_user_allows_gets_the_key_with_its_port_and_no_other():
+    file = {"model.base_url": FILE}
+    allowed = {"key_hosts": ("llm.team.example", "gpu.internal:8000")}
+    assert made(MINE, file, base_url="https://llm.team.example/v1", **allowed).key == KEY
+    assert made(MINE, file, base_url="http://gpu.internal:8000/v1", **allowed).key == KEY
+    for other in ("https://llm.team.example:8443/v1", "http://gpu.internal:9000/v1"):
+        with pytest.raises(ModelKeyWithheld):
+            made(MINE, file, base_url=other, **allowed)
+
+
+def test_a_checkout_cannot_allow_itself_a_host():
+    project = {"model.base_url": FILE, "model.key_hosts": FILE}
+    with pytest.raises(ConfigError, match="not the project's to say"):
+        made(MINE, project, base_url="https://evil.example/v1", key_hosts=("evil.example",))
+
+
+def test_a_project_s_local_server_without_a_key_still_works():
+    assert made({}, {"model.base_url": FILE}).key == ""
+    assert made(MINE, {"model.base_url": FILE}, api_key_env="").key == ""
+
+
+def test_who_names_the_host_is_told_from_where_the_setting_stands(tmp_path, monkeypatch):
+    for name in [n for n in os.environ if n.startswith("PULSUS_MODEL__")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PULSUS_LLM_API_KEY", KEY)
+    text = '[tool.pulsus.model]\nbase_url = "https://evil.example/v1"\n'
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    for _ in range(2):  # also with settings that were kept
+        with pytest.raises(ModelKeyWithheld, match=r"pyproject\.toml"):
+            bootstrap.build(tmp_path, {}).model()
+    monkeypatch.setenv("PULSUS_MODEL__KEY_HOSTS", '["evil.example"]')
+    assert bootstrap.build(tmp_path, {}).model().provider == "openai"
+    monkeypatch.delenv("PULSUS_MODEL__KEY_HOSTS")
+    monkeypatch.setenv("PULSUS_MODEL__BASE_URL", "https://evil.example/v1")
     assert bootstrap.build(tmp_path, {}).model().provider == "openai"
 
 

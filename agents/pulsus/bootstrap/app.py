@@ -229,14 +229,16 @@ class App:
         """
         from pulsus.llm.connect import connect
 
-        origin = self.origin("model.api_key_env")
+        keys = ("model.api_key_env", "model.base_url", "model.key_hosts")
         return connect(
             self.settings.model,
             self.contributions.model_providers,
             os.environ,
             self.redactor.redact,
             redact_own=self.redactor.redact_derived,
-            named_by_project=origin in remembered.SOURCES,
+            by_project={
+                key: origin for key in keys if (origin := self.origin(key)) in remembered.SOURCES
+            },
         )
 
     def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:

@@ -174,6 +174,7 @@ class ModelConfig(Section):
     temperature: Annotated[float, Limits(ge=0.0, le=2.0)] = 0.3
     base_url: str = ""
     api_key_env: str = "PULSUS_LLM_API_KEY"
+    key_hosts: tuple[str, ...] = ()
     allow_plain_http: bool = False
     connect_seconds: Seconds = 10.0
     read_seconds: Seconds = 300.0

@@ -32,6 +32,13 @@ class ModelRefused(ModelError):
     exit_status = 2
 
 
+class ModelKeyWithheld(ModelError):
+    """The user's key would go to a host that only a file of the project names."""
+
+    code = "MODEL_KEY_WITHHELD"
+    exit_status = 2
+
+
 class ModelUrlWrong(ModelError):
     """There is no model server of that kind at the address."""
 

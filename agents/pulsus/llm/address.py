@@ -25,6 +25,16 @@ class Address:
     base: str
     local: bool
     encrypted: bool
+    host: str = ""
+    port: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Host and port, as a key is bound to them; the port of HTTPS is left out."""
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return (
+            shown if self.port in (None, 443) and self.encrypted else f"{shown}:{self.port or 80}"
+        )
 
     def of(self, path: str) -> str:
         """The URL of an endpoint below the base."""
@@ -57,7 +67,8 @@ def address(base_url: str) -> Address:
     for endpoint in _ENDPOINTS:
         if base.endswith(endpoint):
             raise _wrong(f"= {base!r} ends in {endpoint}", f"use {base.removesuffix(endpoint)}")
-    return Address(base, is_local(host), parts.scheme == "https")
+    name = host.lower().rstrip(".")
+    return Address(base, is_local(host), parts.scheme == "https", name, parts.port)
 
 
 def is_local(host: str) -> bool:

@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping
 
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import MakeProvider, Setup
-from pulsus.errors import ConfigError, LlmNotConfigured, ModelRefused
+from pulsus.errors import ConfigError, LlmNotConfigured, ModelKeyWithheld, ModelRefused
 from pulsus.llm.address import Address, address
 from pulsus.llm.gate import Gate
 
 _OWN_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY\Z")
 OVER_HTTP = ("openai", "anthropic")
+KNOWN_HOSTS = {"openai": "api.openai.com", "anthropic": "api.anthropic.com"}
+"""The provider's own host: a key of theirs may go there, whoever says so."""
+
 _NOWHERE = Address("", local=True, encrypted=False)
 _HEADER_SAFE = re.compile(r"[!-~]+\Z")
 
@@ -24,14 +27,14 @@ def connect(
     redact: Callable[[str], str],
     *,
     redact_own: Callable[[str], str] | None = None,
-    named_by_project: bool = False,
+    by_project: Mapping[str, str] | None = None,
 ) -> Gate:
     """The configured model; `redact_own` is Gate's.
 
-    `named_by_project`: the name of the key's variable stands in a file of the project, which
-    others may have written. A plugin's provider may do without a `base_url`. Raises
-    LlmNotConfigured where there is none and one is needed; ConfigError; ModelRefused where a key is
-    needed and there is none.
+    `by_project`: the settings that stand in a file of the project, which others may have written,
+    and in which file. A plugin's provider may do without a `base_url`. Raises LlmNotConfigured
+    where there is none and one is needed; ConfigError; ModelKeyWithheld; ModelRefused where a key
+    is needed and there is none.
     """
     if not settings.base_url and settings.provider in OVER_HTTP:
         raise not_configured(settings)
@@ -43,7 +46,7 @@ def connect(
             key="model.provider",
         )
     place = address(settings.base_url) if settings.base_url else _NOWHERE
-    key = _key(settings, environ, place, named_by_project)
+    key = _key(settings, environ, place, by_project or {})
     setup = Setup(settings, key, redact)
     return Gate(make(setup), setup, redact_own)
 
@@ -60,10 +63,13 @@ def not_configured(settings: ModelConfig) -> LlmNotConfigured:
 
 
 def _key(
-    settings: ModelConfig, environ: Mapping[str, str], place: Address, named_by_project: bool
+    settings: ModelConfig,
+    environ: Mapping[str, str],
+    place: Address,
+    by_project: Mapping[str, str],
 ) -> str:
     name = settings.api_key_env
-    if name and named_by_project and not _OWN_KEY.match(name):
+    if name and "model.api_key_env" in by_project and not _OWN_KEY.match(name):
         raise ConfigError(
             f"setting model.api_key_env = {name!r}: a file of the project may name only "
             "variables that end in _API_KEY, so that a checkout cannot send off other secrets",
@@ -73,6 +79,7 @@ def _key(
     key = environ.get(name, "").strip() if name else ""
     if not key:
         return _no_key(name, place)
+    _require_meant(settings, place, by_project)
     if not _HEADER_SAFE.match(key):
         raise ConfigError(f"the key in {name} holds characters no key has", hint="set it again")
     if not (place.encrypted or place.local or settings.allow_plain_http):
@@ -82,6 +89,35 @@ def _key(
             key="model.base_url",
         )
     return key
+
+
+def _require_meant(settings: ModelConfig, place: Address, by_project: Mapping[str, str]) -> None:
+    """Raise where the key would go to whom only the project's files name.
+
+    The key is the user's; a checkout must not be able to send for it. Whoever said where it goes is
+    the user too (environment, flag), or it is the provider's own host.
+    """
+    if "model.key_hosts" in by_project:
+        raise ConfigError(
+            f"setting model.key_hosts stands in {by_project['model.key_hosts']}: who may get your "
+            "key is not the project's to say",
+            hint="take it out there; set PULSUS_MODEL__KEY_HOSTS yourself if the host is yours",
+            key="model.key_hosts",
+        )
+    file = by_project.get("model.base_url")
+    known = place.encrypted and place.place == KNOWN_HOSTS.get(settings.provider)
+    if file is None or known or place.place in (h.lower() for h in settings.key_hosts):
+        return
+    raise ModelKeyWithheld(
+        f"the key in {settings.api_key_env} is not sent to {place.place}: that host is named by "
+        f"{file}, a file of the project, and not by you",
+        hint=f"if it is meant to get your key, set PULSUS_MODEL__BASE_URL={place.base} or "
+        f"PULSUS_MODEL__KEY_HOSTS='[\"{place.place}\"]'; where it wants no key, unset "
+        f'{settings.api_key_env} or set PULSUS_MODEL__API_KEY_ENV=""',
+        host=place.place,
+        variable=settings.api_key_env,
+        origin=file,
+    )
 
 
 def _no_key(name: str, place: Address) -> str:
