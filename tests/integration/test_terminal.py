@@ -287,6 +287,16 @@ def test_a_narrow_terminal_shows_help_and_errors(folder):
     assert "--non-interactive" in done.out
 
 
+@pytest.mark.parametrize("columns", [50, 80])
+def test_the_checks_of_this_machine_fit_a_terminal(folder, columns):
+    size = (60, columns)
+    child = pexpect.spawn(str(PULSUS), ["doctor"], cwd="/", encoding="utf-8", dimensions=size)
+    child.expect(pexpect.EOF, timeout=60)
+    child.close()
+    assert "catalogue" in child.before
+    assert max(map(len, child.before.split("\r\n"))) <= columns
+
+
 def test_a_long_error_is_folded_on_a_terminal_and_whole_in_a_pipe(folder):
     name = "a_tool_of_a_rather_long_name_that_nobody_has_written"
     child = pexpect.spawn(

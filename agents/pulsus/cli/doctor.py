@@ -19,6 +19,7 @@ from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
+    from pulsus.cli.checklist import Row
     from pulsus.cli.doctor_model import Examined
 
 
@@ -57,8 +58,18 @@ def command(session: Session, model: bool) -> None:
     else:
         rows = [(_mark(c), c.name, c.found, "" if c.ok else c.hint) for c in checks]
         rows += examined.rows() if examined else []
-        output.table(("", "what", "found", "what to do"), rows)
+        _tell(rows)
     raise SystemExit(0 if working and (examined is None or examined.ready) else 3)
+
+
+def _tell(rows: Sequence[Row]) -> None:
+    wide = output.width()
+    if wide is None:
+        output.table(("", "what", "found", "what to do"), rows)
+        return
+    from pulsus.cli import checklist
+
+    click.echo("\n".join(checklist.lines(rows, wide)))
 
 
 def _examined(session: Session) -> Examined:

@@ -9,24 +9,32 @@ _LEAST = 20
 _HINT = "  hint: "
 
 
-def fold(line: str, width: int) -> str:
+def fold(line: str, width: int, *, hanging: int | None = None) -> str:
     """`line` on as many lines as `width` columns ask for, all but the first hanging under it.
 
-    No word is cut, so that a path or a command can still be copied. A line that fits stays as it
-    is, its spaces among them; colours take no room.
+    They begin at column `hanging`; without it a little to the right of the first. No word is cut,
+    so that a path or a command can still be copied. A line that fits stays as it is; colours take
+    no room.
     """
     if _shown(line) <= width:
         return line
     start = len(line) - len(line.lstrip(" "))
-    hanging = " " * (len(_HINT) if line.startswith(_HINT) else start + 2)
-    first, *words = line.split()
-    lines = [" " * start + first]
+    if hanging is None:
+        hanging = len(_HINT) if line.startswith(_HINT) else start + 2
+    head = line[: max(hanging, start)] if _aligned(line, hanging) else " " * start
+    first, *words = line[len(head) :].split()
+    lines = [head + first]
     for word in words:
         if _shown(lines[-1]) + 1 + _shown(word) <= max(width, _LEAST):
             lines[-1] += f" {word}"
         else:
-            lines.append(hanging + word)
+            lines.append(" " * hanging + word)
     return "\n".join(lines)
+
+
+def _aligned(line: str, column: int) -> bool:
+    """Whether a text begins at that column of `line`, after at least two spaces."""
+    return line[:column].endswith("  ")
 
 
 def _shown(text: str) -> int:
