@@ -123,7 +123,9 @@ def test_another_tool_does_not_inherit_it(project):
 
 
 def write(folder, kind, effects, body):
-    needs = "import subprocess" if "subprocess" in body else "from pathlib import Path"
+    names = ("subprocess", "threading", "time", "Path")
+    lines = {name: f"import {name}" for name in names} | {"Path": "from pathlib import Path"}
+    needs = "\n".join(lines[name] for name in names if f"{name}." in body or f"{name}(" in body)
     text = (
         f'"""Tool.\n\n{kind}{effects}"""\n\nimport contextlib\n{needs}\n\n\ndef run() -> int:\n'
         f'    """One."""\n    with contextlib.suppress(OSError):\n        {body}\n    return 1\n'
@@ -150,6 +152,37 @@ def test_a_read_tool_that_tries_to_write_is_refused(tmp_path):
     done = write(make(tmp_path), "Kind: read\n\n", "", TOUCH)
     assert done.code == 3
     assert "changes /etc/made (Kind: read)" in done.json["modules"][0]["steps"][-1]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        pytest.param(
+            'subprocess.run(["touch", "/usr/made"], check=False, capture_output=True)',
+            "changes /usr/made (Kind: read)",
+            id="by a program",
+        ),
+        pytest.param(
+            "threading.Timer(0.3, Path.touch, [Path('/usr/made')]).start()",
+            "changes /usr/made (Kind: read)",
+            id="after it returned",
+        ),
+        pytest.param(
+            "threading.Thread(target=time.sleep, args=(9,), name='late', daemon=True).start()",
+            "leaves thread 'late' running (Kind: read)",
+            id="by a thread that nobody waits for",
+        ),
+        pytest.param(
+            'subprocess.Popen(["sleep", "60"])',
+            "it returned, but left its process sleep running: wait for it or end it",
+            id="by a process that nobody waits for",
+        ),
+    ],
+)
+def test_what_is_done_elsewhere_or_later_is_refused_too(tmp_path, body, message):
+    done = write(make(tmp_path), "Kind: read\n\n", "", body)
+    assert done.code == 3
+    assert message in done.json["modules"][0]["steps"][-1]["message"]
 
 
 def test_undeclared_effects_are_reported_and_the_promoted_tool_counts_as_write(tmp_path):

@@ -4,9 +4,11 @@ import struct
 
 import pytest
 
+from pulsus.core.sandbox import traps
 from pulsus.core.sandbox.seccomp import program, supported
 
 ALLOW, KILL, EPERM, ENOSYS = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
+ASK = 0x7FC00000
 X86, ARM = ("x86_64", 0xC000003E), ("aarch64", 0xC00000B7)
 
 
@@ -81,3 +83,33 @@ def test_a_processor_without_a_filter_is_named_unsupported():
     assert not supported("riscv64")
     with pytest.raises(KeyError):
         program("riscv64")
+
+
+@pytest.mark.parametrize(
+    ("cpu", "number", "args", "answer"),
+    [
+        pytest.param(X86, 0, (), ALLOW, id="read"),
+        pytest.param(X86, 1, (), ALLOW, id="write to what is open"),
+        pytest.param(X86, 257, (0, 1, 0o2000000), ALLOW, id="open to read"),
+        pytest.param(X86, 257, (0, 1, 0o1), ASK, id="open to write"),
+        pytest.param(X86, 257, (0, 1, 0o100), ASK, id="create"),
+        pytest.param(X86, 2, (1, 0o2), ASK, id="old open"),
+        pytest.param(ARM, 56, (0, 1, 0o1000), ASK, id="empty"),
+        pytest.param(X86, 437, (), ASK, id="openat2, whose flags are in memory"),
+        pytest.param(X86, 44, (1, 2, 3, 0, 0), ALLOW, id="send to who is connected"),
+        pytest.param(X86, 44, (1, 2, 3, 0, 7), ASK, id="send to somebody"),
+        pytest.param(X86, 44, (1, 2, 3, 0, 1 << 32), ASK, id="send to a high address"),
+        pytest.param(X86, 41, (2, 1), ALLOW, id="stream socket"),
+        pytest.param(X86, 41, (2, 3 | 0o2000000), ASK, id="raw socket"),
+        pytest.param(X86, 59, (), ASK, id="execve"),
+        pytest.param(ARM, 129, (), ASK, id="kill"),
+        pytest.param(ARM, 0xFFFF, (), ALLOW, id="no such call"),
+    ],
+)
+def test_only_calls_that_may_change_something_are_shown_to_the_host(cpu, number, args, answer):
+    assert verdict(traps.program(cpu[0]), cpu[1], number, *args) == answer
+
+
+def test_no_call_is_both_shown_and_refused():
+    refused = [n for n in traps.names("x86_64") if verdict(program("x86_64"), X86[1], n) == EPERM]
+    assert [traps.names("x86_64")[n] for n in refused] == ["socket"]  # by its family alone

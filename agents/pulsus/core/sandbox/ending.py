@@ -47,10 +47,7 @@ def wait_for_threads() -> None:
 
 def run_exit_handlers() -> None:
     """Those of `atexit`, and so of `weakref.finalize`, last registered first."""
-    try:  # noqa: SIM105 - `contextlib` is slow to import
-        _run_handlers()
-    except BaseException:  # noqa: BLE001 - before 3.10 the last failure is raised again
-        pass
+    _run_handlers()
 
 
 def drop(modules: list[types.ModuleType]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox import bubblewrap, cgroups, policy, runner, seccomp
+from pulsus.core.sandbox import bubblewrap, cgroups, listener, policy, runner, seccomp
 from pulsus.core.sandbox.command import is_root
 from pulsus.core.sandbox.job import Job
 
@@ -82,7 +82,7 @@ def _working(program: Path) -> SandboxStatus:
     start = "dropped from root to nobody" if is_root() else "as this user"
     how = (
         f"bubblewrap {start}: namespaces, no network, read-only system, system-call filter, "
-        f"{_limited_by()}"
+        f"{_limited_by()}, {_observed_by()}"
     )
     return SandboxStatus(
         works=True,
@@ -101,6 +101,13 @@ def _limited_by() -> str:
     except cgroups.NoGroups as why:
         return f"limits by rlimits and a watcher ({why})"
     return f"limits by control groups of version {found.version} beside them"
+
+
+def _observed_by() -> str:
+    why = listener.objection()
+    return (
+        f"effects seen by Python's own events only ({why})" if why else "effects seen by the kernel"
+    )
 
 
 def _broken(reason: str, hint: str) -> SandboxStatus:
