@@ -149,6 +149,21 @@ def test_a_promotion_says_what_its_proof_could_reach(project, host):
     assert pulsus(project, "audit").code == 0
 
 
+def test_a_new_version_is_compared_with_the_same_hosts_in_reach(project, host):
+    place = ("--domain", "web", "--action", "fetch", "--yes", "--allow-network", host)
+    lay(project, host)
+    assert pulsus(project, "promote", MODULE, *place).code == 0
+    path = project / MODULE
+    shown = f'Examples:\n    - inputs: {{url: "http://{host}/"}}\n      output: {{text: "hello"}}'
+    other = shown.replace('/"}', '/other"}')
+    text = path.read_text(encoding="utf-8")
+    assert shown in text
+    path.write_text(text.replace(shown, other), encoding="utf-8")
+    done = pulsus(project, "promote", MODULE, *place, "--output", "json")
+    assert done.code == 0, done.out
+    assert (done.json["promotion"]["bump"], done.json["promotion"]["version"]) == ("patch", "1.0.1")
+
+
 def test_a_plan_names_what_its_dry_run_could_reach(project):
     settle(project, '[sandbox]\nnetwork = ["API.example.org.:443"]\n')
     done = pulsus_here(project, "route", "count the words of the text", "--plan")

@@ -183,7 +183,9 @@ TARGET = Target("system", "count", "things")
 
 def test_what_the_examples_showed_is_in_the_record_and_the_changelog(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
-    shown = promoter(tmp_path, lambda old, new: (Change("major", "example 1 gives 3, it was 2"),))
+    shown = promoter(
+        tmp_path, lambda old, new, network: (Change("major", "example 1 gives 3, it was 2"),)
+    )
     done = shown.promote(validated(module(OLD + "  # more")), TARGET)
     assert (done.version, done.changes) == ("2.0.0", ("major: example 1 gives 3, it was 2",))
     folder = tmp_path / "workflows/domains/system"
@@ -196,7 +198,7 @@ def test_the_examples_of_a_moved_tool_are_those_of_its_old_place(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
     seen = []
 
-    def replay(old, new):
+    def replay(old, new, network):
         seen.append((old, new))
         return ()
 
@@ -212,7 +214,7 @@ def test_a_version_promoted_meanwhile_is_compared_anew_and_never_with_an_older_o
     between, last = module(OLD + "  # between"), module(OLD + "  # last")
     seen: list[bytes] = []
 
-    def replay(old, new):
+    def replay(old, new, network):
         if not seen:
             promoted(tmp_path, between, target=TARGET)
         seen.append(old)

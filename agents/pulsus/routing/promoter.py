@@ -19,8 +19,8 @@ from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 
-Replay = Callable[[bytes, bytes], tuple[Change, ...]]
-"""The bytes before and now → what calls like the earlier examples notice."""
+Replay = Callable[[bytes, bytes, tuple[str, ...]], tuple[Change, ...]]
+"""The bytes before and now, hosts to reach → what calls like the earlier examples notice."""
 
 _COMPARISONS = 8
 """Times to run the examples anew because somebody else promoted the same tool meanwhile."""
@@ -91,7 +91,7 @@ class CataloguePromoter:
                 replaces=self.replaces,
                 restores=self.restores,
                 find=self.find,
-                behaviour=self._behaviour(validated.source, target),
+                behaviour=self._behaviour(validated, target),
                 **self._origin(validated.source),
             ),
             clock=self.clock,
@@ -124,7 +124,7 @@ class CataloguePromoter:
             kind=record.kind,
         )
 
-    def _behaviour(self, source: bytes, target: Target) -> versioning.Behaviour | None:
+    def _behaviour(self, validated: ValidatedModule, target: Target) -> versioning.Behaviour | None:
         """What the examples of the revision that is replaced show; sandboxes run, no lock held."""
         if self.replay is None:
             return None
@@ -133,10 +133,11 @@ class CataloguePromoter:
         latest = before.latest
         if latest is None:
             return versioning.Behaviour(None, ())
+        source, network = validated.source, validated.report.network
         same = latest.tool_hash == tool_hash(source)
         old = None if same else before.bytes_of(latest.tool_hash)
         return versioning.Behaviour(
-            latest.tool_hash, () if old is None else self.replay(old, source)
+            latest.tool_hash, () if old is None else self.replay(old, source, network)
         )
 
     def _origin(self, source: bytes) -> dict[str, Any]:

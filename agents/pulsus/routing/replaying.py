@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ from pulsus.record import dataclass
 from pulsus.routing.project import Project
 
 if TYPE_CHECKING:
+    from pulsus.core.sandbox.job import Job, Outcome
+    from pulsus.core.sandbox.policy import Limits
     from pulsus.core.storage.interface import Change
 
 
@@ -18,17 +21,20 @@ class Replaying:
 
     project: Project
 
-    def __call__(self, old: bytes, new: bytes) -> tuple[Change, ...]:
-        """What calls like the examples of `old` notice of `new`."""
+    def __call__(self, old: bytes, new: bytes, network: tuple[str, ...] = ()) -> tuple[Change, ...]:
+        """What calls like the examples of `old` notice of `new`; both may reach `network`."""
+        from pulsus.core.sandbox import policy
         from pulsus.core.sandbox.anywhere import run_sandboxed  # late: only a new version needs it
-        from pulsus.core.sandbox.policy import Limits
         from pulsus.core.validators.replay import Replay
         from pulsus.routing.modules import steps_of
 
+        def run(job: Job, limits: Limits) -> Outcome:
+            return run_sandboxed(replace(job, network=network), limits, self.project.interpreter)
+
         settings = self.project.settings
         return Replay(
-            Limits.of(settings.sandbox, settings.validation.import_seconds),
-            partial(run_sandboxed, python=self.project.interpreter),
+            policy.Limits.of(settings.sandbox, settings.validation.import_seconds),
+            run,
             partial(steps_of, self.project),
             self.project.redactor,
         )(old, new)
