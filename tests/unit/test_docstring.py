@@ -127,4 +127,19 @@ def test_secrets_are_names():
     assert docstring.secrets("API_TOKEN, db.password") == (("API_TOKEN", "db.password"), ())
     assert docstring.secrets("none") == ((), ())
     assert docstring.secrets(None) == ((), ())
-    assert docstring.secrets("the API token")[1] == ("Secrets: 'the API token' is not a name",)
+    (said,) = docstring.secrets("the API token")[1]
+    assert said.startswith("Secrets: 'the API token' is not a name: write the names alone, on one")
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "API_TOKEN: for the service\nOTHER_KEY",
+        "- API_TOKEN\n- OTHER_KEY",
+        "API_TOKEN\nOTHER_KEY (optional)",
+    ],
+    ids=["entries", "list", "lines"],
+)
+def test_secrets_written_as_a_block_are_refused_with_the_line_to_write(section):
+    (said,) = docstring.secrets(section)[1]
+    assert said.endswith("on one line, with commas between: `Secrets: API_TOKEN, OTHER_KEY`")

@@ -10,7 +10,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, allow, common, network_option
-from pulsus.errors import ApprovalNeeded
+from pulsus.errors import ApprovalNeeded, UsageError
 
 if TYPE_CHECKING:
     from pulsus.core.storage.semver import Bump
@@ -59,6 +59,10 @@ def command(
     from pulsus.routing.modules import file_module
 
     allow(session, network)
+    if owner is not None and not owner.strip():
+        raise UsageError(
+            "--owner '' names nobody", hint="leave it out to keep the owner, or name a team"
+        )
     target = Target(domain, action, name or path.stem)
     module = file_module(session.app, path.resolve(), target)
     promoter = replace(

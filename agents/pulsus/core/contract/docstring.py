@@ -21,6 +21,7 @@ _ALIASES = {
 _HEADER = re.compile(rf"({'|'.join((*SECTIONS, *_ALIASES))}):(?:[ \t]+(.*))?$")
 _ENTRY = re.compile(r"(\*{0,2}\w+)(?:\s*\((.*?)\))?:(?:\s+(.*))?$")
 _SECRET = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _TYPE_WORDS = frozenset(
     ("Any", "None", "bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple")
 )
@@ -161,9 +162,16 @@ def secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     bad = [name for name in wanted if not _SECRET.fullmatch(name)]
     ours = [name for name in wanted if name.lower().startswith("pulsus_")]
     return wanted, (
-        *(f"Secrets: {one_line(name)!r} is not a name" for name in bad),
+        *(f"Secrets: {one_line(name)!r} is not a name{_as_names(name)}" for name in bad),
         *(f"Secrets: {name} is Pulsus's own setting: take another name" for name in ours),
     )
+
+
+def _as_names(written: str) -> str:
+    """How the names that stand in a list, a block or prose are to be written."""
+    found = dict.fromkeys(_VARIABLE.findall(written))
+    shown = ", ".join(found) or "API_TOKEN, OTHER_KEY"
+    return f": write the names alone, on one line, with commas between: `Secrets: {shown}`"
 
 
 def names(text: str) -> tuple[str, ...]:
