@@ -390,3 +390,14 @@ def test_gc_does_not_seal_a_log_that_was_changed_and_says_where(project):
     assert (done.code, done.json["error"]["code"]) == (1, "AUDIT_TAMPERED")
     assert "decisions-000001.jsonl:3" in done.json["error"]["message"]
     assert not (project / ".pulsus/audit/decisions-000002.jsonl").exists()
+
+
+def test_a_fresh_project_is_clean_and_a_starter_record_changed_later_is_found(tmp_path):
+    assert pulsus_here(tmp_path, "init", "shop").code == 0
+    shop = tmp_path / "shop"
+    done = audited(shop, "--strict")
+    assert (done.code, found(shop, level="warning")) == (0, []), done.out
+    path = shop / "workflows/domains/storage/usage/metadata.jsonl"
+    path.write_text(path.read_text("utf-8").replace('"stable"', '"deprecated"'), encoding="utf-8")
+    assert found(shop, level="warning") == ["LOG_ELSEWHERE"]
+    assert audited(shop, "--strict").code == 1

@@ -32,7 +32,8 @@ def test_a_second_time_changes_nothing(tmp_path):
     before = tree(tmp_path)
     done = pulsus(tmp_path, "init", "--output", "json")
     assert done.json["created"] == []
-    assert done.json["kept"] == len([path for path in tmp_path.rglob("*") if path.is_file()])
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert done.json["kept"] == len([p for p in files if tmp_path / ".pulsus" not in p.parents])
     assert tree(tmp_path) == before
 
 

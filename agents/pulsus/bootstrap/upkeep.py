@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,3 +73,10 @@ class Upkeep:
 
         ground = self.ground
         return accept(ground.state_dir, logged, reason, clock=ids.utc_now, redactor=ground.redactor)
+
+    def log_starter(self, made: Iterable[Path]) -> None:
+        """Record in the decision log which promotions came with the starter tools."""
+        from pulsus.routing.upkeep import log_starter
+
+        ground = self.ground
+        log_starter(ground.state_dir, made, clock=ids.utc_now, redactor=ground.redactor)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,6 +11,7 @@ import click
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
 from pulsus.cli.render import relative
+from pulsus.errors import PulsusError
 
 
 @click.command()
@@ -18,12 +21,14 @@ from pulsus.cli.render import relative
 def command(session: Session, folder: Path, empty: bool) -> None:
     """Set up a catalogue in FOLDER: starter tools, settings and ignore rules.
 
-    What is there already is kept; nothing is overwritten.
+    What is there already is kept; nothing is overwritten. The decision log of FOLDER notes which
+    promotions came with the tools.
     """
     from pulsus.routing import starter
 
     root = folder if folder.is_absolute() else session.project / folder
     made, kept = starter.install(root, empty=empty)
+    _log(session, root, made)
     if session.json:
         paths = [relative(path, root) for path in made]
         output.document({"folder": str(folder), "created": paths, "kept": kept})
@@ -33,3 +38,13 @@ def command(session: Session, folder: Path, empty: bool) -> None:
         click.echo("next: write a tool below workflows/domains, then `pulsus tools check`")
         return
     click.echo('next: pulsus "how full are my disks" --explain')
+
+
+def _log(session: Session, root: Path, made: Iterable[Path]) -> None:
+    """Let the decision log know the starter's promotions; the tools are there in any case."""
+    if not any(path.suffix == ".jsonl" for path in made):
+        return
+    try:
+        replace(session, project=root.resolve()).app.upkeep.log_starter(made)
+    except PulsusError as failure:
+        output.warn(f"the starter's promotions are not in the decision log: {failure.message}")

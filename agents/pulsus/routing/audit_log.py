@@ -165,7 +165,7 @@ class _Comparison:
         new = [r for r in strange if r.key not in self.seen.accepted]
         self.unknown.update(r.key for r in strange)
         if known:
-            yield _elsewhere(known, "info", "they were accepted")
+            yield _elsewhere(known, "info", "they were accepted, or came with `pulsus init`")
         if new:
             where = "the one here does not know them" if here else "there is none here"
             yield _elsewhere(new, "warning", where)

@@ -5,10 +5,11 @@ Effect: deletes and writes files.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
-from pulsus.core.storage import chain, chain_accept, chain_check, chain_seal
+from pulsus.core.storage import chain, chain_accept, chain_check, chain_seal, metadata, writing
 from pulsus.core.storage.promote import os_user
 from pulsus.core.storage.retention import GcReport
 from pulsus.core.telemetry import ids
@@ -72,3 +73,17 @@ def accept(
         redactor=redactor,
     )
     return head.seq
+
+
+def log_starter(
+    state_dir: Path, made: Iterable[Path], *, clock: ids.Clock, redactor: Redactor
+) -> None:
+    """Record which promotions came with the starter tools; `made` are the files that were copied.
+
+    The log then knows them as they were, and a later change shows. Raises as `chain.append`.
+    """
+    files = [path for path in made if path.name == metadata.FILE_NAME]
+    keys = [writing.decision_key(record) for path in files for record in metadata.read(path)]
+    for some in chain_accept.batches(keys) if keys else ():
+        data: dict[str, JsonValue] = {"by": os_user(), "records": [*some]}
+        chain.append(state_dir, chain_accept.STARTER, data, clock=clock, redactor=redactor)

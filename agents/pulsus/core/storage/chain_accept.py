@@ -22,9 +22,14 @@ from pulsus.record import dataclass
 
 KIND = "accept"
 MORE = "accepted"
-"""A further record with keys of promotions that were accepted: a line has room for so many."""
+"""A further record with keys of promotions that were accepted."""
 
-_KEYS = 1000
+STARTER = "init"
+"""The record of `pulsus init`, with keys of the promotions that came with the starter tools."""
+
+KEYS = 1000
+"""Keys in one record: a line has room for so many."""
+
 _NAME = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LOCK_SECONDS = 30.0
 
@@ -67,8 +72,13 @@ def parse(record: Record | None) -> Accepted | None:
 def keys(record: Record) -> Iterator[str]:
     """The promotions that a record accepts although the log does not know them like that."""
     listed = record.data.get("records")
-    if record.kind in (KIND, MORE) and isinstance(listed, list):
+    if record.kind in (KIND, MORE, STARTER) and isinstance(listed, list):
         yield from (key for key in listed if isinstance(key, str))
+
+
+def batches(records: Sequence[str]) -> list[list[str]]:
+    """The keys in lists that fit into a record each; one at least."""
+    return [[*records[at : at + KEYS]] for at in range(0, len(records) or 1, KEYS)]
 
 
 def contents(segments: Sequence[Path]) -> tuple[Content, ...]:
@@ -100,7 +110,7 @@ def accept(
         except OSError as failure:
             raise storage_error(failure, folder) from failure
         number = chain_record.number(found[-1]) + 1 if found else 1
-        first, *more = [[*records[at : at + _KEYS]] for at in range(0, len(records) or 1, _KEYS)]
+        first, *more = batches(records)
         data: dict[str, JsonValue] = {
             "by": by,
             "reason": redactor.redact(reason),
