@@ -44,9 +44,11 @@ class Witness:
         name = self._names.get(number, "")
         try:
             with closing(Caller(pid, still)) as caller:
-                for kind, text in self._facts(name, caller, args):
-                    if len(self.seen[kind]) <= MOST:
-                        self.seen[kind].add(text)
+                facts = list(self._facts(name, caller, args))
+                still()  # of a process that was killed meanwhile the call is not carried out
+            for kind, text in facts:
+                if len(self.seen[kind]) <= MOST:
+                    self.seen[kind].add(text)
         except PermissionError:  # it made itself one that only root may look into
             self.seen["s"].add("hides what it does")
 
