@@ -73,3 +73,18 @@ def test_the_next_address_is_tried_where_one_does_not_answer(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", connect)
     reach("api.example.org:443").close()
     assert [host for host, _ in tried] == ["1.1.1.1", "1.0.0.1"]
+
+
+def test_a_name_with_many_dead_addresses_takes_no_longer_than_one(monkeypatch):
+    clock = iter(range(0, 1000, 4))
+    monkeypatch.setattr("pulsus.core.sandbox.reach.time.monotonic", lambda: float(next(clock)))
+    tried = names(monkeypatch, *(f"1.1.1.{n}" for n in range(99)))
+
+    def connect(self, address):
+        tried.append(address)
+        raise TimeoutError
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    with pytest.raises(TimeoutError):
+        reach("api.example.org:443")
+    assert 1 <= len(tried) < 4

@@ -262,3 +262,24 @@ def test_a_long_temporary_folder_is_no_obstacle(tmp_path, monkeypatch):
     assert path.is_socket()
     relay.close()
     assert list(deep.iterdir()) == []
+
+
+def test_many_hosts_that_do_not_answer_are_not_waited_for_one_after_the_other():
+    waiting = threading.Event()
+
+    def reach(_target):
+        waiting.wait(20)
+        raise TimeoutError
+
+    with relayed("api.example.org:80", reach=reach) as relay:
+        links = [socket.socket(socket.AF_UNIX) for _ in range(8)]
+        for link in links:
+            link.connect(str(relay.path))
+            link.sendall(b"api.example.org:80\n")
+        time.sleep(0.2)
+        began = time.monotonic()
+        relay.close()
+        assert time.monotonic() - began < 3.0
+        waiting.set()
+        for link in links:
+            link.close()

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import time
 from contextlib import suppress
 
 from pulsus.config import hosts
 
 CONNECT_SECONDS = 10.0
+"""For all addresses of a name together."""
 
 
 class Refused(Exception):
@@ -46,13 +48,17 @@ def _is_public(text: str) -> bool:
 
 
 def _connected(addresses: list[str], port: int) -> socket.socket:
-    failure = OSError("no address")
+    until = time.monotonic() + CONNECT_SECONDS
+    failure: OSError = TimeoutError()
     for each in addresses:
+        left = until - time.monotonic()
+        if left <= 0:
+            break
         version = ipaddress.ip_address(each).version
         family = socket.AF_INET6 if version == 6 else socket.AF_INET
         made = socket.socket(family, socket.SOCK_STREAM)
         try:
-            made.settimeout(CONNECT_SECONDS)
+            made.settimeout(left)
             made.connect((each, port))
             made.settimeout(None)
             with suppress(OSError):

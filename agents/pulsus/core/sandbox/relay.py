@@ -16,6 +16,7 @@ import os
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -96,9 +97,11 @@ class Relay:
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes up who waits in accept
         self._listener.close()
         self._cut()
-        for thread in (self._acceptor, *self._workers):
-            if thread.is_alive():
-                thread.join(_END_SECONDS)  # one that looks up a name still ends by itself
+        until = time.monotonic() + _END_SECONDS
+        with self._lock:
+            waiting = [t for t in (self._acceptor, *self._workers) if t.is_alive()]
+        for thread in waiting:  # one that looks up a name still ends by itself
+            thread.join(max(0.0, until - time.monotonic()))
         self.hide()
 
     def _accept(self) -> None:
