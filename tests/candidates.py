@@ -1,5 +1,7 @@
 """Module sources under validation, and a pipeline to put them through, for tests."""
 
+import functools
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -66,16 +68,22 @@ def tool_of(source: str | bytes, name: str = "double") -> ToolSpec:
 
 
 def pipeline(folder: Path, **given: Any) -> Pipeline:
-    """A pipeline that logs below `folder` and remembers mypy's work there."""
+    """A pipeline that logs below `folder`. What mypy knows of libraries is shared by all."""
     known: dict[str, Any] = {
         "validation": ValidationConfig(),
         "sandbox": SandboxConfig(),
         "log_dir": folder / "logs",
         "clock": lambda: NOON,
         "redact": lambda text: text,
-        "mypy_cache": folder / "mypy",
+        "mypy_cache": Path(_libraries().name),
     }
     return Pipeline(**{**known, **given})
+
+
+@functools.cache
+def _libraries() -> tempfile.TemporaryDirectory[str]:
+    """Reading them takes a second, and no test is about that."""
+    return tempfile.TemporaryDirectory()
 
 
 def never(job, limits) -> Outcome:

@@ -45,8 +45,17 @@ def make(folder, *overlays, warm=True):
     for name in overlays:
         lay(folder, name)
     if warm:
-        shutil.copytree(Path(_warmed().name) / ".pulsus", folder / ".pulsus")
+        kept = Path(_warmed().name) / ".pulsus"
+        shutil.copytree(kept, folder / ".pulsus", copy_function=_copied)
     return folder
+
+
+def _copied(source, target):
+    """A link where it is mypy's: a hundred files that mypy replaces whole and never writes to."""
+    if f"{os.sep}mypy{os.sep}" in str(source):
+        with contextlib.suppress(OSError):  # another file system
+            return os.link(source, target)
+    return shutil.copy2(source, target)
 
 
 @functools.cache
