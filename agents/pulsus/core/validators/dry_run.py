@@ -128,7 +128,22 @@ class DryRun:
         hint = ""
         if case.made_up:
             hint = f"; {', '.join(case.made_up)} was made up: add an Examples: item that fits"
-        return Finding(ok=False, message=f"{case.label}: {problem}{hint}", output="\n".join(shown))
+        return Finding(
+            ok=False,
+            message=f"{case.label}: {problem}{hint}",
+            output="\n".join(shown),
+            warnings=self._unreached(),
+        )
+
+    def _unreached(self) -> tuple[str, ...]:
+        """Which hosts were out of reach, where that may be why it failed."""
+        seen = self.observed.hosts if self.observed else ()
+        allowed = self.subject.network
+        hosts = tuple(h for h in seen if not h.startswith("unix:") and h not in allowed)
+        if not hosts:
+            return ()
+        fix = "allow them by --allow-network HOST:PORT, or let it say well that it has none"
+        return (f"its dry run has no network to {_some(hosts)}: {fix}",)
 
     def _warnings(self, last: Outcome) -> tuple[str, ...]:
         tool = self.subject.tool
