@@ -1,6 +1,7 @@
 """Settings validated before are used again only while nothing they come from has changed."""
 
 import os
+import shutil
 
 import pytest
 
@@ -131,3 +132,13 @@ def test_settings_of_many_environments_are_not_kept_for_ever(project, monkeypatc
         monkeypatch.setenv("PULSUS_COMPOSE__MAX_STEPS", str(number + 2))
         assert used(project).settings.compose.max_steps == number + 2
     assert len(list((project / ".pulsus/index").glob("settings-*"))) == 8
+
+
+def test_a_copy_elsewhere_of_a_project_without_settings_needs_no_validation(
+    project, validations, tmp_path_factory
+):
+    used(project)
+    copy = tmp_path_factory.mktemp("elsewhere") / "copy"
+    shutil.copytree(project, copy)
+    used(copy)
+    assert len(validations) == 1

@@ -139,7 +139,7 @@ def _bytes(path: Path) -> bytes | str:
     try:
         return path.read_bytes()
     except OSError as failure:
-        return str(failure)
+        return failure.strerror or ""  # no path: a checkout that moved has the same settings
 
 
 def _sha256(text: str) -> str:
