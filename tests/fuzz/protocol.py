@@ -26,7 +26,8 @@ from tests.ranking import tool
 WORDS = (
     *(b'"ok": true', b'"result":', b'"type": "ValueError"', b'"own": true', b'"file":'),
     *(b'{"phase": "ready"}\n', b'{"phase": "imported", "ms": 1}\n', b'"phase": "done"'),
-    *(b'{"stage": "run", "value": 1, "ms": 2, "phase": "done"}\n', b'"phase": "failed"'),
+    *(b'{"value": 1, "threads": [], "phase": "returned"}\n', b'{"phase": "joined"}\n'),
+    *(b'{"ms": 2, "threads": ["x"], "phase": "done"}\n', b'"phase": "failed"'),
     *(b'"phase": "unsafe"', b'"kind":', b'"message":', b'"trace":', b'"stage":', b'"value":'),
     *(b'"ms":', b"NaN", b"Infinity", b"1e999", b"-0.0", b"\\ud800", b"\\u001b[2J", b"\\u0000"),
     *(b"0123456789abcdef0123456789abcdef ", b"p /etc/passwd\n", b"h 10.0.0.1:80\n", b"c sh\n"),
@@ -104,7 +105,7 @@ class _Sends:
 class _Unwatched(Session):
     """A session without a process to watch."""
 
-    def _start_watching(self):
+    def _start_watching(self, calls):
         return True
 
 
@@ -128,10 +129,13 @@ def _played(process):
 
 def _holds(outcome, sent):
     if outcome.status == "ok":
-        *lines, _ = sent.split(b"\n", 3)
+        *lines, _ = sent.split(b"\n")
         said = [json.loads(line.removeprefix(f"{NONCE} ".encode())) for line in lines]
         assert all(line.startswith(NONCE.encode()) for line in lines)
-        assert [message["phase"] for message in said] == ["ready", "imported", "done"]
+        phases = [message["phase"] for message in said]
+        assert phases[:3] == ["ready", "imported", "returned"]
+        assert phases[3:-1] == ["joined"] * (len(phases) - 4)
+        assert phases[-1] == "done"
         assert outcome.value == said[2].get("value")
         wire.check_json(outcome.value)
         json.dumps(outcome.value, allow_nan=False).encode("utf-8")

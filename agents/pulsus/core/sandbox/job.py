@@ -67,7 +67,7 @@ def order(
     limits: dict[str, int],
     host: dict[str, str],
     python: dict[str, Any],
-    traps: tuple[bytes, int],
+    traps: tuple[bytes, int] = (b"", 0),
 ) -> dict[str, Any]:
     """The job as the harness takes it. `fds` are its result, go and effects channels,
     `python` what its interpreter has to know about its environment, `traps` the filter that shows

@@ -178,6 +178,8 @@ class Session:
     def _take(self, message: dict[str, Any]) -> None:
         now = time.monotonic()
         match message.get("phase"):
+            case _ if self._over is not None:
+                self._killed = "it sent a message after its last"
             case "ready" if self._stage == "start":
                 if self._start_watching(_number(message.get("calls"))):
                     self._stage, self._deadline = "import", now + self._limits.import_seconds
