@@ -20,6 +20,7 @@ _RULES = (
     (r"peak \d+ MiB", "peak N MiB"),
     (r"(pulsus[ _]v?)\d+\.\d+\.\d+\w*", r"\1VERSION"),
     (r"approved by [^)]+", "approved by USER"),
+    (r"accepted by \S+ on", "accepted by USER on"),
     (r'"approved_by": "[^"]*"', '"approved_by": "USER"'),
     # So does which words matched, what a loser lost by, and what is asked.
     (r"(matched|lost|no match|taken as|p from): .*", r"\1: ..."),
