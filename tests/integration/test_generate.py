@@ -122,6 +122,27 @@ def test_a_third_example_is_never_shown_to_the_model_and_decides(project, ask):
     assert "text: audio" in (project / done.json["promotion"]["path"]).read_text("utf-8")
 
 
+def test_a_module_that_reads_its_examples_out_of_memory_is_refused(project, ask):
+    reads = """    found: list[int] = []
+    with open("/proc/self/maps", encoding="utf-8") as maps, open("/proc/self/mem", "rb") as memory:
+        for line in maps:
+            start, _, end = line.split()[0].partition("-")
+            if "heap" not in line:
+                continue
+            memory.seek(int(start, 16))
+            told = memory.read(int(end, 16) - int(start, 16))
+            at = told.find(b"{text: " + text.encode() + b"}")
+            found += [told[at + len(text) + 32] - 48] if at >= 0 else []
+    return {"vowels": found[0] if found else -1}"""
+    done = ask(
+        *("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--rounds", "0", "--non-interactive"),
+        answers=[fenced(module(counts=reads))],
+    )
+    assert done.code == 3, done.out
+    assert "without the examples" in done.json["error"]["message"]
+    assert not records(project)
+
+
 def test_lines_in_a_refusal_fit_the_module_without_the_held_example(project, ask):
     wrong = module(body="    import os\n    os.getcwd()")
     ask(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as holds
 from hypothesis import strategies as st
 
-from pulsus.core.compose import behaviour
+from pulsus.core.compose import behaviour, hardcoded
 from pulsus.core.contract.module import read_tool
 from pulsus.core.types import BrokenTool, Example
 from pulsus.errors import UsageError
@@ -130,8 +130,8 @@ def test_any_example_reads_back_from_the_docstring_as_it_was_given(text, expecte
 def test_code_that_knows_an_example_by_its_text_is_refused(line):
     inner = "            " if "case" in line else "        "
     code = module(body=f"    {line}\n{inner}return {{'vowels': 2}}")
-    assert behaviour.copied(code.encode(), [ECHO], "count vowels")
-    assert not behaviour.copied(code.encode(), [ECHO], "count vowels of echo")
+    assert hardcoded.copied(code.encode(), [ECHO], "count vowels")
+    assert not hardcoded.copied(code.encode(), [ECHO], "count vowels of echo")
 
 
 def test_two_examples_prove_more_than_a_constant_only_where_their_results_differ():
@@ -209,3 +209,13 @@ def test_an_example_that_cannot_be_read_names_itself_the_place_and_the_way_to_wr
 def test_quoted_wildcards_are_read():
     (found,) = behaviour.parse('{"text": "a"} -> {"rows": [1, "..."], "...": "..."}')
     assert found.expected == {"rows": [1, "..."], "...": "..."}
+
+
+def test_a_bare_copy_has_no_example_and_every_line_of_code_where_it_was():
+    source = behaviour.pinned(MODULE.encode(), [ECHO])
+    bare = behaviour.bare(source)
+    assert b"echo" not in bare
+    assert tool(bare).examples == ()
+    assert bare.splitlines().index(b"from __future__ import annotations") == (
+        source.splitlines().index(b"from __future__ import annotations")
+    )

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from pulsus.core.compose.guardrails import Rules
-from tests.generation import RULES, module
-from tests.unit.test_guardrails import found
+from pulsus.core.compose.guardrails import Rules, reasons
+from tests.generation import MODULE, RULES, module
+from tests.unit.test_guardrails import found, read
 
 PATH = "from pathlib import Path"
 ALL = Rules(frozenset(sys.stdlib_module_names))
@@ -112,6 +112,48 @@ def told(head, body, rules=RULES):
             "functools.update_wrapper(run, run, ('write_text',))",
             id="attributes copied by text",
         ),
+        pytest.param(PATH, "type(open('a').buffer.raw)('b', 'w')", id="class of a raw file"),
+        pytest.param("", "open('a').buffer.raw.__init__('b', 'w')", id="made anew"),
+        pytest.param(
+            "", "match open('a'):\n    case object(__class__=c): ...", id="class by pattern"
+        ),
+        pytest.param("", "open('a', 'r', -1, None, None, None, True, text)", id="opener by place"),
+        pytest.param(
+            f"{PATH}\nfrom typing import get_args",
+            "get_args(Path | str)[0].replace('a', 'b')",
+            id="class out of a union",
+        ),
+        pytest.param(PATH, "(Path | Path).replace('a', 'b')", id="union of one"),
+        pytest.param(
+            f"{PATH}\nfrom typing import Union", "Union[Path, Path].replace('a', 'b')", id="Union"
+        ),
+        pytest.param(
+            f"{PATH}\nfrom typing import Annotated",
+            "Annotated[Path, 1].replace('a', 'b')",
+            id="Annotated",
+        ),
+        pytest.param(
+            "from dataclasses import dataclass\nfrom typing import Protocol",
+            "@dataclass\nclass _W(Protocol):\n    write_text: Any",
+            id="field that a pattern takes of anything",
+        ),
+        pytest.param(
+            "from dataclasses import make_dataclass", "make_dataclass('W', [text])", id="made class"
+        ),
+        pytest.param("", "c = text\nmatch text:\n    case c(w): ...", id="pattern of any class"),
+        pytest.param(
+            f"{PATH}\nimport dataclasses",
+            "for dataclasses in [Path('a')]:\n    dataclasses.replace('b')",
+            id="module of another meaning",
+        ),
+        pytest.param(
+            f"{PATH}\nfrom typing import final as cast",
+            "from typing import cast\ncast(Path)",
+            id="import of two meanings",
+        ),
+        pytest.param("import json.tool", "json.tool.main()", id="command line of a module"),
+        pytest.param("from re import _compiler", "_compiler", id="private submodule"),
+        pytest.param(PATH, "for dict in [Path('a')]:\n    dict.copy('b')", id="copy of a shadow"),
         pytest.param("from builtins import *", "open", id="star"),
         pytest.param("from random import _os", "_os", id="private module"),
     ],
@@ -233,6 +275,15 @@ def test_genuine_code_is_not_taken_for_a_way_around(head, body):
 )
 def test_reading_with_a_module_a_project_allows_passes(head, body):
     assert told(head, body, ALL) == ()
+
+
+def test_what_is_nested_too_deep_to_be_read_is_refused():
+    deep = module(body=f"    text{'.a' * 1500}").encode()
+    tool = read(MODULE.encode())
+    assert reasons(deep, tool, RULES) in (
+        (),  # Python's own parser gave up before
+        ("it is nested too deep to be read: write it in smaller steps",),
+    )
 
 
 def test_a_refusal_names_the_line_and_what_to_write_instead():

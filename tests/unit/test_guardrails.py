@@ -10,7 +10,11 @@ from tests.generation import MODULE, RULES, module
 
 def found(code, rules=RULES):
     """The reasons against a module."""
-    source = code.encode()
+    return reasons(code.encode(), read(code.encode()), rules)
+
+
+def read(source):
+    """The tool that the bytes define."""
     tool = read_tool(
         source,
         path=None,  # type: ignore[arg-type]
@@ -21,7 +25,7 @@ def found(code, rules=RULES):
         max_bytes=100_000,
     )
     assert not isinstance(tool, BrokenTool), tool
-    return reasons(source, tool, rules)
+    return tool
 
 
 def test_a_whole_module_within_the_rules_passes():
@@ -159,16 +163,7 @@ def test_a_writer_is_refused_unless_writes_are_allowed_and_then_owes_a_dry_run()
 
 
 def test_what_cannot_be_parsed_is_left_to_the_static_gate():
-    tool = read_tool(
-        MODULE.encode(),
-        path=None,  # type: ignore[arg-type]
-        tool_id="a/b/c",
-        domain="a",
-        action="b",
-        name="c",
-        max_bytes=100_000,
-    )
-    assert not isinstance(tool, BrokenTool)
+    tool = read(MODULE.encode())
     assert reasons(b"def run(:", tool, RULES) == ()
 
 

@@ -24,19 +24,13 @@ if TYPE_CHECKING:
 
 def held(project: Project, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> bool:
     """Whether the module at `path` is one that a model wrote, or of which nobody knows."""
-    if path.resolve().parent != project.tmp_dir.resolve():
+    if project.tmp_dir.resolve() not in path.resolve().parents:
         return False
-    composed = isinstance(tool, ToolSpec) and tool.composed
     known = candidates.read(path)
-    if known is None:
-        return not composed
-    match (known.made or {}).get("generator"):
-        case None:
-            return not composed
-        case "template":
-            return _written_by_a_model(project.state_dir / "audit", path, source)
-        case _:
-            return True
+    generator = (known.made or {}).get("generator") if known else None
+    if generator == "template" or (isinstance(tool, ToolSpec) and tool.composed):
+        return _written_by_a_model(project.state_dir / "audit", path, source)
+    return True
 
 
 def _written_by_a_model(log: Path, path: Path, source: bytes) -> bool:
@@ -77,7 +71,7 @@ class Judges:
         strict = {
             n
             for n, m in enumerate(modules)
-            if m.path.parent == tmp and held(self.project, m.path, m.source, m.tool)
+            if tmp in m.path.parents and held(self.project, m.path, m.source, m.tool)
         }
         if not strict:
             return self.plain.validate_all(modules, jobs=jobs, told=told)

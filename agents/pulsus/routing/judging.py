@@ -27,6 +27,7 @@ from pulsus.core.types import (
 )
 from pulsus.core.validators.finding import Validator
 from pulsus.core.validators.ruff_fix import without_unused_imports
+from pulsus.routing import blind
 from pulsus.routing.delivery import Module, Prover, Steps
 from pulsus.routing.held import held
 from pulsus.routing.project import Project
@@ -89,6 +90,8 @@ def judge(
     source = behaviour.pinned(answer, every)
     prover = Guarded(project, every, request, answer=answer)
     report, validated = prover.validate(source, path, project.define(source, path), {})
+    if validated and (found := blind.refused(project, validated)):
+        report, validated = found, None
     refusal = None if validated else _refusal(report, given)
     return Judged(
         source=source,
@@ -141,7 +144,7 @@ def _step(
         reasons = (*guardrails.hidden(answer), *guardrails.reasons(source, tool, rules))
         if given is not None:
             problem = behaviour.differs(tool, given)
-            copies = (*behaviour.copied(source, given, request), *hardcoded.tables(source, given))
+            copies = (*hardcoded.copied(source, given, request), *hardcoded.tables(source, given))
             reasons = (*reasons, *copies, *((problem,) if problem else ()))
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         message = f"{reasons[0]}{more}" if reasons else ""

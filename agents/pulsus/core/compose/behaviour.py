@@ -87,6 +87,18 @@ def pinned(code: bytes, given: Sequence[Example]) -> bytes:
     return code[:start] + python.docstring(text).encode("utf-8") + code[end:]
 
 
+def bare(code: bytes) -> bytes:
+    """The module without examples, each line where it was; as it is where it has no docstring."""
+    node = _docstring(code)
+    doc = docstring.parse(str(node.value)) if node else None
+    if node is None or doc is None or doc.errors:
+        return code
+    start, end = _span(code, node)
+    text = python.docstring(_text(doc, None)).encode("utf-8")
+    lines = code[start:end].count(b"\n") - text.count(b"\n")
+    return taller(code[:start] + text + code[end:], lines)
+
+
 def taller(code: bytes, lines: int) -> bytes:
     """The module with that many empty lines at the end of its docstring."""
     node = _docstring(code)
@@ -103,27 +115,6 @@ def differs(tool: ToolSpec, given: Sequence[Example]) -> str:
     if not given and any(e.has_expected for e in tool.examples):
         return "it expects results that nobody asked for"
     return ""
-
-
-def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ...]:
-    """Where code tells an example from other inputs, by comparing with its very text.
-
-    What the request names itself may be compared with.
-    """
-    known = {v for e in given for v in e.inputs.values() if isinstance(v, str)}
-    telling = {text for text in known if len(text) > 1 and text not in request}
-    tree = ast.Module(python.module(code) or [], [])
-    found = [
-        (node, text)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Compare | ast.MatchValue)
-        for text in _compared(node)
-        if text in telling
-    ]
-    return tuple(
-        f"line {node.lineno}: compares with {text!r}, the input of an example: work the result out"
-        for node, text in found
-    )
 
 
 def items(given: Iterable[Example]) -> list[JsonValue]:
@@ -234,16 +225,6 @@ def _docstring(code: bytes) -> ast.Constant | None:
             return None
 
 
-def _compared(node: ast.Compare | ast.MatchValue) -> Iterator[str]:
-    """The texts a comparison or a `case` compares with."""
-    parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node.value]
-    for part in parts:
-        inner = part.elts if isinstance(part, ast.Tuple | ast.List | ast.Set) else [part]
-        for each in inner:
-            if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                yield each.value
-
-
 def _span(code: bytes, node: ast.Constant) -> tuple[int, int]:
     """Byte offsets of the literal."""
     lines = code.splitlines(keepends=True)
@@ -254,9 +235,11 @@ def _span(code: bytes, node: ast.Constant) -> tuple[int, int]:
     return start, end
 
 
-def _text(doc: docstring.Docstring, given: Sequence[Example]) -> str:
-    """The docstring again, its sections in the contract's order."""
-    sections = dict(doc.sections) | {"Examples": yaml(given)}
+def _text(doc: docstring.Docstring, given: Sequence[Example] | None) -> str:
+    """The docstring again, its sections in the contract's order; None: without examples."""
+    sections = {name: text for name, text in doc.sections.items() if name != "Examples"}
+    if given is not None:
+        sections["Examples"] = yaml(given)
     named = [_section(n, sections[n]) for n in docstring.SECTIONS if n in sections]
     parts = [doc.summary, doc.body, *named]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -14,6 +14,13 @@ from pulsus.core.compose.syntax import Problem, Syntax
 _CLASSES = frozenset(("pathlib.Path", "pathlib.PosixPath", "pathlib.WindowsPath"))
 _CHANGING = ("replace", "rename", "open", "copy", "move")
 _CHECKS = ("isinstance", "issubclass")
+_TYPES = ("str", "int", "float", "bool", "bytes")
+_ABSTRACT = frozenset(
+    (
+        *("Optional", "Sequence", "Iterable", "Iterator", "Mapping", "Callable", "Collection"),
+        *("List", "Dict", "Tuple", "Set", "FrozenSet", "Generator", "MutableMapping"),
+    )
+)
 _GENERIC = ("list", "dict", "tuple", "set", "frozenset", "type")
 
 
@@ -42,13 +49,26 @@ def _plain(node: ast.expr, syntax: Syntax) -> bool:
             return name not in _CHANGING
         case ast.MatchClass(cls=cls):
             return cls is node
-        case ast.BinOp(op=ast.BitOr()):
-            return True  # a type, such as `Path | None`: it has no methods of a path
+        case ast.BinOp(op=ast.BitOr(), left=left, right=right):
+            return _other(left, syntax) or _other(right, syntax)
         case ast.Tuple():
             call = syntax.parents[id(above)]
             return isinstance(call, ast.Call) and _checks(call, above, syntax)
         case ast.Subscript(value=base, slice=inner):
             return inner is node and _generic(base, syntax)
+        case _:
+            return False
+
+
+def _other(node: ast.expr, syntax: Syntax) -> bool:
+    """Whether a part of a union is another type: `Path | Path` is the class itself."""
+    match node:
+        case ast.Constant(value=None):
+            return True
+        case ast.Name(id=name):
+            return name in _TYPES and name not in syntax
+        case ast.BinOp(left=left, right=right):
+            return _other(left, syntax) or _other(right, syntax)
         case _:
             return False
 
@@ -65,8 +85,10 @@ def _checks(call: ast.Call, node: ast.AST, syntax: Syntax) -> bool:
 
 def _generic(base: ast.expr, syntax: Syntax) -> bool:
     origin = syntax.origin(base)
-    plain = origin in _GENERIC and origin not in syntax
-    return plain or origin.startswith(("typing.", "collections."))
+    if origin in _GENERIC:
+        return origin not in syntax
+    home, _, name = origin.rpartition(".")
+    return home in ("typing", "collections.abc") and name in _ABSTRACT
 
 
 def _annotations(syntax: Syntax) -> frozenset[int]:

@@ -39,6 +39,8 @@ def problems(syntax: Syntax) -> Iterator[Problem]:
 def _imported(line: int, module: str, allowed: frozenset[str]) -> Iterator[Problem]:
     if not is_allowed(module, allowed):
         yield line, f"imports {module}, which is not on the allowlist"
+    elif any(part.startswith("_") for part in module.split(".")):
+        yield line, f"imports {module}, which is private: use what is public"
 
 
 def _from(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -51,6 +53,7 @@ def _from(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterator[Problem]:
     if not is_allowed(module, allowed):
         yield node.lineno, f"imports {module}, which is not on the allowlist"
         return
+    yield from _imported(node.lineno, module, allowed)
     for alias in node.names:
         if alias.name == "*":
             yield node.lineno, f"imports * from {module}: name what is needed"
@@ -84,7 +87,7 @@ def _reached(line: int, module: str, attr: str, allowed: frozenset[str]) -> Iter
     found = value(module, attr, allowed)
     if isinstance(found, ModuleType):
         name = name_of(module, attr, found)
-        if name != f"{module}.{attr}":
+        if name != f"{module}.{attr}" or attr.startswith("_"):
             yield line, f"reaches the module {name} through {module}.{attr}"
         elif not is_allowed(name, allowed):
             yield line, f"reaches {name}, which is not on the allowlist"

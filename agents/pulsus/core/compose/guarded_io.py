@@ -26,6 +26,7 @@ _READING_MODES = frozenset(
 _DATES = frozenset(
     ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo", "fold")
 )
+_MOST = 4
 _ALSO = "a generated tool reads and returns a result"
 _DIRECT = "call it where it is needed, with its arguments"
 
@@ -38,6 +39,8 @@ def problems(syntax: Syntax) -> Iterator[Problem]:
                 yield from _name(node, name, syntax)
             case ast.Attribute():
                 yield from _attribute(node, syntax)
+            case ast.ClassDef(body=body):
+                yield from _fields(body)
             case ast.ImportFrom(module=str(module), level=0, names=names):
                 for alias in names:
                     yield from _limited(node.lineno, f"{module}.{alias.name}")
@@ -56,6 +59,17 @@ def _by_text(node: ast.AST) -> Iterator[Problem]:
                     yield node.lineno, f"the pattern takes {name}: {_DIRECT}"
         case _:
             pass
+
+
+def _fields(body: list[ast.stmt]) -> Iterator[Problem]:
+    """A field of such a name: a pattern by place takes it of anything."""
+    for statement in body:
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+                if name in _CHANGING or name in _JUDGED:
+                    yield statement.lineno, f"a field {name}: name it otherwise"
+            case _:
+                pass
 
 
 def _name(node: ast.Name, name: str, syntax: Syntax) -> Iterator[Problem]:
@@ -98,7 +112,9 @@ def _outside(node: ast.Attribute, syntax: Syntax) -> str:
 def _judged(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     """A method that reads or changes files, or text, depending on its arguments."""
     line, name = node.lineno, node.attr
-    if name == "copy" and isinstance(node.value, ast.Name) and node.value.id in _COPIED:
+    base = node.value
+    plain = isinstance(base, ast.Name) and base.id in _COPIED and base.id not in syntax
+    if name == "copy" and plain:
         return
     if id(node) not in syntax.called:
         yield line, f".{name} is passed on as a value: {_DIRECT}, or name an attribute otherwise"
@@ -133,7 +149,7 @@ def _opens_method(call: ast.Call) -> str:
     match call.args:
         case []:
             return ""
-        case [mode] | [_, mode]:
+        case [mode] | [mode, ast.Constant(value=int())] | [_, mode]:
             return _mode(mode)
         case _:
             return ".open() with more than a mode: name its arguments"
@@ -143,6 +159,8 @@ def _opens(call: ast.Call, origin: str) -> str:
     """`open(file, mode)` and what takes the same; `OPENERS` says where the mode stands."""
     if why := _keywords(call):
         return why
+    if len(call.args) > _MOST:
+        return "opens a file with many arguments: name those behind the mode"
     position = OPENERS[origin]
     return _mode(call.args[position]) if len(call.args) > position else ""
 

@@ -56,7 +56,17 @@ LIMITED: Mapping[str, frozenset[str]] = {
         module: frozenset()
         for module in (
             *("fileinput", "tempfile", "shelve", "dbm", "mmap", "logging.handlers", "posix", "nt"),
-            *("marshal", "ctypes", "pty", "fcntl", "wave", "mailbox", "zipapp", "compileall"),
+            *(
+                "marshal",
+                "ctypes",
+                "pty",
+                "fcntl",
+                "wave",
+                "mailbox",
+                "zipapp",
+                "compileall",
+                "json.tool",
+            ),
             *("py_compile", "venv", "ensurepip", "webbrowser", "cProfile", "trace", "dbm.dumb"),
         )
     },

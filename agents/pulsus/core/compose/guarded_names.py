@@ -27,6 +27,7 @@ _BUILTINS = frozenset(
 _NEVER = frozenset(
     ("eval", "exec", "compile", "globals", "locals", "vars", "breakpoint", "input", "__import__")
 )
+_TYPES = ("str", "int", "float", "bool", "bytes", "list", "tuple", "dict", "set", "frozenset")
 _BY_NAME = ("getattr", "setattr", "delattr", "hasattr")
 _FIXED = frozenset((*_BY_NAME, "type", "open", "map", "isinstance", "issubclass", "super"))
 """Judged by what they are; under another meaning the judgement would be wrong."""
@@ -54,6 +55,9 @@ _LEADING = {
     "operator.attrgetter": "write a lambda that takes the attribute",
     "operator.call": "call the function where it is needed",
     "typing.get_type_hints": "it runs annotations as code; work with values",
+    "typing.get_args": "name the type",
+    "typing.final": "leave it out",
+    "dataclasses.make_dataclass": "write the class out",
     "typing.ForwardRef": "it runs text as code; name the type",
     "typing.evaluate_forward_ref": "it runs text as code; name the type",
     "functools.singledispatch": "it runs annotations as code; use isinstance()",
@@ -95,15 +99,17 @@ def problems(syntax: Syntax) -> Iterator[Problem]:
             case ast.Call():
                 yield from _call(node, syntax)
             case _:
-                yield from _statement(node)
+                yield from _statement(node, syntax)
 
 
-def _statement(node: ast.AST) -> Iterator[Problem]:
+def _statement(node: ast.AST, syntax: Syntax) -> Iterator[Problem]:
     match node:
-        case ast.MatchClass(kwd_attrs=names):
+        case ast.MatchClass(patterns=by_place, kwd_attrs=names):
             for name in names:
-                if why := attribute(name):
+                if why := _in_a_pattern(name):
                     yield node.lineno, f"the pattern takes {name}: {why}"
+            if by_place and not _of_own(node.cls, syntax):
+                yield node.lineno, "the pattern takes what only shows when it runs: name each part"
         case ast.ClassDef(keywords=keywords):
             if any(k.arg in (None, "metaclass") for k in keywords):
                 yield node.lineno, "a metaclass makes classes nobody can judge: do without it"
@@ -112,6 +118,23 @@ def _statement(node: ast.AST) -> Iterator[Problem]:
                 yield from _led(node.lineno, f"{module}.{alias.name}")
         case _:
             pass
+
+
+def _in_a_pattern(name: str) -> str:
+    if name.startswith("_"):
+        return "it is private, or leads into the interpreter: use what is public"
+    return attribute(name)
+
+
+def _of_own(cls: ast.expr, syntax: Syntax) -> bool:
+    """Whether a class's parts by place are known: its own, or a builtin type's, which is itself."""
+    match cls:
+        case ast.Name(id=name) if name in syntax.classes:
+            return sum(bound == name for bound, _ in syntax.bindings) == 1
+        case ast.Name(id=name):
+            return name in _TYPES and name not in syntax
+        case _:
+            return False
 
 
 def attribute(name: str) -> str:
@@ -124,6 +147,8 @@ def attribute(name: str) -> str:
 
 
 def _rebound(syntax: Syntax) -> Iterator[Problem]:
+    for name, line in syntax.ambiguous:
+        yield line, f"{name} is imported and given another meaning: choose another name"
     for name, line in syntax.bindings:
         if name in _FIXED:
             yield line, f"{name} is given another meaning: choose another name"
@@ -152,6 +177,8 @@ def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
         yield line, f".{name}: {why}"  # of a module, what it offers is judged with the imports
     elif name == "__class__" and not _class_is_plain(node, syntax):
         yield line, ".__class__ is passed on as a value: use isinstance() or type(x).__name__"
+    elif name in ("__init__", "__post_init__") and not _of_super(node.value):
+        yield line, f".{name} makes an object anew: call the class, or super().{name}()"
     elif name.startswith("_") and not _dunder(name) and not _own(node, syntax):
         yield line, f".{name} is private to something else: use what is public"
     yield from _led(line, origin)
@@ -195,27 +222,21 @@ def _by_name(function: str, call: ast.Call) -> Iterator[Problem]:
             yield call.lineno, f"{function} needs a plain attribute name in quotes"
 
 
+def _of_super(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    )
+
+
 def _own(node: ast.Attribute, syntax: Syntax) -> bool:
     """Whether a private attribute is the module's own, as far as its text shows."""
     if node.attr in _NAMEDTUPLE:
         return True
     match node.value:
-        case ast.Name(id=name) if name in _OWNERS or name in _classes(syntax):
-            return node.attr in syntax or node.attr in _stored(syntax)
+        case ast.Name(id=name) if name in _OWNERS or name in syntax.classes:
+            return node.attr in syntax or node.attr in syntax.stored
         case _:
             return False
-
-
-def _classes(syntax: Syntax) -> frozenset[str]:
-    return frozenset(n.name for n in syntax.nodes if isinstance(n, ast.ClassDef))
-
-
-def _stored(syntax: Syntax) -> frozenset[str]:
-    return frozenset(
-        n.attr
-        for n in syntax.nodes
-        if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
-    )
 
 
 def _type_is_plain(node: ast.Name, syntax: Syntax) -> bool:
@@ -238,7 +259,7 @@ def _class_is_plain(node: ast.AST, syntax: Syntax) -> bool:
         case ast.FormattedValue() | ast.Match():
             return True
         case ast.Call(func=func):
-            return func is node or syntax.origin(func) in ("isinstance", "issubclass", "super")
+            return func is not node and syntax.origin(func) in ("isinstance", "issubclass")
         case _:
             return False
 

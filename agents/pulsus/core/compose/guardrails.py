@@ -20,7 +20,7 @@ from pulsus.core.compose import (
     guarded_text,
     source,
 )
-from pulsus.core.compose.syntax import Syntax
+from pulsus.core.compose.syntax import Problem, Syntax
 from pulsus.core.types import ToolSpec
 from pulsus.record import dataclass
 
@@ -42,7 +42,15 @@ def reasons(code: bytes, tool: ToolSpec, rules: Rules) -> tuple[str, ...]:
     body = source.module(code)
     if body is None:
         return ()
-    syntax = Syntax(ast.Module(body, []), rules.imports)
+    try:
+        found = _found(code, Syntax(ast.Module(body, []), rules.imports), rules)
+    except RecursionError:
+        return ("it is nested too deep to be read: write it in smaller steps",)
+    lines = (f"line {line}: {problem}" for line, problem in sorted(found))
+    return tuple(dict.fromkeys((*lines, *_contract(tool, writes=rules.writes))))
+
+
+def _found(code: bytes, syntax: Syntax, rules: Rules) -> list[Problem]:
     found = [
         *guarded_imports.problems(syntax),
         *guarded_names.problems(syntax),
@@ -52,8 +60,7 @@ def reasons(code: bytes, tool: ToolSpec, rules: Rules) -> tuple[str, ...]:
     ]
     if not rules.writes:
         found += [*guarded_io.problems(syntax), *guarded_classes.problems(syntax)]
-    lines = (f"line {line}: {problem}" for line, problem in sorted(found))
-    return tuple(dict.fromkeys((*lines, *_contract(tool, writes=rules.writes))))
+    return found
 
 
 def hidden(code: bytes) -> tuple[str, ...]:

@@ -63,6 +63,27 @@ def doubts(
     return tuple(f"{what}; {_FIX}" for what in found)
 
 
+def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ...]:
+    """Where code tells an example from other inputs, by comparing with its very text.
+
+    What the request names itself may be compared with.
+    """
+    known = {v for e in given for v in e.inputs.values() if isinstance(v, str)}
+    telling = {text for text in known if len(text) > 1 and text not in request}
+    tree = ast.Module(python.module(code) or [], [])
+    found = [
+        (node, text)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare | ast.MatchValue)
+        for text in _texts(node)
+        if text in telling
+    ]
+    return tuple(
+        f"line {node.lineno}: compares with {text!r}, the input of an example: work the result out"
+        for node, text in found
+    )
+
+
 def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
     """Where a dict maps inputs of two examples to their results, and little else."""
     tree = ast.Module(python.module(code) or [], [])
@@ -211,6 +232,16 @@ def _leaves(example: Example) -> Iterator[str]:
 
 def _named(example: Example) -> bool:
     return example.has_expected and concrete(example.expected)
+
+
+def _texts(node: ast.Compare | ast.MatchValue) -> Iterator[str]:
+    """The texts a comparison or a `case` compares with."""
+    parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node.value]
+    for part in parts:
+        inner = part.elts if isinstance(part, ast.Tuple | ast.List | ast.Set) else [part]
+        for each in inner:
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                yield each.value
 
 
 def _named_in(text: str, request: str) -> bool:

@@ -86,6 +86,42 @@ class Syntax:
             (name, getattr(node, "lineno", 0)) for node in self.nodes for name in _bound(node)
         )
 
+    @cached_property
+    def ambiguous(self) -> tuple[tuple[str, int], ...]:
+        """(name, line) of every imported name that stands for something else too."""
+        origins: dict[str, set[str]] = {}
+        for node in self.nodes:
+            for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+                home = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+                name = alias.asname or alias.name.partition(".")[0]
+                target = alias.name if alias.asname or home else name
+                origins.setdefault(name, set()).add(f"{home}{target}")
+        others = {
+            name: getattr(node, "lineno", 0)
+            for node in self.nodes
+            if not isinstance(node, ast.alias)
+            for name in _bound(node)
+        }
+        return tuple(
+            (name, others.get(name, 1))
+            for name, found in origins.items()
+            if name in others or len(found) > 1
+        )
+
+    @cached_property
+    def classes(self) -> frozenset[str]:
+        """The classes it defines."""
+        return frozenset(n.name for n in self.nodes if isinstance(n, ast.ClassDef))
+
+    @cached_property
+    def stored(self) -> frozenset[str]:
+        """The attributes it gives a value, of whatever."""
+        return frozenset(
+            n.attr
+            for n in self.nodes
+            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
+        )
+
     def __contains__(self, name: str) -> bool:
         return name in self.bound
 

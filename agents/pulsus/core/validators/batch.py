@@ -71,7 +71,7 @@ class Batch:
         for number, checked in zip(new, self._checked([files[n] for n in new], told), strict=True):
             found[number] = checked
             path, source = files[number]
-            if self.cache and path.parent != self.uncached:
+            if self.cache and self.uncached not in path.parents:
                 self.cache.save(self._key(path, source), checked)
         if self.cache and new:
             self.cache.prune()
@@ -99,7 +99,7 @@ class Batch:
             return Given(source, path, tool, objection=f"{failure.message} ({failure.code})")
 
     def _known(self, path: Path, source: bytes) -> Checked | None:
-        if self.cache is None or path.parent == self.uncached:
+        if self.cache is None or self.uncached in path.parents:
             return None
         sha256 = hashlib.sha256(source).hexdigest()
         found = self.cache.load(self._key(path, source), sha256, path)
