@@ -1,5 +1,7 @@
 """What system calls show of a candidate, whoever makes them (spec §8). Real sandboxes."""
 
+import time
+
 import pytest
 
 from pulsus.core.sandbox import listener
@@ -314,6 +316,26 @@ def test_many_small_files_do_not_cost_a_run():
         """
     )
     assert outcome.value < 5, outcome
+
+
+@pytest.mark.parametrize("path", ["/usr/bin/env", "/tmp/" + "a/" * 2000], ids=["short", "deep"])
+def test_a_flood_of_calls_does_not_outlast_the_clock(path):
+    began = time.monotonic()
+    outcome = sandboxed(
+        f"""
+        import os
+        from contextlib import suppress
+        def run():
+            for _ in range(3):
+                os.fork()
+            while True:
+                with suppress(OSError):
+                    os.unlink({path!r})
+        """,
+        run_seconds=1.0,
+    )
+    assert "longer than 1 s" in outcome.message or "processes" in outcome.message, outcome
+    assert time.monotonic() - began < 6
 
 
 def test_without_a_listener_python_tells_what_it_can(monkeypatch):

@@ -14,6 +14,7 @@ import functools
 import os
 import select
 import struct
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,7 +29,7 @@ _CALL = struct.Struct("=QIIiIQ6Q")  # id, pid, flags, then number, processor, ad
 _ANSWER = struct.Struct("=QqiI")
 _PIDFD_GETFD, _GET_SIZES = 438, 3
 _ODD = (OSError, ValueError, OverflowError, struct.error)  # addresses that lead nowhere, and so on
-_AT_ONCE = 64  # then limits are looked at again
+_SECONDS_AT_ONCE = 0.02  # then limits are looked at again
 
 
 _refused: list[str] = []
@@ -71,8 +72,9 @@ class Listener:
         return self._fd
 
     def read_some(self) -> None:
-        """Look at what waits, a bounded number of calls, and let each go on."""
-        for _ in range(_AT_ONCE):
+        """Look at what waits, for a bounded time, and let each call go on."""
+        until = time.monotonic() + _SECONDS_AT_ONCE
+        while time.monotonic() < until:
             events = dict(self._poll.poll(0)).get(self._fd, 0)
             if not events & select.POLLIN:
                 self.ended = bool(events)
