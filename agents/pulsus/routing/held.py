@@ -28,7 +28,7 @@ def held(project: Project, path: Path, source: bytes, tool: ToolSpec | BrokenToo
         return False
     known = candidates.read(path)
     generator = (known.made or {}).get("generator") if known else None
-    if generator == "template" or (isinstance(tool, ToolSpec) and tool.composed):
+    if generator in ("template", "adopt") or (isinstance(tool, ToolSpec) and tool.composed):
         return _written_by_a_model(project.state_dir / "audit", path, source)
     return True
 
