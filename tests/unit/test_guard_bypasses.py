@@ -151,6 +151,22 @@ def told(head, body, rules=RULES):
             "from typing import cast\ncast(Path)",
             id="import of two meanings",
         ),
+        pytest.param(
+            "from collections.abc import Sized",
+            "class _W(Sized):\n    def __subclasshook__(cls, c): return True",
+            id="class that passes for others",
+        ),
+        pytest.param(
+            PATH,
+            "class _W:\n    match ('a',):\n        case __match_args__: ...",
+            id="match args by capture",
+        ),
+        pytest.param("", "for _ in text:\n    from math import pi as __annotations__", id="dunder"),
+        pytest.param(
+            "from collections import namedtuple",
+            "class _W(namedtuple('N', ['a'])): ...\nmatch text:\n    case _W(w): ...",
+            id="fields made while running",
+        ),
         pytest.param("import json.tool", "json.tool.main()", id="command line of a module"),
         pytest.param("from re import _compiler", "_compiler", id="private submodule"),
         pytest.param(PATH, "for dict in [Path('a')]:\n    dict.copy('b')", id="copy of a shadow"),
@@ -187,6 +203,9 @@ def test_what_opens_or_imports_cannot_hide_behind_another_form(head, body):
         pytest.param("import sys", "sys._getframe()", id="frame"),
         pytest.param("import importlib", "importlib.import_module('os')", id="importlib"),
         pytest.param("import builtins", "builtins.open('x', 'w')", id="builtins"),
+        pytest.param("import timeit", "timeit.timeit('1')", id="timeit"),
+        pytest.param("import types", "types.FunctionType(text, {})", id="FunctionType"),
+        pytest.param("import logging", "logging.FileHandler('x')", id="log file"),
         pytest.param("import string", "string.Formatter().get_field('a', (), {})", id="Formatter"),
     ],
 )
@@ -275,6 +294,16 @@ def test_genuine_code_is_not_taken_for_a_way_around(head, body):
 )
 def test_reading_with_a_module_a_project_allows_passes(head, body):
     assert told(head, body, ALL) == ()
+
+
+def test_a_class_is_no_type_where_annotations_are_values():
+    fields = (
+        "@dataclass\nclass _A:\n    p: Path\nfields(_A)[0].type.replace('a', 'b')",
+        "from dataclasses import dataclass, fields\nfrom pathlib import Path",
+    )
+    code = module(body="\n".join(f"    {line}" for line in fields[0].split("\n")), head=fields[1])
+    assert found(code) == ()
+    assert found(code.replace("import annotations", "import division"))
 
 
 def test_what_is_nested_too_deep_to_be_read_is_refused():

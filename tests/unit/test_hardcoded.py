@@ -114,6 +114,14 @@ def test_yes_and_no_need_an_example_that_the_model_never_saw():
     assert "a guess would meet" in doubts('    return {"same": text == text[::-1]}', given)[0]
 
 
+def test_examples_that_only_give_back_their_inputs_show_nothing():
+    given = [
+        Example({"text": t}, expected={"text": t, "vowels": "..."}, has_expected=True)
+        for t in ("echo", "rhythm")
+    ]
+    assert "a guess would meet" in doubts('    return {"text": text, "vowels": 1}', given)[0]
+
+
 def test_an_example_is_held_back_from_three_on_and_best_one_with_a_result_of_its_own():
     assert hardcoded.held(TWO) is None
     assert hardcoded.held(THREE) is AUDIO

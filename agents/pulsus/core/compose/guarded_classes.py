@@ -93,7 +93,12 @@ def _generic(base: ast.expr, syntax: Syntax) -> bool:
 
 def _annotations(syntax: Syntax) -> frozenset[int]:
     """The nodes of annotations that nothing can read as values."""
-    future = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in syntax.nodes)
+    future = any(
+        isinstance(n, ast.ImportFrom)
+        and n.module == "__future__"
+        and any(alias.name == "annotations" for alias in n.names)
+        for n in syntax.tree.body
+    )
     found: set[int] = set()
     for node in syntax.nodes:
         for annotation in _of(node, future=future, syntax=syntax):

@@ -37,6 +37,9 @@ LIMITED: Mapping[str, frozenset[str]] = {
             *("TextIOWrapper", "BufferedReader", "UnsupportedOperation", "BlockingIOError"),
         )
     ),
+    "logging": frozenset(
+        ("getLogger", "Logger", "LoggerAdapter", "getLevelName", "NullHandler", "LogRecord")
+    ),
     "codecs": frozenset(
         ("decode", "encode", "lookup", "getdecoder", "getencoder", "getincrementaldecoder")
     ),

@@ -33,6 +33,11 @@ _FIXED = frozenset((*_BY_NAME, "type", "open", "map", "isinstance", "issubclass"
 """Judged by what they are; under another meaning the judgement would be wrong."""
 _DUNDERS = ("__name__", "__class__", "__init__", "__post_init__", "__qualname__")
 """What ordinary code says with two underscores; every other leads into the interpreter."""
+_HOOKS = (
+    *("__subclasshook__", "__instancecheck__", "__subclasscheck__", "__getattribute__"),
+    *("__match_args__", "__annotations__", "__class__", "__dict__", "__module__"),
+)
+"""Methods by which a class claims to be others, or other attributes to be its own."""
 _OWN_DUNDERS = ("__all__", "__slots__", "__version__", "__author__", "__name__")
 _NAMEDTUPLE = ("_replace", "_asdict", "_fields", "_make", "_field_defaults")
 _OWNERS = ("self", "cls", "other")
@@ -62,6 +67,8 @@ _LEADING = {
     "typing.evaluate_forward_ref": "it runs text as code; name the type",
     "functools.singledispatch": "it runs annotations as code; use isinstance()",
     "functools.singledispatchmethod": "it runs annotations as code; use isinstance()",
+    "types.FunctionType": "write the function out",
+    "types.CodeType": "write the function out",
     "string.Formatter": "use an f-string",
     "sys.modules": "import what is needed",
     "sys.meta_path": "import what is needed",
@@ -73,16 +80,12 @@ _LEADING = {
     "sys.addaudithook": "work with the arguments alone",
     "sys.exc_info": "name the exception with `as`",
 }
-_RULING = (
-    "builtins",
-    "importlib",
-    "imp",
-    "inspect",
-    "runpy",
-    "pkgutil",
-    "zipimport",
-    "gc",
-    "ctypes",
+_RULING = frozenset(
+    (
+        *("builtins", "importlib", "imp", "inspect", "runpy", "pkgutil", "zipimport", "gc"),
+        *("ctypes", "code", "codeop", "timeit", "pdb", "bdb", "profile", "cProfile", "doctest"),
+        *("pydoc", "trace", "rlcompleter"),
+    )
 )
 """Whatever else may be imported: nothing of these has a use that could be judged."""
 
@@ -130,7 +133,10 @@ def _of_own(cls: ast.expr, syntax: Syntax) -> bool:
     """Whether a class's parts by place are known: its own, or a builtin type's, which is itself."""
     match cls:
         case ast.Name(id=name) if name in syntax.classes:
-            return sum(bound == name for bound, _ in syntax.bindings) == 1
+            found = [n for n in syntax.nodes if isinstance(n, ast.ClassDef) and n.name == name]
+            bases = [syntax.origin(base) for each in found for base in each.bases]
+            once = sum(bound == name for bound, _ in syntax.bindings) == 1
+            return once and all(base == "typing.NamedTuple" for base in bases)
         case ast.Name(id=name):
             return name in _TYPES and name not in syntax
         case _:
@@ -152,8 +158,11 @@ def _rebound(syntax: Syntax) -> Iterator[Problem]:
     for name, line in syntax.bindings:
         if name in _FIXED:
             yield line, f"{name} is given another meaning: choose another name"
-        elif _dunder(name) and name.startswith("__match"):
-            yield line, f"{name} changes what patterns take: write the names into the pattern"
+        elif name in _HOOKS:
+            yield line, f"{name} makes a class pass for another: do without it"
+    for name, line in syntax.captured:
+        if _dunder(name) and name not in _OWN_DUNDERS:
+            yield line, f"{name} is given another meaning: choose another name"
 
 
 def _name(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:

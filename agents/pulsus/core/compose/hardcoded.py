@@ -154,10 +154,13 @@ def _compared(node: ast.AST, sizes: set[int]) -> Iterator[tuple[ast.expr, ast.ex
 def _guessed(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
     """No result but yes, no, what the request names and constants of the module."""
     known = constants(tree)
-    telling = [e for e in given if _named(e) and concrete(_informative(e.expected, request))]
+    telling = [
+        e for e in given if _named(e) and concrete(_informative(_beyond(e.expected, e), request))
+    ]
     if all(_answered(e.expected, known, request) for e in telling):
         yield (
-            "the examples expect only what a guess would meet (yes or no, or named in the request)"
+            "the examples expect only what a guess would meet (yes or no, or what the request or "
+            "the inputs name)"
         )
 
 
@@ -175,6 +178,17 @@ def _told_apart(left: ast.expr, right: ast.expr, sizes: set[int], ends: set[str]
             case _:
                 pass
     return ""
+
+
+def _beyond(expected: JsonValue, example: Example) -> JsonValue:
+    """The pattern with `...` for what the example's inputs hold as it is."""
+    if any(expected == given and concrete(expected) for given in example.inputs.values()):
+        return ANY
+    match expected:
+        case dict() if expected:
+            return {key: _beyond(value, example) for key, value in expected.items()}
+        case _:
+            return expected
 
 
 def _answered(expected: JsonValue, known: Constants, request: str) -> bool:

@@ -114,6 +114,16 @@ class Syntax:
         return frozenset(n.name for n in self.nodes if isinstance(n, ast.ClassDef))
 
     @cached_property
+    def captured(self) -> tuple[tuple[str, int], ...]:
+        """(name, line) of what is given a value by other means than `def`."""
+        return tuple(
+            (name, getattr(node, "lineno", 0))
+            for node in self.nodes
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            for name in _bound(node)
+        )
+
+    @cached_property
     def stored(self) -> frozenset[str]:
         """The attributes it gives a value, of whatever."""
         return frozenset(
