@@ -1,0 +1,68 @@
+"""Which call of a tool that may write only tries (`dry_run`), compositions among them."""
+
+import pytest
+
+from pulsus.core.compose.render import render_module
+from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
+from pulsus.errors import ApprovalNeeded
+from pulsus.routing.consent import Consent, only_tries
+from tests.compositions import arg, spec
+
+READ = spec("shared/report/rows", gives={"rows": "list"})
+DRY = arg("dry_run", "bool")
+SAVE = spec("shared/save/save", arg("rows", "list"), DRY, kind="write", gives={"path": "str"})
+PRUNE = spec("shared/save/prune", kind="write", gives={"pruned": "int"})
+COMPOSED = spec("shared/save/both", DRY, kind="write")
+
+
+def step(number, tool, **inputs):
+    gives = {o.name: o.name for o in tool.returns}
+    return PlanStep(f"s{number}", tool.id, inputs, gives, tool.sha256)
+
+
+def composed(*steps, params=("dry_run",)):
+    return render_module(Plan("Do.", steps, params), [READ, SAVE, PRUNE]).encode()
+
+
+def saved(value):
+    return (step(1, READ), step(2, SAVE, rows=OutputRef("s1", "rows"), dry_run=value))
+
+
+@pytest.mark.parametrize(
+    ("value", "given", "tries"),
+    [
+        pytest.param(ParamRef("dry_run"), {"dry_run": True}, True, id="handed on"),
+        pytest.param(ParamRef("dry_run"), {"dry_run": False}, False, id="false"),
+        pytest.param(ParamRef("dry_run"), {}, False, id="not given"),
+        pytest.param(ParamRef("dry_run"), {"dry_run": "true"}, False, id="no bool"),
+        pytest.param(ParamRef("other"), {"dry_run": True, "other": False}, False, id="another"),
+        pytest.param(Constant(True), {"dry_run": True}, True, id="always"),
+        pytest.param(Constant(False), {"dry_run": True}, False, id="never"),
+    ],
+)
+def test_a_composition_tries_only_where_every_writing_step_is_told_to(value, given, tries):
+    params = (value.name,) if isinstance(value, ParamRef) else ()
+    source = composed(*saved(value), params=params)
+    assert only_tries([COMPOSED, READ, SAVE], source, given) is tries
+
+
+def test_a_step_that_writes_and_cannot_try_makes_the_call_one_that_writes():
+    source = composed(*saved(ParamRef("dry_run")), step(3, PRUNE))
+    assert not only_tries([COMPOSED, READ, SAVE, PRUNE], source, {"dry_run": True})
+
+
+def test_a_step_that_the_plan_does_not_name_makes_the_call_one_that_writes():
+    """A step's own steps are run too, and nobody knows what they are given."""
+    source = composed(*saved(ParamRef("dry_run")))
+    hidden = spec("shared/save/hidden", DRY, kind="write")
+    assert not only_tries([COMPOSED, READ, SAVE, hidden], source, {"dry_run": True})
+
+
+def test_nobody_may_agree_by_default():
+    with pytest.raises(ApprovalNeeded, match="shared/save/save may change things") as refused:
+        Consent().given(SAVE, dry=False)
+    assert "--yes" in refused.value.hint
+    assert "dry_run=true" in refused.value.hint
+    with pytest.raises(ApprovalNeeded) as refused:
+        Consent().given(PRUNE, dry=False)
+    assert "dry_run" not in refused.value.hint
