@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.rankers.command_line import changes
-from pulsus.core.rankers.purpose import caution, commands, groups_of
+from pulsus.core.rankers.command_line import changes, program
+from pulsus.core.rankers.purpose import caution, commands, groups_of, strange
+from pulsus.core.rankers.scorer import RankIndex
 from tests.ranking import tool
 
 
@@ -20,6 +21,15 @@ from tests.ranking import tool
         ("sudo systemctl restart nginx", ("restart",)),
         ("$ kubectl -n web delete pod x", ("delete",)),
         ("terraform apply", ("apply",)),
+        ("docker compose up", ("up",)),
+        ("docker compose up -d", ("up",)),
+        ("docker compose -f prod.yaml down", ("down",)),
+        ("docker-compose up web", ("up",)),
+        ("vagrant up", ("up",)),
+        ("nmcli connection up office", ("up",)),
+        ("systemctl daemon-reload", ("daemon-reload",)),
+        ("docker network connect front web", ("connect",)),
+        ("git push", ("push",)),
         ("apt upgrade", ("upgrade",)),
         ('git commit -m "fix the bug"', ("commit",)),
         ("docker ps -q | xargs docker rm", ("rm",)),
@@ -80,6 +90,10 @@ def test_a_command_that_looks_changes_nothing(line):
         "mount",
         "docker",
         "show disk usage",
+        "docker containers up",
+        "are my compose services up",
+        "is docker compose up",
+        "vagrant machines up or down",
         "which docker containers stop at night",
         "apt updates pending",
         "tar archive contents",
@@ -100,6 +114,55 @@ def test_a_tool_that_reads_routes_is_not_sure_of_adding_one():
     table = tool("network/routes/route_table", "Show the routing table.", kind="read")
     for line, odd in (("ip route add", True), ("ip route show", False)):
         assert bool(caution(commands(line), groups_of(line), table)) is odd
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("helm list", ("helm", "list")),
+        ("sudo docker -H tcp://h ps | grep web", ("docker", "tcp://h", "ps")),
+        ("df -h", None),
+        ("list the helm releases", None),
+    ],
+)
+def test_a_typed_command_is_one_of_its_program(line, expected):
+    assert program(line) == expected
+
+
+COMPARE = tool(
+    "data/compare/diff_documents",
+    "Compare two documents.",
+    kind="read",
+    args=("list",),
+    intents=("helm values files",),
+)
+
+
+@pytest.mark.parametrize(
+    ("known", "fits"),
+    [
+        pytest.param(COMPARE, False, id="a hint that speaks of something else"),
+        pytest.param(tool("vm/list/machines", "List machines."), False, id="no word of it"),
+        pytest.param(tool("k8s/list/charts", "What helm installed."), True, id="its own words"),
+        pytest.param(
+            tool("k8s/list/releases", "List releases.", intents=("helm releases",)),
+            True,
+            id="a hint, and its own deed",
+        ),
+        pytest.param(
+            tool("k8s/show/releases", "Releases.", intents=("helm list",)), True, id="a hint alone"
+        ),
+    ],
+)
+def test_a_typed_command_is_answered_by_what_speaks_of_its_program(known, fits):
+    assert (strange(("helm", "list"), known) is None) is fits
+
+
+def test_a_word_of_a_typed_command_does_not_make_another_tool_sure():
+    (best,) = RankIndex.build([COMPARE]).rank("helm list", limit=1)
+    assert "helm" in str(best.caution)
+    (best,) = RankIndex.build([COMPARE]).rank("compare helm values files", limit=1)
+    assert best.caution is None
 
 
 @given(st.text(alphabet="abip -|&;$'\"xztar/", max_size=60))

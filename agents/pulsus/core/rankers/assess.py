@@ -13,7 +13,7 @@ from pulsus.core.rankers.history import conditioned, history_success
 from pulsus.core.rankers.name import cover, worth
 from pulsus.core.rankers.order import Figures, figures
 from pulsus.core.rankers.packing import CAREFUL, DECLINES, SHARED
-from pulsus.core.rankers.purpose import caution
+from pulsus.core.rankers.purpose import caution, strange
 from pulsus.core.rankers.signals import Standing
 from pulsus.core.rankers.text import stems
 from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote
@@ -61,7 +61,8 @@ class Assessor:
     """Everything of one request that its candidates share.
 
     `shares` are the weights over their sum. `words` is the part of the doc feature that words make,
-    by number; `alike` the likeness of their n-grams, of the best few. `tools` are by position; one
+    by number; `alike` the likeness of their n-grams, of the best few; `typed` the program and words
+    of a request that is a command line. `tools` are by position; one
     is looked at only where its columns do not tell: it may have to be read from disk first.
     """
 
@@ -83,13 +84,15 @@ class Assessor:
     words: Mapping[int, float]
     closest: float
     alike: Mapping[int, float]
+    typed: Sequence[str] | None = None
 
     def assess(self, number: int, *, named: bool) -> Assessed:
         """Features in [0, 1], their weighted sum over the total weight, and the standing."""
         evidence, documents = self.found, self.documents
         overlap, covered, said, _, terms = evidence.found[number]
         mass, flags = evidence.mass, documents.flags(number)
-        odds = self._odds(number, flags) if self.asked or flags & _LOOK else None
+        looked = self.asked or self.typed or flags & _LOOK
+        odds = self._odds(number, flags) if looked else None
         named = named and odds is None
         name = worn = 0.0
         if said:
@@ -149,6 +152,8 @@ class Assessor:
             odds = caution(self.asked, self.said(), self._tool(number))
             if odds:
                 return odds
+        if self.typed and (odds := strange(self.typed, self._tool(number))):
+            return odds
         if not flags & DECLINES:
             return None
         hint = next((h for h in self._refused(number) if self._said(h) == 1.0), None)

@@ -40,6 +40,19 @@ def changes(request: str) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(verb for verb in found if verb))
 
 
+def program(request: str) -> tuple[str, ...] | None:
+    """The program a command line begins with, and the words behind it; None for anything else.
+
+    None, too, for a program that does one thing: its name is a word like any other.
+    """
+    if changes(request) is None:
+        return None
+    said = _words(_STEP.split(_QUOTED.sub("Q", request))[0])
+    if said[:1] == [] or said[0] not in table.PROGRAMS:
+        return None
+    return (said[0], *(word for word in said[1:] if not word.startswith("-")))
+
+
 def _words(step: str) -> list[str]:
     """A step's words from its program on; tar's letters as the flags they are."""
     before = _BEFORE.match(step)
@@ -53,15 +66,37 @@ def _is_command(said: Sequence[str]) -> bool:
     """Whether these words have the shape of a command: a program, then a flag or what it does."""
     if len(said) < 2 or not _PROGRAM.fullmatch(said[0]):
         return False
-    if any(len(word) > 1 and word in STOP_WORDS for word in said):
+    if any(len(w) > 1 and w in STOP_WORDS and not _brought(said, n) for n, w in enumerate(said)):
         return False
     if any(map(_FLAG.fullmatch, said)):
         return True
-    return said[0] in table.PROGRAMS and any(map(_is_deed, said[1 : _REACH + 1]))
+    return said[0] in table.PROGRAMS and _deed_at(said) is not None
+
+
+def _deed_at(said: Sequence[str]) -> int | None:
+    """Where the word stands that says what a program does."""
+    bare = [n for n, word in enumerate(said) if n and not word.startswith("-")]
+    near = (n for n in bare if (n in bare[:_REACH] and _is_deed(said[n])) or _brought(said, n))
+    return next(near, None)
 
 
 def _is_deed(word: str) -> bool:
     return word in table.CHANGES or word in table.LOOKS
+
+
+def _brought(said: Sequence[str], at: int) -> bool:
+    """Whether something is brought up or down there, flags aside: "docker compose -f x.yaml up"."""
+    if said[at] not in table.BROUGHT:
+        return False
+    before = list(said[:at])
+    while before and before[-1] not in table.BRINGS:
+        if _FLAG.fullmatch(before[-1]):
+            before.pop()
+        elif len(before) > 1 and _FLAG.fullmatch(before[-2]):
+            del before[-2:]
+        else:
+            return False
+    return bool(before)
 
 
 def _verb(said: Sequence[str]) -> str | None:
@@ -79,13 +114,12 @@ def _verb(said: Sequence[str]) -> str | None:
 
 def _deed(said: Sequence[str]) -> str:
     """The first word that says what a program does, where that is a change and no noun."""
-    bare = [word for word in said[1:] if not word.startswith("-")]
-    at = next((n for n, word in enumerate(bare[:_REACH]) if _is_deed(word)), None)
-    if at is None or bare[at] not in table.CHANGES:
+    at = _deed_at(said)
+    if at is None or said[at] in table.LOOKS:
         return ""
-    deed = bare[at]
-    if deed in table.VERBS and len(bare) > at + 1:
-        return command(" ".join(bare[at:]), lambda _word: True) or ""
+    deed, *rest = (word for word in said[at:] if not word.startswith("-"))
+    if deed in table.VERBS and rest:
+        return command(" ".join((deed, *rest)), lambda _word: True) or ""
     return deed
 
 

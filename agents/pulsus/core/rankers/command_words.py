@@ -15,20 +15,30 @@ VERBS = frozenset[str]().union(*CHANGE.values())
 """Programs that are a verb of change themselves: `kill`, `mount`, `chmod`."""
 
 PROGRAMS = _set("""
-ansible apk apt apt-get aptitude arp aws az brew bridge cargo certbot chkconfig consul crictl ctr
-dnf docker docker-compose dpkg etcdctl firewall-cmd flatpak gcloud gem gh git go helm hostnamectl
-ip ipset k3s kubeadm kubectl lxc mdadm minikube multipass netplan networkctl nft nmcli nomad npm
-pacman pip pip3 pipx pm2 podman poetry pvesh qm rabbitmqctl rc-service resolvectl restic route
-rpm service snap supervisorctl svn systemctl terraform timedatectl tofu ufw uv vagrant vault velero
-virsh wg yarn yum zfs zpool zypper
+ansible apk apt apt-get aptitude arp aws az brew bridge cargo certbot chkconfig consul crictl
+ctr dnf docker docker-compose dpkg etcdctl firewall-cmd flatpak gcloud gem gh git go helm
+hostnamectl ip ipset k3s kubeadm kubectl lxc mdadm minikube multipass netplan networkctl nft
+nmcli nomad npm pacman pip pip3 pipx pm2 podman podman-compose poetry pvesh qm rabbitmqctl
+rc-service resolvectl restic route rpm service snap supervisorctl svn systemctl tailscale
+terraform timedatectl tofu ufw uv vagrant vault velero virsh wg wg-quick yarn yum zfs zpool
+zypper
 """)
 """Programs of which a word behind says what is done."""
 
 CHANGES = VERBS | _set("""
-apply autoremove checkout clone commit cp del destroy dist-upgrade edit exec full-upgrade init
-kickstart merge pull put rebase reload-or-restart reset-failed rmi run set-default set-hostname
-set-ntp set-timezone taint try-restart undo untaint
+annotate apply autoremove autoscale bootstrap checkout cherry-pick clone commit condrestart
+connect cp daemon-reexec daemon-reload define del destroy disconnect dist-upgrade edit exec
+fetch full-upgrade init isolate join kickstart leave mb merge mv offline online poweroff promote
+pull put rb rebase receive recv reenable refresh reload-or-restart reset-failed revert rmi run
+seal set-default set-hostname set-ntp set-timezone taint try-restart undefine undo unpause
+unseal untaint
 """)
+BROUGHT = _set("up down")
+BRINGS = _set("""
+c compose con connection docker-compose podman-compose tailscale vagrant wg-quick
+""")
+"""`up` and `down` change something right behind one of these; elsewhere they tell how it is."""
+
 LOOKS = _set("""
 blame cat config current describe df diff events explain get graph help history images info inspect
 is-active is-enabled is-failed list list-dependencies list-jobs list-sockets list-timers

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from pulsus.core.rankers import command_line
 from pulsus.core.rankers import verb_tables as table
-from pulsus.core.rankers.text import clean, first_words, words
+from pulsus.core.rankers.text import clean, first_words, stem, stems, words
 from pulsus.core.rankers.verbs import (
     Known,
     asked_groups,
@@ -102,6 +102,24 @@ def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str
         return None if wanted & leading else f"the request asks to {asked[0]}, the tool only reads"
     odd = bool(makes) and not makes & wanted
     return f"the request asks to {asked[0]}, the tool does not" if odd else None
+
+
+def strange(typed: Sequence[str], tool: ToolSpec) -> str | None:
+    """Why a typed command is none of the tool's, in one line; None where it may be.
+
+    `typed` is its program and the words behind it. What "helm list" lists only a tool can tell that
+    speaks of helm itself; or its manifest does, and either of them of what is done.
+    """
+    program, *rest = typed
+    if program in words(f"{tool.id} {tool.doc}"):
+        return None
+    manifest = tool.manifest
+    hints = (*manifest.intents, *manifest.requests) if manifest else ()
+    near = [hint for hint in map(stems, hints) if stem(program) in hint]
+    own = stems(f"{tool.name} {tool.action} {tool.summary}") if near else []
+    if not set(stems(" ".join(rest))).isdisjoint([*own, *(s for hint in near for s in hint)]):
+        return None
+    return f"the request is a command of {program}, which the tool does not speak of"
 
 
 def groups_of(request: str) -> frozenset[str]:

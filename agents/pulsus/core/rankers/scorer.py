@@ -15,7 +15,7 @@ from operator import attrgetter
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.catalogue import ToolTable
-from pulsus.core.rankers import packing, query
+from pulsus.core.rankers import command_line, packing, query
 from pulsus.core.rankers.admission import Allowed, admission
 from pulsus.core.rankers.assess import Assessed, Assessor
 from pulsus.core.rankers.base import Dense, Feature, Memory
@@ -201,6 +201,7 @@ class RankIndex:
             words=words,
             closest=max(words.values(), default=0.0) or 1.0,
             alike=alike,
+            typed=command_line.program(text),
         )
         return assessor, named
 
