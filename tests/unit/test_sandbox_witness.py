@@ -70,6 +70,9 @@ def attempt(line: str) -> Observed:
         pytest.param("os.lchown('/etc/group', 0, 0)", "/etc/group", id="lchown"),
         pytest.param("os.utime('/etc/group')", "/etc/group", id="utime"),
         pytest.param(
+            "os.symlink('/etc/group', 'l'); os.utime('l')", "/etc/group", id="utime through a link"
+        ),
+        pytest.param(
             "os.utime(os.open('/etc/group', 0))", "/etc/group", id="utime of an open file"
         ),
         pytest.param("os.setxattr('/etc/group', 'user.x', b'')", "/etc/group", id="setxattr"),
@@ -82,6 +85,11 @@ def attempt(line: str) -> Observed:
             "socket.socket(socket.AF_UNIX).bind('/usr/x')", "/usr/x", id="a socket that is bound"
         ),
         pytest.param("os.open('/usr', os.O_TMPFILE | os.O_WRONLY)", "/usr", id="nameless file"),
+        pytest.param(
+            "os.symlink('/usr/x', 'l'); os.open('l', os.O_EXCL | os.O_WRONLY)",
+            "/usr/x",
+            id="opened for itself through a link",
+        ),
         pytest.param("os.open('/var/x', os.O_RDWR)", "/var/x", id="opened to read and write"),
         pytest.param(
             "sqlite3.connect('file:/var/x', uri=True)",
@@ -132,6 +140,15 @@ def test_a_change_is_seen_whoever_makes_it_and_however(line, path):
         pytest.param("open('/dev/shm/x', 'w').close()", id="shared memory"),
         pytest.param("os.link('/etc/group', '/tmp/x')", id="linked into tmp"),
         pytest.param("socket.socket(socket.AF_UNIX).bind('/tmp/x')", id="socket in tmp"),
+        pytest.param(
+            "shell('mkdir a; ln -s /usr a/l; tar cf a.tar a; rm -r a; tar xf a.tar; cp -a a b')",
+            id="links as such",
+        ),
+        pytest.param(
+            "os.symlink('/usr', 'l'); os.utime('l', follow_symlinks=False);"
+            "os.open('l', os.O_NOFOLLOW | os.O_WRONLY)",
+            id="a link that is not followed",
+        ),
         pytest.param(
             "a, b = socket.socketpair(); a.sendmsg([b'x']); a.send(b'x')", id="its own sockets"
         ),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import socket
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pulsus.core.sandbox.bpf import (
@@ -30,6 +31,7 @@ from pulsus.core.sandbox.bpf import (
 )
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+AT_SYMLINK_NOFOLLOW = 0x100
 SECCOMP = (317, 277)
 """The number of the call that installs a filter."""
 
@@ -38,14 +40,20 @@ class Change(NamedTuple):
     """Where a call's arguments name a path that it changes.
 
     `folder` and `path` are positions; a `folder` of None is the working folder, a `path` of None
-    means the file behind the descriptor `folder`. `follow`: a link is followed; `new`: nothing
-    is changed where something is there already.
+    means the file behind the descriptor `folder`. `follow`: a link is followed, unless the argument
+    at `flags` has a bit of `unless`; `new`: nothing is changed where something is there already.
     """
 
     folder: int | None
     path: int | None
     follow: bool = False
     new: bool = False
+    flags: int | None = None
+    unless: int = AT_SYMLINK_NOFOLLOW
+
+    def follows(self, args: Sequence[int]) -> bool:
+        """Whether a call with these arguments changes what a link leads to, not the link."""
+        return self.follow and not (self.flags is not None and args[self.flags] & self.unless)
 
 
 class Trap(NamedTuple):
@@ -58,9 +66,9 @@ class Trap(NamedTuple):
 _FD = (Change(0, None),)
 # fmt: off
 FILES: dict[str, Trap] = {
-    "open": Trap((2, -1), (Change(None, 0, follow=True),)),
+    "open": Trap((2, -1), (Change(None, 0, follow=True, flags=1, unless=os.O_NOFOLLOW),)),
     "creat": Trap((85, -1), (Change(None, 0, follow=True),)),
-    "openat": Trap((257, 56), (Change(0, 1, follow=True),)),
+    "openat": Trap((257, 56), (Change(0, 1, follow=True, flags=2, unless=os.O_NOFOLLOW),)),
     "openat2": Trap((437, 437), (Change(0, 1, follow=True),)),
     "truncate": Trap((76, 45), (Change(None, 0, follow=True),)),
     "mkdir": Trap((83, -1), (Change(None, 0, new=True),)),
@@ -80,24 +88,24 @@ FILES: dict[str, Trap] = {
     "chmod": Trap((90, -1), (Change(None, 0, follow=True),)),
     "fchmod": Trap((91, 52), _FD),
     "fchmodat": Trap((268, 53), (Change(0, 1, follow=True),)),
-    "fchmodat2": Trap((452, 452), (Change(0, 1, follow=True),)),
+    "fchmodat2": Trap((452, 452), (Change(0, 1, follow=True, flags=3),)),
     "chown": Trap((92, -1), (Change(None, 0, follow=True),)),
     "lchown": Trap((94, -1), (Change(None, 0),)),
     "fchown": Trap((93, 55), _FD),
-    "fchownat": Trap((260, 54), (Change(0, 1, follow=True),)),
+    "fchownat": Trap((260, 54), (Change(0, 1, follow=True, flags=4),)),
     "utime": Trap((132, -1), (Change(None, 0, follow=True),)),
     "utimes": Trap((235, -1), (Change(None, 0, follow=True),)),
     "futimesat": Trap((261, -1), (Change(0, 1, follow=True),)),
-    "utimensat": Trap((280, 88), (Change(0, 1, follow=True),)),
+    "utimensat": Trap((280, 88), (Change(0, 1, follow=True, flags=3),)),
     "setxattr": Trap((188, 5), (Change(None, 0, follow=True),)),
     "lsetxattr": Trap((189, 6), (Change(None, 0),)),
     "fsetxattr": Trap((190, 7), _FD),
-    "setxattrat": Trap((463, 463), (Change(0, 1, follow=True),)),
+    "setxattrat": Trap((463, 463), (Change(0, 1, follow=True, flags=2),)),
     "removexattr": Trap((197, 14), (Change(None, 0, follow=True),)),
     "lremovexattr": Trap((198, 15), (Change(None, 0),)),
     "fremovexattr": Trap((199, 16), _FD),
-    "removexattrat": Trap((466, 466), (Change(0, 1, follow=True),)),
-    "file_setattr": Trap((469, 469), (Change(0, 1, follow=True),)),
+    "removexattrat": Trap((466, 466), (Change(0, 1, follow=True, flags=2),)),
+    "file_setattr": Trap((469, 469), (Change(0, 1, follow=True, flags=4),)),
 }
 OTHERS: dict[str, Trap] = {
     "socket": Trap((41, 198)), "bind": Trap((49, 200)), "connect": Trap((42, 203)),

@@ -72,7 +72,7 @@ class Witness:
     def _changed(self, caller: Caller, change: traps.Change, args: Sequence[int]) -> Iterator[Fact]:
         path = caller.path(change.folder, change.path, args)
         if path:
-            real = self._inside.real(path, follow=change.follow)
+            real = self._inside.real(path, follow=change.follows(args))
             shown = "" if real.startswith((*_STREAMS, *_CACHES)) else outside(real)
             if shown and not (change.new and self._inside.exists(real)):
                 yield "p", shown
