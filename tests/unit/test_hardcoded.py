@@ -53,6 +53,13 @@ def doubts(body, given=TWO, kept=None, request=REQUEST):
         ),
         pytest.param('    rows = [("echo", 2)]\n    return dict(rows).get(text, 0)', id="pairs"),
         pytest.param('    return {"vowels": (lambda: 2)() or (lambda: 0)()}', id="lambdas"),
+        pytest.param('    return {"vowels": max(0, 2 if "c" in text else 0)}', id="in a call"),
+        pytest.param('    return {"vowels": dict(zip((4, 6), (2, 0)))[len(text)]}', id="zipped"),
+        pytest.param(
+            "    made: dict[int, int] = {}\n    made.setdefault(4, 2)\n    made.setdefault(6, 0)\n"
+            '    return {"vowels": made[len(text)]}',
+            id="put together",
+        ),
         pytest.param('    return {"vowels": text.startswith("echo") + 1}', id="startswith"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The constants of a module that may become a result as they are, and their values. Pure."""
+"""The constants of a module, and those that a conversion makes of them. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ _MAKING = ("int", "float", "str", "bool", "dict", "list", "tuple", "set", "loads
 
 
 def constants(tree: ast.Module) -> dict[str, int]:
-    """Every constant that may become a result as it is, not as part of a calculation."""
+    """Every constant of the code, reckoned together, and what may become a result as it is."""
     found: dict[str, int] = {}
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.Module(tree.body[1:], [])):
         for value in _given_on(node):
             for constant, line in _flowing(value):
                 found.setdefault(as_key(constant), line)
+        if isinstance(node, ast.expr) and (known := literal(node)) is not ...:
+            found.setdefault(as_key(known), node.lineno)
     return found
 
 
