@@ -401,3 +401,22 @@ def test_a_fresh_project_is_clean_and_a_starter_record_changed_later_is_found(tm
     path.write_text(path.read_text("utf-8").replace('"stable"', '"deprecated"'), encoding="utf-8")
     assert found(shop, level="warning") == ["LOG_ELSEWHERE"]
     assert audited(shop, "--strict").code == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("promote", "new.py", "--domain", "system", "--action", "count", "--yes"),
+        ("rollback", "things@1.0.0", "--yes"),
+    ],
+    ids=["promote", "rollback"],
+)
+def test_a_damaged_log_refuses_before_anything_is_proven_and_asks_nobody(command, project):
+    alter(project)
+    (project / "new.py").write_bytes(module("new"))
+    before = (project / LOG).read_bytes()
+    done = pulsus_here(project, *command, "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (1, "AUDIT_TAMPERED")
+    assert "--accept-break" in done.json["error"]["hint"]
+    assert (project / LOG).read_bytes() == before
+    assert not (project / "logs/validation").exists()

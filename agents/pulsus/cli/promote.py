@@ -87,6 +87,7 @@ def deliver(
     from pulsus.routing.delivery import Deliverer
 
     app = session.app
+    promoter.require_log()  # before anything is proven: that takes seconds
     deliverer = Deliverer(
         prover=judging.prover_of(app, module),
         promoter=promoter,

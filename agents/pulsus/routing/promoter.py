@@ -150,6 +150,10 @@ class CataloguePromoter:
             model["edited"] = True
         return {"model": model, "tokens_estimate": model.get("tokens"), "rag": self.made.get("rag")}
 
+    def require_log(self) -> None:
+        """Raise AuditTampered where the decision log is not as it was written."""
+        chain_guard.require_whole(self.state_dir / "audit")
+
     def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
         """Record a decision about a module in the decision log.
 
@@ -161,7 +165,7 @@ class CataloguePromoter:
             "route_id": self.route_id,
         }
         clock, redactor = self.clock, self.redactor
-        chain_guard.require_whole(self.state_dir / "audit")
+        self.require_log()
         chain.append(self.state_dir, kind, who | dict(data), clock=clock, redactor=redactor)
 
 
