@@ -2,10 +2,13 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from pulsus.bootstrap import build
 from pulsus.config.settings import SandboxConfig
+from pulsus.core.types import StepResult
 from pulsus.errors import ConfigError
 from pulsus.routing.network import allowlist
 
@@ -17,6 +20,16 @@ FILE = "config/pulsus.toml"
 def made(folder, *, records=(), origins=(), network=(A,), tools=IDS):
     config = SandboxConfig(network=network, tool_network=dict(tools))
     return allowlist(config, dict(origins), folder / "_tmp", lambda: dict(records))
+
+
+def test_the_pipeline_of_generated_modules_gets_no_network_of_all(tmp_path):
+    (tmp_path / "workflows").mkdir()
+    app = build(tmp_path, {"sandbox": {"network": [A], "tool_network": {"x/y/z": [B]}}})
+    guardrails = ("guardrails", lambda source, tool: StepResult("guardrails", True, 0))
+    guarded: Any = app.pipeline((guardrails,)).network
+    plain: Any = app.pipeline().network
+    assert (guarded.everywhere, dict(guarded.by_tool)) == ((), {"x/y/z": (B,)})
+    assert plain.everywhere == (A,)
 
 
 def tool(tool_id):
@@ -71,6 +84,17 @@ def test_what_a_model_wrote_reaches_only_what_it_may_by_its_own_id(tmp_path, gen
     assert allowed(path, tool("candidate/page"), ()) == reached
     own = made(tmp_path, tools={"candidate/page": (B,)})
     assert own(path, tool("candidate/page"), ()) == tuple(sorted({*reached, B}))
+
+
+def test_what_is_held_to_guardrails_reaches_only_what_it_may_by_its_own_id(tmp_path):
+    """Also where an earlier skeleton left its note under the same name."""
+    folder = tmp_path / "_tmp"
+    folder.mkdir()
+    note(folder / "page.py", "template")
+    allowed = made(tmp_path, tools={"candidate/page": (B,)})
+    page = tool("candidate/page")
+    assert allowed(folder / "page.py", page, ()) == (A, B)
+    assert allowed.own()(folder / "page.py", page, ()) == (B,)
 
 
 def test_a_candidate_of_which_nothing_is_known_counts_as_written_by_a_model(tmp_path):

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.config import remembered
-from pulsus.config.settings import Settings, plain
+from pulsus.config.settings import Settings
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
-from pulsus.errors import ConfigError, PulsusError
+from pulsus.errors import ConfigError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.past import Past
@@ -159,29 +158,15 @@ class App:
             cache=index,
             extra=self.contributions.tool_sources,
         )
-        if index:
-            self._remember_settings()
+        self.settle()
         return found
 
     def settle(self) -> None:
         """Keep the validated settings for the next run, where the state folder can be written."""
-        if not (self.cache_dir and self.unsaved):
-            return
-        from pulsus.core.storage.state import open_state
+        if self.cache_dir and self.unsaved:
+            from pulsus.bootstrap.keeping import keep
 
-        with suppress(PulsusError, OSError):
-            (open_state(self.state_dir).path / "index").mkdir(exist_ok=True)
-            self._remember_settings()
-
-    def _remember_settings(self) -> None:
-        """Spare the next run the validation of these settings; a secret among them is not kept."""
-        values = plain(self.settings)
-        if (
-            self.unsaved
-            and self.unsaved.state_dir == self.state_dir
-            and self.redactor.redact_value(values) == values
-        ):
-            remembered.save(self.unsaved, self.settings, self.origins)
+            keep(self.unsaved, self.settings, self.origins, self.state_dir, self.redactor)
 
     def tool(self, ref: str) -> ToolSpec:
         """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
@@ -242,7 +227,10 @@ class App:
         )
 
     def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:
-        """The validation pipeline with this project's rules; `extra` come before the plugins'."""
+        """The validation pipeline with this project's rules; `extra` come before the plugins'.
+
+        What has to meet `extra` was written by a model: of the network it gets its own only.
+        """
         from pulsus.core.validators.pipeline import Pipeline
 
         return Pipeline(
@@ -254,7 +242,7 @@ class App:
             extra_validators=lambda: (*extra, *self.validators),
             mypy_cache=self.state_dir / "cache" / "mypy",
             python=self.interpreter,
-            network=self.network,
+            network=self.network.own() if extra and self.network else self.network,
         )
 
     def promoter(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pulsus.config import hosts
@@ -39,6 +40,10 @@ class Allowlist:
         if self.everywhere and not self._generated(path, tool):
             found.update(self.everywhere)
         return tuple(sorted(found))
+
+    def own(self) -> Allowlist:
+        """The same with nothing but what tools may reach by their ids."""
+        return replace(self, everywhere=())
 
     def notes(self, tools: Iterable[ToolSpec]) -> tuple[str, ...]:
         """What to know of a plan of these tools before it is proven. Raises MetadataCorrupt."""
