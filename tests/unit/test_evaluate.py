@@ -11,7 +11,6 @@ from pulsus.routing.floors import check_floors, parse_floors
 from pulsus.routing.golden import (
     GoldenRow,
     load_queries,
-    load_remembered,
     load_tools,
     nearest,
 )
@@ -150,7 +149,6 @@ def test_rows_are_read_with_their_options(tmp_path):
         GoldenRow("x", ("a", "b"), "compose"),
         GoldenRow("y", (), None, any_of=True),
     )
-    assert load_remembered(file) == {"a": ("x",), "b": ("x",)}
 
 
 @pytest.mark.parametrize(

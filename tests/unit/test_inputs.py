@@ -129,11 +129,3 @@ def test_what_is_no_pair_is_refused(pair):
 def test_a_tool_that_takes_anything_gets_text():
     free = arg("kwargs", None, required=False, kind="var_keyword")
     assert inputs.parse_inputs(["a=1"], [free]) == {"a": "1"}
-
-
-def test_given_values_are_checked_like_typed_ones():
-    args = [arg("a", "int"), arg("b", default="''")]
-    inputs.check_inputs({"a": 1}, args)
-    for values in ({"a": "1"}, {}, {"a": 1, "c": 2}):
-        with pytest.raises(UsageError):
-            inputs.check_inputs(values, args)

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from dataclasses import replace
 from datetime import timedelta, timezone
 
 import pytest
@@ -39,7 +40,7 @@ def test_every_event_has_every_field_of_the_spec_absent_ones_null(tmp_path):
 
 
 def test_the_route_is_named_once_it_is_known(tmp_path):
-    trace = opened(tmp_path).with_route("route-1")
+    trace = replace(opened(tmp_path), route_id="route-1")
     trace.event("rank", candidates=3, weights={"name": 0.4}, top_score=0.72, extra=[1])
     last = rows(trace.path)[-1]
     assert last["route_id"] == "route-1"

@@ -46,18 +46,6 @@ def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, Jso
     return values
 
 
-def check_inputs(values: Mapping[str, JsonValue], args: Sequence[ArgSpec]) -> None:
-    """Raise UsageError unless `values` name known arguments, fit their hints and miss none."""
-    known = {arg.name: arg for arg in args if arg.kind not in ("var_positional", "var_keyword")}
-    free = any(arg.kind == "var_keyword" for arg in args)
-    for name, value in values.items():
-        if name in known:
-            _checked(name, value, hints.parse(known[name].type_hint))
-        elif not free:
-            raise _unknown(name, known)
-    _check_complete(known, values)
-
-
 def _split(pair: str) -> tuple[str, str, str]:
     name, equals, text = pair.partition("=")
     if not equals or not name.rstrip(":"):

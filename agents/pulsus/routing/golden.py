@@ -76,15 +76,6 @@ def nearest(tool_id: str, known: Collection[str]) -> str | None:
     return near[0] if near else None
 
 
-def load_remembered(path: Path) -> dict[str, tuple[str, ...]]:
-    """A QUERIES file as past accepted requests of each tool, in file order (`--history`)."""
-    found: dict[str, list[str]] = {}
-    for row in load_queries(path):
-        for tool in row.tools:
-            found.setdefault(tool, []).append(row.query)
-    return {tool: tuple(queries) for tool, queries in found.items()}
-
-
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each line's place (`file:line`) and object; empty lines are skipped."""
     try:

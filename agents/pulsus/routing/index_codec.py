@@ -96,10 +96,6 @@ def _example(example: Example) -> dict[str, Any]:
     return raw
 
 
-def _base64(content: bytes) -> str:
-    return binascii.b2a_base64(content, newline=False).decode("ascii")
-
-
 def _read_tool(raw: dict[str, Any]) -> ToolSpec:
     raw["path"] = Path(raw["path"])
     raw["args"] = tuple(ArgSpec(**arg) for arg in raw["args"])

@@ -12,8 +12,6 @@ from types import ModuleType
 
 Problem = tuple[int, str]
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
 
 class Syntax:
     """One module, read for judging it. `allowed` are the modules it may import."""

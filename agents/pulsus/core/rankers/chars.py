@@ -59,11 +59,6 @@ def _worth(word: str) -> list[tuple[int, float]]:
     return [(slot, _SQUARES[idf[slot]]) for slot in slots_of(word)]
 
 
-def word_score(word: str, worth: Mapping[int, float]) -> float:
-    """What one word of a tool holds of the request."""
-    return sum(worth.get(slot, 0.0) for slot in grams(word))
-
-
 def norm(counts: Mapping[str, int]) -> float:
     """The length of a tool's gram vector, √Σ(tf·idf)²; 0.0 for no words."""
     found: Counter[int] = Counter()

@@ -6,7 +6,6 @@ Only `app`, `runs`, `validation` and `metrics` exist there. Everything passes th
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -61,10 +60,6 @@ class Trace:
             "phase": phase,
         }
         write_event(self.path, dict.fromkeys(REQUIRED) | fields | fixed, self.redactor)
-
-    def with_route(self, route_id: str) -> Trace:
-        """The same trace, from now on naming its route."""
-        return replace(self, route_id=route_id)
 
 
 @dataclass(frozen=True, slots=True)

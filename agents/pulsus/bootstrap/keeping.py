@@ -1,0 +1,32 @@
+"""Validated settings, kept for the next run. Effect: writes into the state folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pulsus.config import remembered
+from pulsus.config.settings import Settings, plain
+from pulsus.core.storage.state import open_state
+from pulsus.core.telemetry.redact import Redactor
+from pulsus.errors import PulsusError
+
+
+def keep(
+    sources: remembered.Sources,
+    settings: Settings,
+    origins: Mapping[str, str],
+    state_dir: Path,
+    redactor: Redactor,
+) -> None:
+    """Spare the next run the validation of these settings; a secret among them is not kept.
+
+    Nothing is kept where the state folder cannot be written.
+    """
+    values = plain(settings)
+    if sources.state_dir != state_dir or redactor.redact_value(values) != values:
+        return
+    with suppress(PulsusError, OSError):
+        (open_state(state_dir).path / "index").mkdir(exist_ok=True)
+        remembered.save(sources, settings, origins)
