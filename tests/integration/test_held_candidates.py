@@ -81,6 +81,18 @@ def test_a_file_that_nobody_knows_of_is_held_in_tmp_and_nowhere_else(project, pa
     assert verdict(project, outside)[0] == 0
 
 
+def test_a_folder_in_tmp_is_no_way_out_and_the_catalogue_is_judged_beside_it(project, path):
+    edit(path)
+    inner = path.parent / "sub" / "mine.py"
+    inner.parent.mkdir()
+    inner.write_bytes(path.read_bytes())
+    tool = project / "workflows/domains/text/count/count_words.py"
+    done = pulsus_here(project, "validate", inner, tool, path, "--output", "json")
+    assert done.code == 3
+    found = {m["path"].rpartition("/")[2]: m["steps"][-1]["step"] for m in done.json["modules"]}
+    assert found == {"mine.py": "guardrails", "count_words.py": "dry-run", path.name: "guardrails"}
+
+
 def test_a_composition_and_a_skeleton_are_not_held(project):
     pulsus_here(project, "route", COMPOSE)
     (composed,) = (project / "workflows/_tmp").glob("route_*.py")

@@ -64,10 +64,12 @@ def _from(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterator[Problem]:
 def _used(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
     """A module's name: it may only stand before what is taken from it."""
     module, line = syntax.modules[node.id], node.lineno
+    if not (is_allowed(module, syntax.allowed) or _leads_on(module, syntax.allowed)):
+        return  # that it is imported at all is said
     at: ast.AST = node
     while isinstance(above := syntax.parents.get(id(at)), ast.Attribute):
         further = f"{module}.{above.attr}"
-        if any(name.startswith(f"{further}.") for name in syntax.allowed):
+        if _leads_on(further, syntax.allowed):
             module, at = further, above  # a package on the way to what may be imported
             continue
         yield from _reached(line, module, above.attr, syntax.allowed)
@@ -76,6 +78,10 @@ def _used(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
             return
         module, at = name_of(module, above.attr, inner), above
     yield line, f"hands the module {module} on as a value: write {module}.NAME where it is needed"
+
+
+def _leads_on(module: str, allowed: frozenset[str]) -> bool:
+    return any(name.startswith(f"{module}.") for name in allowed)
 
 
 def _reached(line: int, module: str, attr: str, allowed: frozenset[str]) -> Iterator[Problem]:

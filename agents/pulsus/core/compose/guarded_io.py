@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from pulsus.core.compose.guarded_modules import LIMITED, OPENERS, allowed_in
-from pulsus.core.compose.syntax import Problem, Syntax
+from pulsus.core.compose.syntax import Problem, Syntax, is_allowed
 
 _CHANGING = frozenset(
     (
@@ -43,7 +43,7 @@ def problems(syntax: Syntax) -> Iterator[Problem]:
                 yield from _fields(body)
             case ast.ImportFrom(module=str(module), level=0, names=names):
                 for alias in names:
-                    yield from _limited(node.lineno, f"{module}.{alias.name}")
+                    yield from _limited(node.lineno, f"{module}.{alias.name}", syntax)
             case _:
                 yield from _by_text(node)
 
@@ -86,7 +86,7 @@ def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     name, line = node.attr, node.lineno
     origin = _outside(node, syntax)
     if origin and _limits(origin):
-        yield from _limited(line, origin)
+        yield from _limited(line, origin, syntax)
     if origin in OPENERS:
         if id(node) not in syntax.called:
             yield line, f"{origin} is passed on as a value: {_DIRECT}"
@@ -195,8 +195,10 @@ def _limits(origin: str) -> bool:
     return origin.rpartition(".")[0] in LIMITED
 
 
-def _limited(line: int, origin: str) -> Iterator[Problem]:
+def _limited(line: int, origin: str, syntax: Syntax) -> Iterator[Problem]:
     module, _, name = origin.rpartition(".")
+    if not is_allowed(module, syntax.allowed):
+        return  # that it is imported at all is said
     if module in LIMITED and origin not in OPENERS and not allowed_in(module, name):
         yield line, f"{origin} may change more than its result: {_ALSO}"
 
