@@ -24,7 +24,7 @@ INTERPRETERS = re.compile(
     r"|groovy|java|psql|mysql|mariadb|sqlite3|mongosh?|redis-cli|ed|ex|vi|vim|m4|make|bpftrace"
 )
 OTHERS = re.compile(
-    r"ssh|su|runuser|chroot|parallel|watch|strace|ltrace|unshare|nsenter|docker|podman|kubectl|at"
+    r"ssh|su|runuser|chroot|parallel|watch|strace|ltrace|unshare|nsenter|docker|podman|kubectl|at|time"
     r"|batch|screen|tmux|script|systemd-run|busybox|toybox|ansible|salt|pdsh|rsh|entr|dc|gdb|flock"
 )
 WRAPPERS: Mapping[str, str] = {
@@ -40,10 +40,27 @@ WRAPPERS: Mapping[str, str] = {
     "exec": "a",
     "command": "",
     "builtin": "",
-    "time": "fo",
-    "xargs": "IiLnPsEda",
+    "xargs": "ILnPsEda",
 }
 """Programs that start the one named in their words, and their options that take a word."""
+
+_LONG = frozenset(
+    (
+        *("--arg-file", "--delimiter", "--max-args", "--max-procs", "--max-chars", "--signal"),
+        *("--kill-after", "--adjustment", "--unset", "--chdir", "--user", "--group", "--host"),
+        *("--prompt", "--input", "--output", "--error", "--class", "--classdata"),
+    )
+)
+"""Long options of theirs that take a word."""
+
+_FLAGS = frozenset(
+    (
+        *("--null", "--no-run-if-empty", "--verbose", "--exit", "--open-tty", "--preserve-status"),
+        *("--foreground", "--ignore-environment", "--preserve-env", "--set-home", "--login"),
+        *("--non-interactive", "--wait", "--fork", "--ignore", "--stdin", "--background"),
+    )
+)
+"""Long options of theirs that take none."""
 
 OWN = frozenset(("exec", "command", "builtin"))
 """Those of them that are the shell's own."""
@@ -62,7 +79,7 @@ def misleads(name: str, value: str) -> bool:
 
 def inner(base: str, call: Sequence[Word]) -> tuple[list[Word], str]:
     """(the words that the wrapper starts, what cannot be told of them)."""
-    takes, words, doubt = WRAPPERS[base], list(call), ""
+    words, doubt = list(call), ""
     while words:
         shape = words[0].shape
         name, sign, value = shape.partition("=")
@@ -75,11 +92,24 @@ def inner(base: str, call: Sequence[Word]) -> tuple[list[Word], str]:
             )
             words.pop(0)
         elif shape.startswith("-") and shape != "-":
-            option = words.pop(0).shape
-            if base == "env" and option.startswith(("-S", "--split")):
-                doubt = "env -S makes words of a text"
-            if not option.startswith("--") and option[-1] in takes and len(option) == 2:
-                words = words[1:]
+            words, said = _option(base, words)
+            doubt = said or doubt
         else:
             break
     return (words[1:] if base == "timeout" else words), doubt
+
+
+def _option(base: str, words: list[Word]) -> tuple[list[Word], str]:
+    """(the words behind an option and its value, what cannot be told of it)."""
+    shape, rest = words[0].shape, words[1:]
+    if base == "env" and shape.startswith(("-S", "--split")):
+        return rest, "env -S makes words of a text"
+    if shape.startswith("--"):
+        if shape in _LONG:
+            return rest[1:], ""
+        known = "=" in shape or shape in _FLAGS
+        return rest, "" if known else f"what {base} starts behind {shape} only shows when it runs"
+    for number, letter in enumerate(shape[1:], start=1):
+        if letter in WRAPPERS[base]:
+            return (rest[1:] if number == len(shape) - 1 else rest), ""
+    return rest, ""

@@ -85,7 +85,7 @@ def _without(letters: str, *long: str) -> Callable[[Call], bool]:
         for option in _options(call):
             if option.startswith("--"):
                 name = option.partition("=")[0]
-                if any(each.startswith(name) for each in long):
+                if any(each.startswith(name) or name.startswith(each) for each in long):
                     return False
             elif set(option[1:]) & set(letters):
                 return False
@@ -135,6 +135,8 @@ def _date(call: Call) -> bool:
 
 
 def _ip(call: Call) -> bool:
+    if any(o.startswith("-b") and not o.startswith("-br") for o in _options(call)):
+        return False  # a file of commands
     rest = [s for s in _operands(call) if HOLE not in s]
     return len(rest) <= 1 or rest[1] in ("show", "list", "sh", "ls", "get")
 
@@ -146,7 +148,7 @@ def _tar(call: Call) -> bool:
     short = [o for o in _options(call) if not o.startswith("--")]
     modes = "".join(short) + ("" if first.startswith("-") else first)
     lists = "t" in modes.partition("f")[0] or "--list" in _options(call)
-    return lists and not set(modes.partition("f")[0]) & set("cxruAdF")
+    return lists and not set(modes.partition("f")[0]) & set("cxruAdFI")
 
 
 def _awk(call: Call) -> bool:
@@ -257,9 +259,17 @@ _RULES: Mapping[str, Callable[[Call], bool]] = {
         lambda call: not any("=" in s for s in _operands(call)),
     ),
     "journalctl": _without(
-        "", "--vacuum", "--rotate", "--flush", "--sync", "--relinquish", "--update", "--setup"
+        "",
+        "--vacuum",
+        "--rotate",
+        "--flush",
+        "--sync",
+        "--relinquish",
+        "--update",
+        "--setup",
+        "--cursor-file",
     ),
-    "git": _first(_GIT, "--output", "--ext-diff", "--textconv", "-O"),
+    "git": _first(_GIT, "--output", "--ext-diff", "--textconv", "--filters", "-O"),
     "systemctl": _first(_SYSTEMCTL, "-H", "--host", "-M", "--machine"),
     "dpkg": _needs("lLsS", "--list", "--listfiles", "--status", "--search"),
     "dpkg-query": lambda call: True,

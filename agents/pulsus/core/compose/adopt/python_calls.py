@@ -89,9 +89,11 @@ def _call(call: ast.Call, what: str, tree: ast.Module, found: Facts) -> None:
 
 
 def _script(call: ast.Call, first: ast.expr, what: str, found: Facts) -> None:
-    if isinstance(first, ast.Constant) and isinstance(first.value, str):
-        shell_walk.script(first.value, call.lineno, found)
-    else:
+    if isinstance(first, ast.BinOp):
+        _script(call, first.left, what, found)
+    shape = _word(first).shape
+    shell_walk.script(shape.replace(HOLE, "${_}"), call.lineno, found)
+    if HOLE in shape and not isinstance(first, ast.BinOp):
         _doubt(call, f"the command that {what}", found)
 
 

@@ -20,10 +20,7 @@ from pulsus.core.compose.adopt.shell_words import (
 )
 
 MAX_DEPTH = 40
-
-_GOES_ON = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{", "time")) | {
-    "coproc"
-}
+_GOES_ON = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{", "coproc"))
 _ENDS = frozenset(("fi", "done", "}"))
 _REDIRECT = re.compile(r"(\d+|\{\w+\})?(&>>|&>|<<<|<<-|<<|<>|<&|<(?!\()|>>|>\||>&|>(?!\())")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)(\[[^]\n]*\])?\+?=")
@@ -46,6 +43,14 @@ class _Reader:
         self._depth, self._pending = depth, list[Here]()
         self.found: list[Simple] = []
         self.functions: set[str] = set()
+        self._known = {
+            **dict.fromkeys(_ENDS, self._trailing),
+            **dict.fromkeys(("for", "select"), self._for),
+            "case": self._case,
+            "[[": self._test,
+            "function": self._named,
+            "time": self._timed,
+        }
 
     def run(self, until: frozenset[str]) -> str:
         """Read commands up to one of these; which one it was, `""` at the end of the text."""
@@ -83,7 +88,7 @@ class _Reader:
             return False
         end = self._scan.at + len(until)
         after = self._scan.text[end : end + 1]
-        return not until.isalpha() or after in META
+        return not until[-1].isalpha() or after in META
 
     def _one(self) -> None:
         scan = self._scan
@@ -123,21 +128,23 @@ class _Reader:
         if scan.at == start:
             raise scan.stop(f"{scan.text[start : start + 1]!r} is not expected here")
         name = None if word.quoted else word.text
-        if name in _ENDS:
-            self._trailing()
-        elif name == "case":
-            self._case()
-        elif name in ("for", "select"):
-            self._for()
-        elif name == "[[":
-            self._test()
-        elif name == "function":
-            self._space()
-            self._function(scan.word().raw)
+        known = self._known.get(name or "")
+        if known:
+            known()
         elif name and _PARENTHESES.match(scan.text, scan.at):
             self._function(name)
         elif name not in _GOES_ON:
             self._simple(line, [word])
+
+    def _named(self) -> None:
+        """`function NAME`."""
+        self._space()
+        self._function(self._scan.word().raw)
+
+    def _timed(self) -> None:
+        """`time`, the shell's own, has one option."""
+        self._space()
+        self._scan.at += 2 if self._closes("-p") else 0
 
     def _function(self, name: str) -> None:
         self.functions.add(name)
@@ -265,8 +272,7 @@ class _Reader:
             elif scan.sees("\\\n"):
                 scan.at += 2
             elif char == "#":
-                end = scan.text.find("\n", scan.at)
-                scan.at = len(scan.text) if end < 0 else end
+                scan.at = scan.line_end
             elif char == "\n" and newlines:
                 scan.at += 1
                 pending, self._pending = self._pending, []
@@ -278,8 +284,7 @@ class _Reader:
     def _document(self, here: Here) -> None:
         scan, rows, line = self._scan, list[str](), self._scan.line
         while not scan.ended:
-            end = scan.text.find("\n", scan.at)
-            end = len(scan.text) if end < 0 else end
+            end = scan.line_end
             row = scan.text[scan.at : end]
             scan.at = min(end + 1, len(scan.text))
             row = row.lstrip("\t") if here.strip else row

@@ -14,6 +14,7 @@ _NOWHERE = frozenset(("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "/d
     "/dev/fd/2"
 }
 _MAX_DEPTH = 10
+_SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+\Z")
 
 
 def facts(script: str, shell: str) -> Facts:
@@ -109,7 +110,7 @@ class _Walk:
                 line, f"what {words[0].raw or 'an empty word'} starts only shows when it runs"
             )
             return
-        base = name.rpartition("/")[2] if name.startswith("/") else name
+        base = name.rpartition("/")[2] if _SYSTEM.match(name) else name
         if by_shell and name in self._functions:
             return
         if base in _SPECIAL:
@@ -166,17 +167,19 @@ class _Walk:
             self._run_text(line, rest[_index(rest, "c") + 1 :][:1], "a shell")
         elif any(not w.shape.startswith("-") and w.shape != "-" for w in rest):
             self._doubt(line, "a shell runs another file")
-        elif simple.here is not None and HOLE not in simple.here:
-            self.text(simple.here, line + 1)
+        elif simple.here is not None:
+            self.text(_filled(simple.here), line + 1)
+            if HOLE in simple.here:
+                self._doubt(line, "what a shell is given only shows when it runs")
         else:
             self._doubt(line, "what a shell is given only shows when it runs")
 
     def _run_text(self, line: int, words: Sequence[Word], what: str) -> None:
-        """Words that are run as a script."""
+        """Words that are run as a script: what stands in them, and a doubt where there is more."""
         if not words or any(w.splits or w.text is None for w in words):
             self._doubt(line, f"the words that {what} takes only show when it runs")
-        else:
-            self.text(" ".join(w.text or "" for w in words), words[0].line)
+        if words:
+            self.text(_filled(" ".join(w.shape for w in words)), words[0].line)
 
     def eval(self, simple: Simple, words: Sequence[Word]) -> None:
         """`eval`: its words are a script."""
@@ -197,9 +200,9 @@ class _Walk:
         """`alias NAME=TEXT`: a script under a name."""
         for word in words[1:]:
             name, sign, text = word.shape.partition("=")
-            if sign and HOLE not in text:
-                self.text(text, word.line)
-            elif sign:
+            if sign:
+                self.text(_filled(text), word.line)
+            if HOLE in text:
                 self._doubt(word.line, f"what {name} stands for only shows when it runs")
 
     def called_back(self, simple: Simple, words: Sequence[Word]) -> None:
@@ -265,6 +268,11 @@ _SPECIAL: Mapping[str, _Special] = {
     "dd": _Walk.dd,
     **dict.fromkeys(("mapfile", "readarray", "enable", "bind", "complete"), _Walk.called_back),
 }
+
+
+def _filled(shape: str) -> str:
+    """A text that is run, with an expansion in place of each HOLE."""
+    return shape.replace(HOLE, "${_}")
 
 
 def _index(words: Sequence[Word], letter: str) -> int:

@@ -112,6 +112,12 @@ class Scanner:
         return self._first + bisect_right(self._ends, self.at - 1)
 
     @property
+    def line_end(self) -> int:
+        """Where this line ends."""
+        found = self.text.find("\n", self.at)
+        return len(self.text) if found < 0 else found
+
+    @property
     def ended(self) -> bool:
         """Whether there is no more text."""
         return self.at >= len(self.text)
