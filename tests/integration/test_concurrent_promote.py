@@ -112,6 +112,8 @@ import tests.promotions
 
 SOURCE = {KILLER!r}
 base, work, how = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+shutil.copytree(base, work / "warm")
+tests.promotions.promoted(work / "warm", tests.promotions.module("three"))  # all is imported once
 codes = []
 for n in range(1, 500):
     project = work / str(n)
