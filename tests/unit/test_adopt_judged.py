@@ -82,3 +82,39 @@ def test_a_python_script_that_changes_something_declares_it_or_says_where_it_is(
         assert re.search(r"line \d+: |names no host", note)
     else:
         assert made.effects.commands or made.effects.hosts
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os as o\no.unlink('x')",
+        "import pathlib\npathlib.os.remove('x')",
+        "from tarfile import open as t\nt('x', 'w')",
+        "from xml.etree import ElementTree as ET\nET.parse('x').write('y')",
+        "import subprocess\nc = ['ls']\nc[0] = 'rm'\nsubprocess.run(c)",
+        "import subprocess\nc = ['ls']\nc.insert(0, 'sudo')\nsubprocess.run(c)",
+        "import subprocess\nc = ['sort', 'a']\nc += ['-o', 'b']\nsubprocess.run(c)",
+        "from subprocess import run as r\nr(['rm', 'x'])",
+        "import subprocess\nsubprocess.run(['sh', '-c', 'rm x'])",
+        "import subprocess\nsubprocess.run('ls > x', shell=True)",
+        "import subprocess\nsubprocess.run(['ls'], executable='/bin/rm')",
+        "import subprocess\nrun = getattr(subprocess, 'run')\nrun(['rm'])",
+        "import os\nremove = os.remove\nremove('x')",
+        "from pathlib import Path\nlist(map(Path.unlink, []))",
+        "open_it = open\nopen_it('x', 'w')",
+        "import sys\nsys.modules['os'].remove('x')",
+        "import mine\nmine.go()",
+    ],
+)
+def test_no_way_around_makes_a_python_script_read(source):
+    made = python.read(f"{source}\nprint(1)\n")
+    assert made.kind == "write"
+    if made.effects is not None:
+        assert {"rm", "sort", "ls", "sh"} & {*made.effects.commands}
+
+
+def test_a_shell_command_of_a_python_script_names_its_programs():
+    source = "import os\nos.system(f'cd {1} && rm -rf y')\n"
+    made = python.read(source)
+    assert made.effects is None
+    assert any("rm" in note and "line 2" in note for note in made.notes)

@@ -14,6 +14,7 @@ _BY_SHELL = frozenset(("getoutput", "getstatusoutput", "system", "popen"))
 _CONSTANTS = frozenset(
     ("PIPE", "DEVNULL", "STDOUT", "CalledProcessError", "TimeoutExpired", "CompletedProcess")
 ) | {"SubprocessError"}
+_GROWS = ("append", "extend", "copy", "index", "count")
 _MODULES = ("subprocess", "os", "asyncio", "pty", "multiprocessing")
 
 
@@ -140,20 +141,22 @@ def _named(name: str, tree: ast.Module) -> Iterator[Word]:
         return
     if not isinstance(values[0], ast.List | ast.Tuple):
         return
+    uses = [n for n in ast.walk(tree) if _of(n, name)]
+    if any(not isinstance(n, ast.Attribute) or n.attr not in _GROWS for n in uses):
+        return
     yield from _words(values[0], tree)
-    changed = any(
-        isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == name
-        for n in ast.walk(tree)
-    ) or any(isinstance(n, ast.Subscript) and _stored(n, name) for n in ast.walk(tree))
-    if changed or grown:
+    if uses or grown:
         yield _rest(values[0])
 
 
-def _stored(node: ast.Subscript, name: str) -> bool:
+def _of(node: ast.AST, name: str) -> bool:
+    """Whether something is done to the list of that name: a method of it, an item set."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return False
     return (
-        isinstance(node.value, ast.Name)
+        isinstance(node, ast.Attribute | ast.Subscript)
+        and isinstance(node.value, ast.Name)
         and node.value.id == name
-        and not isinstance(node.ctx, ast.Load)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 Doubt = tuple[int, str]
 """A line, and what may change something there, or cannot be told."""
@@ -112,14 +112,14 @@ _CARRIED = frozenset(("os", "sys", "io", "shutil", "subprocess", "socket", "buil
 
 def doubts(tree: ast.Module) -> Iterator[Doubt]:
     """Everything in the text that may change something, or of which it cannot be told."""
-    bound = dict(_modules(tree))
+    bound, roots = dict(_modules(tree)), imported(tree)
     yield from _imports(tree)
     bases: set[int] = set()
     called: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called.add(id(node.func))
-            yield from _call(node, bound)
+            yield from _call(node, bound, roots)
         if isinstance(node, ast.Attribute):
             bases.add(id(node.value))
             yield from _attribute(node, bound)
@@ -175,6 +175,7 @@ def _imports(tree: ast.Module) -> Iterator[Doubt]:
                         break
                     inner = (module or "").partition(".")[2].partition(".")[0] or alias.name
                     hidden = alias.name in ("*", *_CARRIED, *_CHANGES)
+                    hidden = hidden or (alias.name in _OPENERS and alias.asname is not None)
                     if hidden or (parts is not None and inner not in parts):
                         yield node.lineno, f"{module}.{alias.name} may change something"
             case _:
@@ -212,7 +213,7 @@ def _name(node: ast.Name, bound: Mapping[str, str], base: bool, called: bool) ->
         yield node.lineno, f"the module {node.id} is handed on: its use cannot be told"
 
 
-def _call(call: ast.Call, bound: Mapping[str, str]) -> Iterator[Doubt]:
+def _call(call: ast.Call, bound: Mapping[str, str], roots: Collection[str]) -> Iterator[Doubt]:
     name, own = _called(call.func)
     if name in _OPENERS:
         yield from _opens(call, name, own, bound)
@@ -222,7 +223,7 @@ def _call(call: ast.Call, bound: Mapping[str, str]) -> Iterator[Doubt]:
         yield from _got(call)
     elif name == "basicConfig" and any(k.arg in ("filename", None) for k in call.keywords):
         yield call.lineno, "logging to a file"
-    elif name == "write" and not own and _writes_a_file(call, bound):
+    elif name == "write" and not own and "xml" in roots and "sys.std" not in ast.unparse(call.func):
         yield call.lineno, ".write() may write a file"
 
 
@@ -266,10 +267,3 @@ def _mode_at(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> 
         return 1
     base = call.func.value if isinstance(call.func, ast.Attribute) else None
     return 1 if isinstance(base, ast.Name) and base.id in bound else 0
-
-
-def _writes_a_file(call: ast.Call, bound: Mapping[str, str]) -> bool:
-    """`.write` of what may be a tree or an archive; what was opened to be read cannot write."""
-    return any(module.partition(".")[0] in ("xml", "zipfile") for module in bound.values()) and (
-        "sys.std" not in ast.unparse(call.func)
-    )

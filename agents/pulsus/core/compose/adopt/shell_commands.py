@@ -109,12 +109,10 @@ class _Reader:
     def _trailing(self) -> None:
         """Redirections behind a compound command."""
         line, found = self._scan.line, list[Redirect]()
-        while True:
-            self._space()
-            one = self._redirect()
-            if one is None:
-                break
+        self._space()
+        while one := self._redirect():
             found.append(one)
+            self._space()
         if found:
             self.found.append(Simple(line, (), (), tuple(found)))
 
@@ -148,8 +146,7 @@ class _Reader:
 
     def _function(self, name: str) -> None:
         self.functions.add(name)
-        found = _PARENTHESES.match(self._scan.text, self._scan.at)
-        if found:
+        if found := _PARENTHESES.match(self._scan.text, self._scan.at):
             self._scan.at = found.end()
 
     def _simple(self, line: int, words: list[Word]) -> None:
