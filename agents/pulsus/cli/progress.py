@@ -21,13 +21,13 @@ def counting(label: str, *, quiet: bool) -> Callable[[int, int], None] | None:
     """What to call with how many are done and how many there are; None where nobody looks."""
     if quiet or not is_terminal(sys.stderr):
         return None
+    import click  # it takes its time to load, and mostly nobody looks
 
     def tell(done: int, count: int) -> None:
         if count < LONG or (done % _EVERY and done != count):
             return
         line = f"\r{label}: {done} of {count}"
-        sys.stderr.write(line if done < count else "\r\033[K")
-        sys.stderr.flush()
+        click.echo(line if done < count else "\r\033[K", nl=False, err=True)
 
     return tell
 
