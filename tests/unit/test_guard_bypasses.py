@@ -167,6 +167,14 @@ def told(head, body, rules=RULES):
             "class _W(namedtuple('N', ['a'])): ...\nmatch text:\n    case _W(w): ...",
             id="fields made while running",
         ),
+        pytest.param("", "match type(text):\n    case t: ...", id="class as a subject"),
+        pytest.param("", "match text.__class__:\n    case t: ...", id="__class__ as a subject"),
+        pytest.param(
+            "",
+            "class _E:\n    def __eq__(self, o):\n        return True\ne = _E()\ntype(text) == e",
+            id="class handed on by ==",
+        ),
+        pytest.param("", "type(text) in text", id="class handed on by in"),
         pytest.param("import json.tool", "json.tool.main()", id="command line of a module"),
         pytest.param("from re import _compiler", "_compiler", id="private submodule"),
         pytest.param(PATH, "for dict in [Path('a')]:\n    dict.copy('b')", id="copy of a shadow"),
@@ -248,6 +256,7 @@ def test_modules_a_project_allows_besides_do_not_write_either(head, body):
         pytest.param("", "'{:>5} {name}'.format(1, name=2)", id="format"),
         pytest.param("", "f'{text!r:>{len(text)}}'", id="f-string"),
         pytest.param("", "type(text).__name__ == 'str' and type(text) is str", id="type"),
+        pytest.param("", "type(text) in (str, bytes) or type(text) == type('')", id="types"),
         pytest.param("", "rows = [1]\nrows.copy()\ndict.copy({})", id="copy"),
         pytest.param(
             "from collections import namedtuple",

@@ -263,12 +263,25 @@ def _type_is_plain(node: ast.Name, syntax: Syntax) -> bool:
 def _class_is_plain(node: ast.AST, syntax: Syntax) -> bool:
     above = syntax.parents.get(id(node))
     match above:
-        case ast.Attribute(attr="__name__" | "__qualname__") | ast.Compare():
+        case ast.Attribute(attr="__name__" | "__qualname__") | ast.FormattedValue():
             return True
-        case ast.FormattedValue() | ast.Match():
-            return True
+        case ast.Compare(left=left, comparators=others):
+            return all(each is node or _is_class(each, syntax) for each in (left, *others))
         case ast.Call(func=func):
             return func is not node and syntax.origin(func) in ("isinstance", "issubclass")
+        case _:
+            return False
+
+
+def _is_class(node: ast.expr, syntax: Syntax) -> bool:
+    """Whether an expression plainly is a class, or a few: nothing else is to be compared with."""
+    match node:
+        case ast.Name(id=name):
+            return (name in _TYPES or _is_exception(name)) and name not in syntax
+        case ast.Call(func=ast.Name(id="type")) | ast.Attribute(attr="__class__"):
+            return True
+        case ast.Tuple(elts=inner) | ast.List(elts=inner) | ast.Set(elts=inner):
+            return all(_is_class(each, syntax) for each in inner)
         case _:
             return False
 
