@@ -59,6 +59,16 @@ def test_an_import_that_nothing_uses_costs_no_round(project, ask):
     assert "Counter" not in candidate(project).read_text("utf-8")
 
 
+def test_an_allowed_import_that_was_forgotten_costs_no_round(project, ask):
+    counts = '    return {"vowels": len(re.findall("[aeiou]", text))}'
+    done = ask(
+        "generate", REQUEST, *GIVEN, *OTHER, *PLACE, answers=(fenced(module(counts=counts)),)
+    )
+    assert done.code == 4, done.out
+    assert done.json["generation"]["repairs"] == 0
+    assert "\nimport re\n" in candidate(project).read_text("utf-8")
+
+
 def test_a_proven_module_waits_for_approval_and_is_promoted_with_where_it_came_from(project, ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     assert done.code == 4, done.out

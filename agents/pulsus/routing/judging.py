@@ -16,6 +16,7 @@ from pulsus.config.settings import GeneratorConfig
 from pulsus.core.compose import behaviour, guardrails, hardcoded
 from pulsus.core.compose.generator import Judged
 from pulsus.core.compose.guardrails import Rules
+from pulsus.core.compose.missing_imports import with_missing_imports
 from pulsus.core.compose.prompting import Refusal
 from pulsus.core.types import (
     BrokenTool,
@@ -85,7 +86,9 @@ def judge(
     `held` is one more, of which the refusal says nothing: the model is not to see it.
     """
     seconds = project.settings.validation.ruff_seconds
-    answer = without_unused_imports(code.encode("utf-8", "backslashreplace"), seconds=seconds)
+    written = code.encode("utf-8", "backslashreplace")
+    whole = with_missing_imports(written, imports_of(project.settings.generator))
+    answer = without_unused_imports(whole, seconds=seconds)
     every = (*given, held) if held else tuple(given)
     source = behaviour.pinned(answer, every)
     prover = Guarded(project, every, request, answer=answer)

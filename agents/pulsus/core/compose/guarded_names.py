@@ -176,7 +176,7 @@ def _name(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
     elif name == "type" and not _type_is_plain(node, syntax):
         yield line, "type is passed on as a value: write type(x).__name__, or use isinstance()"
     elif name not in _BUILTINS and not _is_exception(name):
-        yield line, f"{name} is not defined, or not allowed: work with the arguments alone"
+        yield line, f"{name} is defined nowhere, or not allowed: define or import it, or do without"
 
 
 def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:

@@ -1,0 +1,63 @@
+import ast
+
+import pytest
+
+from pulsus.core.compose.missing_imports import with_missing_imports
+
+ALLOWED = ("csv", "json", "math", "re")
+
+
+def mended(text):
+    return with_missing_imports(text.encode(), ALLOWED).decode()
+
+
+def test_a_module_that_is_used_and_not_imported_is_imported_before_the_first_statement():
+    written = (
+        '"""Doc."""\n\nfrom __future__ import annotations\n\nfrom typing import Any\n\n\n'
+        "def run(text: str) -> Any:\n    return json.loads(text) or re.escape(text)\n"
+    )
+    assert mended(written) == written.replace("from typing", "import json\nimport re\nfrom typing")
+
+
+def test_only_what_is_allowed_is_imported():
+    written = "def run():\n    return os.getcwd(), subprocess.run, math.pi\n"
+    assert mended(written) == f"import math\n{written}"
+
+
+@pytest.mark.parametrize(
+    "binding",
+    [
+        "import json",
+        "from x import json",
+        "import y as json",
+        "import json.decoder",
+        "json = 1",
+        "def json(): ...",
+        "class json: ...",
+        "def f(json): ...",
+        "for json in (): ...",
+        "(json := 2)",
+        "with open('x') as json: ...",
+        "try: ...\nexcept OSError as json: ...",
+        "match 1:\n    case json: ...",
+        "match {}:\n    case {**json}: ...",
+    ],
+)
+def test_a_name_that_has_a_value_already_is_left_alone(binding):
+    written = f"{binding}\ndef run(text):\n    return json.loads(text)\n"
+    assert mended(written) == written
+
+
+@pytest.mark.parametrize("written", ["def run(:\n", "", "\0", '"""Doc only."""\n'])
+def test_what_needs_nothing_or_is_no_python_stays_as_it_is(written):
+    assert mended(written) == written
+
+
+def test_a_decorated_function_keeps_its_decorator():
+    written = '"""Doc."""\n@cached\ndef run():\n    return math.pi\n'
+    assert mended(written) == '"""Doc."""\nimport math\n@cached\ndef run():\n    return math.pi\n'
+    ast.parse(mended(written))
+
+
+def test_a_module_that_is_one_expression_is_mended_too():
+    assert mended("json.dumps(1)\n") == "import json\njson.dumps(1)\n"
