@@ -101,6 +101,8 @@ def test_a_processor_without_a_filter_is_named_unsupported():
         pytest.param(X86, 44, (1, 2, 3, 0, 1 << 32), ASK, id="send to a high address"),
         pytest.param(X86, 41, (2, 1), ALLOW, id="stream socket"),
         pytest.param(X86, 41, (2, 3 | 0o2000000), ASK, id="raw socket"),
+        pytest.param(X86, 41, (16, 3 | 0o2000000), ALLOW, id="socket to ask the kernel"),
+        pytest.param(X86, 41, (16, 2), ALLOW, id="datagrams to ask the kernel"),
         pytest.param(X86, 59, (), ASK, id="execve"),
         pytest.param(ARM, 129, (), ASK, id="kill"),
         pytest.param(ARM, 0xFFFF, (), ALLOW, id="no such call"),

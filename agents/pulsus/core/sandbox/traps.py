@@ -140,6 +140,9 @@ def program(machine: str | None = None) -> bytes:
     return b"".join([*code, op(RET, ALLOW)])
 
 
+_NETLINK = 16  # AF_NETLINK, which macOS does not name
+
+
 def _asked(name: str) -> list[bytes]:
     ask, allow = op(RET, ASK), op(RET, ALLOW)
     if name in _OPENS:
@@ -149,5 +152,6 @@ def _asked(name: str) -> list[bytes]:
         return [op(LOAD, low), op(JEQ, 0, 0, 3), op(LOAD, low + 4), op(JEQ, 0, 0, 1), allow, ask]
     if name == "socket":
         raw = int(socket.SOCK_RAW)
-        return [op(LOAD, ARGS[1]), op(AND, 0xF), op(JEQ, raw, 0, 1), ask, allow]
+        kernel = [op(LOAD, ARGS[0]), op(JEQ, _NETLINK, 3, 0)]  # `ss` and `ip` ask it, raw
+        return [*kernel, op(LOAD, ARGS[1]), op(AND, 0xF), op(JEQ, raw, 1, 0), allow, ask]
     return [ask]
