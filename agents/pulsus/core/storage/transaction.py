@@ -14,7 +14,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -51,6 +51,11 @@ class _Planned:
     @property
     def temp(self) -> str:
         return f".{self.name}{atomic.TEMP_SUFFIX}"
+
+    @property
+    def old(self) -> str:
+        """A second name of what is replaced: taking it back needs no room on a full disk."""
+        return f".{self.name}.old{atomic.TEMP_SUFFIX}"
 
 
 _Progress = Literal["done", "ready", "lost"]
@@ -89,6 +94,8 @@ def apply(
             except PulsusError:
                 _undo(steps, len(steps), root, journal)
                 raise
+            for _, plan, fd in steps:
+                atomic.unlink(fd, plan.old)
             _remove_journal(journal)
 
 
@@ -138,6 +145,7 @@ _Step = tuple[Change, _Planned, int]
 def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
     for done, (change, plan, fd) in enumerate(steps):
         try:
+            _keep_old(change, plan, fd)
             os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
             os.fsync(fd)
         except OSError as failure:
@@ -146,11 +154,19 @@ def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
             raise storage_error(failure, shown) from failure
 
 
+def _keep_old(change: Change, plan: _Planned, fd: int) -> None:
+    atomic.unlink(fd, plan.old)
+    if change.before is not None:
+        with suppress(OSError):  # a file system without hard links: it is written anew if need be
+            os.link(plan.name, plan.old, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+
+
 def _undo(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
     """Take the first `done` renames back, and clear away what was staged."""
     _take_back_all(steps[:done], root, journal)
     for _, plan, fd in steps:
         atomic.unlink(fd, plan.temp)
+        atomic.unlink(fd, plan.old)
 
 
 def _take_back_all(steps: list[_Step], root: Path, journal: Path) -> None:
@@ -165,17 +181,21 @@ def _take_back_all(steps: list[_Step], root: Path, journal: Path) -> None:
 
 
 def _take_back(change: Change, plan: _Planned, fd: int) -> None:
+    """Before it is back, the new content is staged again: who is killed here is finished later."""
     if _digest(_read(fd, change.name)) != plan.after:
         return  # the rename itself failed
-    atomic.unlink(fd, plan.temp)
-    atomic.stage(fd, plan.temp, change.after)
     if change.before is None:
-        atomic.unlink(fd, change.name)
+        os.rename(change.name, plan.temp, src_dir_fd=fd, dst_dir_fd=fd)
         return
-    old = f".{change.name}.old{atomic.TEMP_SUFFIX}"
-    atomic.unlink(fd, old)
-    atomic.stage(fd, old, change.before)
-    os.rename(old, change.name, src_dir_fd=fd, dst_dir_fd=fd)
+    atomic.unlink(fd, plan.temp)
+    try:
+        os.link(change.name, plan.temp, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+    except OSError:
+        atomic.stage(fd, plan.temp, change.after)
+    if _digest(_read(fd, plan.old)) != plan.before:
+        atomic.unlink(fd, plan.old)
+        atomic.stage(fd, plan.old, change.before)
+    os.rename(plan.old, change.name, src_dir_fd=fd, dst_dir_fd=fd)
 
 
 def _progress(root: Path, plan: _Planned) -> _Progress:
@@ -198,6 +218,7 @@ def _finish(root: Path, plan: _Planned, *, rename: bool) -> None:
                 os.fsync(fd)
             else:
                 atomic.unlink(fd, plan.temp)
+            atomic.unlink(fd, plan.old)
     except FileNotFoundError:
         return  # the folder is gone, and with it what was staged there
     except OSError as failure:
