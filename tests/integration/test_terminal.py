@@ -230,7 +230,7 @@ def test_an_editor_that_fails_or_changes_nothing_is_asked_about_again(folder):
     answers = [(DECIDE, "e\n"), (DECIDE, "\n"), (DECIDE, "x\n"), (DECIDE, "d\n"), ("why", "\n")]
     code, shown = talk(folder, ["route", COUNT], *answers, env={"EDITOR": "/nope"})
     assert code == 0
-    assert "EDITOR names the editor to use" in shown
+    assert "EDITOR names the editor to use" in " ".join(shown.split())  # folded to its width
     answers = [(DECIDE, "e\n"), (DECIDE, "\x04")]
     code, shown = talk(folder, ["route", COUNT], *answers, env={"EDITOR": "true"})
     assert (code, "nothing was changed" in shown) == (0, True)
@@ -335,7 +335,7 @@ def test_a_person_is_asked_for_an_example_and_sees_what_became_of_every_answer(f
             env={"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"},
         )
     assert code == 0
-    assert "an example cannot be read" in shown
+    assert "the example 'two in echo' cannot be read" in " ".join(shown.split())
     assert "answer 1 refused at dry-run: example 1: vowels: expected 2, got 4" in shown
     assert "kind read, proof behaviour, to text/count/vowels" in shown
     assert "written by tiny (openai)" in shown
