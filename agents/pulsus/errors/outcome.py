@@ -101,3 +101,17 @@ class Aborted(PulsusError):
 
     code = "ABORTED"
     exit_status = 130
+
+
+class Terminated(PulsusError):
+    """SIGTERM ended Pulsus while a tool ran; the tool was ended too."""
+
+    code = "TERMINATED"
+    exit_status = 143
+
+
+class HungUp(PulsusError):
+    """The terminal of Pulsus was closed (SIGHUP) while a tool ran; the tool was ended too."""
+
+    code = "HUNG_UP"
+    exit_status = 129

@@ -26,7 +26,15 @@ from pulsus.core.compose.pins import MAX_NESTING
 from pulsus.core.compose.render import plan_of
 from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.types import JsonValue, OutputRef, PlanStep, ToolSpec
-from pulsus.errors import HashMoved, PlanInvalid, PulsusError, UsageError
+from pulsus.errors import (
+    HashMoved,
+    HungUp,
+    PlanInvalid,
+    PulsusError,
+    Terminated,
+    UsageError,
+)
+from pulsus.execution import stopping
 from pulsus.execution.failures import outcome
 from pulsus.execution.pump import Bounds, OnOutput, Pump
 
@@ -38,7 +46,7 @@ _GRACE_S = 2.0
 _ROOT = Path(pulsus.__file__).resolve().parent.parent
 _BOOT = (
     "import sys; sys.path.append(sys.argv[1]); "
-    "from pulsus.execution.worker import main; sys.path.pop(); main(int(sys.argv[2]))"
+    "from pulsus.execution.worker import main; sys.path.pop(); main(*map(int, sys.argv[2:]))"
 )
 
 
@@ -97,7 +105,7 @@ def run_tool(
     Raises HashMoved before anything runs; UsageError where the tool, or a step given only what the
     caller gave, rejects its inputs with a ValueError; ToolFailed for any other failure, a result
     that is not JSON, or a tool that is still running after `timeout_s` seconds, which ends it with
-    all its children.
+    all its children. So does the end of this process: Terminated for SIGTERM, HungUp for SIGHUP.
     """
     verify(tool, source, tool.sha256)
     for step, code in steps.values():
@@ -173,13 +181,23 @@ def _converse(
         ours, theirs = os.pipe()
         report = stack.enter_context(FileIO(ours, "r"))
         end = stack.enter_context(FileIO(theirs, "w"))
-        process = _start(theirs, place)
+        tied, held = os.pipe()
+        lifeline = stack.enter_context(FileIO(tied, "r"))
+        stack.enter_context(FileIO(held, "w"))
+        stack.enter_context(stopping.heard())
+        process = _start((theirs, tied), place)
         end.close()
         try:
             streams = [stack.enter_context(_raw(s)) for s in (process.stdout, process.stderr)]
             stdin = stack.enter_context(_raw(process.stdin))
+            stopping.tie(tied, process.pid)
+            lifeline.close()
             pump = Pump(stdin, (streams[0], streams[1]), report, bounds, on_output)
-            pump.run(job, timeout_s)
+            try:
+                pump.run(job, timeout_s)
+            except (Terminated, HungUp, KeyboardInterrupt):
+                stopping.ask(process.pid, streams)
+                raise
         finally:
             # Before its status is read: until then no other process can get its number.
             with suppress(ProcessLookupError, PermissionError):
@@ -188,19 +206,26 @@ def _converse(
     return pump, status
 
 
-def _start(report: int, place: _Place) -> subprocess.Popen[bytes]:
+def _start(pipes: tuple[int, int], place: _Place) -> subprocess.Popen[bytes]:
     # -I: neither the working directory nor PYTHON* variables can put a module before ours.
     flags = ("-I", "-u", "-X", "utf8")
     try:
         return subprocess.Popen(
-            (str(place.python or sys.executable), *flags, "-c", _BOOT, str(_ROOT), str(report)),
+            (
+                str(place.python or sys.executable),
+                *flags,
+                "-c",
+                _BOOT,
+                str(_ROOT),
+                *map(str, pipes),
+            ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
             cwd=place.cwd,
             env=place.env,
-            pass_fds=(report,),
+            pass_fds=pipes,
             start_new_session=True,
         )
     except (NotADirectoryError, FileNotFoundError, PermissionError) as error:

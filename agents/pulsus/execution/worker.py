@@ -6,10 +6,12 @@ executes the tool; reads stdin; writes one report to the file descriptor it is t
 
 from __future__ import annotations
 
+import _thread
 import base64
 import hashlib
 import json
 import os
+import signal
 import struct
 import sys
 import traceback
@@ -133,17 +135,27 @@ def encode(report: dict[str, Any], limit: int) -> bytes:
     return json.dumps({**refusal, "own": False}).encode("ascii")
 
 
-def main(result_fd: int) -> None:
+def end_with(lifeline: int) -> None:
+    """Kill this process group once nobody holds the other end; on Linux the kernel does."""
+    os.read(lifeline, 1)
+    os.killpg(0, signal.SIGKILL)
+
+
+def main(result_fd: int, lifeline: int) -> None:
     """Read the job from stdin, perform it, send the report and end.
 
     The descriptor stays open until this process ends, which is how the parent sees the end; no
-    child of the tool holds it.
+    child of the tool holds it. What is at the other end of `lifeline` ends this process and its
+    group once it is gone (stopping.py); it stays open for that.
     """
     job = json.loads(sys.stdin.buffer.read())
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
     os.set_inheritable(result_fd, False)
+    os.set_inheritable(lifeline, False)
+    if sys.platform != "linux":
+        _thread.start_new_thread(end_with, (lifeline,))
     os.register_at_fork(after_in_child=lambda: os.close(result_fd))
     sys.argv = [job["tool"]["filename"]]
     parent = os.getpid()

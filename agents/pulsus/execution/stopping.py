@@ -1,0 +1,81 @@
+"""Ends a tool, with all that it started, when Pulsus is ended (contracts, `pulsus run`).
+
+Effects: signal handlers, signals to the tool's process group.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import selectors
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import FileIO
+from types import FrameType
+
+from pulsus.errors import HungUp, PulsusError, Terminated
+
+MOMENT_S = 1.0
+"""Time for a tool to clean up once it was asked to end."""
+
+_CHUNK = 65536
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP raise Terminated and HungUp meanwhile.
+
+    Only the main thread can, and only where nobody else does something else about them (`nohup`).
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    ours = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
+    for each in ours:
+        signal.signal(each, _raise)
+    try:
+        yield
+    finally:
+        for each in ours:
+            signal.signal(each, signal.SIG_DFL)
+
+
+def tie(lifeline: int, group: int) -> None:
+    """Let the kernel kill the process group once nobody holds the other end of that pipe.
+
+    So it ends with Pulsus whatever ends Pulsus, SIGKILL too. Nothing is written to the pipe; the
+    group must hold `lifeline` itself. Elsewhere than on Linux the worker watches the pipe.
+    """
+    if sys.platform == "linux":
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -group)
+        flags = fcntl.fcntl(lifeline, fcntl.F_GETFL)
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, flags | os.O_ASYNC)
+
+
+def ask(group: int, streams: Sequence[FileIO], moment_s: float = MOMENT_S) -> None:
+    """Ask the process group to end, and wait until all that holds the streams did, or a moment."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGTERM)
+    deadline = time.monotonic() + moment_s
+    with selectors.DefaultSelector() as selector:
+        for stream in streams:
+            selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map() and (left := deadline - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                if not os.read(key.fd, _CHUNK):
+                    selector.unregister(key.fileobj)
+
+
+def _raise(number: int, _: FrameType | None) -> None:
+    stopped: type[PulsusError] = Terminated if number == signal.SIGTERM else HungUp
+    name = signal.Signals(number).name
+    raise stopped(
+        f"{name} ended Pulsus, and the tool with every process it started",
+        hint="look at what it did so far before running it again",
+    )
