@@ -152,6 +152,30 @@ def test_a_log_cut_together_with_its_head_shows_against_the_catalogue(project):
     assert set(found(project)) == {"LOG_CUT", "RECORD_CHANGED"}
 
 
+def test_nothing_is_promoted_on_a_log_that_was_cut_together_with_its_head(project):
+    """What approved the promotion was appended first, and the log was long enough again."""
+    append(project / ".pulsus", "approve", {"tool": "system/count/things"})
+    promoted(project, module("four"))
+    cut(project, 4)
+    assert "LOG_CUT" in found(project)
+    candidate = project / "candidate.py"
+    candidate.write_bytes(module("five"))
+    before = tree(project / "workflows")
+    args = ("promote", str(candidate), "--domain=system", "--action=count", "--name=things")
+    done = pulsus_here(project, *args, "--yes", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (1, "AUDIT_TAMPERED")
+    assert tree(project / "workflows") == before
+
+
+def test_a_log_that_grew_again_after_a_cut_is_still_another_one(project):
+    cut(project, 2)
+    append(project / ".pulsus", "run", {"tool": "x"})
+    append(project / ".pulsus", "run", {"tool": "y"})
+    with pytest.raises(AuditTampered, match="LOG_CUT"):
+        promoted(project, module("five"))
+    assert "LOG_CUT" in found(project)
+
+
 def test_a_cut_of_what_no_promotion_came_after_shows_against_an_expected_head(project):
     append(project / ".pulsus", "run", {"tool": "x"})
     head = audited(project).json["log"]["head"]

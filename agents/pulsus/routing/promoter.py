@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pulsus.core.storage import chain, chain_guard, metadata, versioning
+from pulsus.core.storage import chain, chain_guard, chain_record, metadata, versioning
 from pulsus.core.storage.interface import Change
 from pulsus.core.storage.place import Find, Place, tool_hash
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
@@ -151,8 +151,12 @@ class CataloguePromoter:
         return {"model": model, "tokens_estimate": model.get("tokens"), "rag": self.made.get("rag")}
 
     def require_log(self) -> None:
-        """Raise AuditTampered where the decision log is not as it was written."""
-        chain_guard.require_whole(self.state_dir / "audit")
+        """Raise AuditTampered where the decision log is not as it was written.
+
+        Nor as the catalogue's records name it: before anything is appended to one that was cut.
+        """
+        anchors = (chain_record.anchored(r.log) for r in metadata.read_all(self.workflows_root))
+        chain_guard.require_whole(self.state_dir / "audit", anchors)
 
     def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
         """Record a decision about a module in the decision log.

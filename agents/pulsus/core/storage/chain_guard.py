@@ -6,22 +6,36 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pulsus.core.storage import chain, chain_check
-from pulsus.core.storage.chain_record import Head
+from pulsus.core.storage.chain_record import Head, Record
 
 
 def require_whole(folder: Path, anchors: Iterable[Head | None] = ()) -> None:
-    """Raise AuditTampered where the log has a damage, or ends before a record that is named.
+    """Raise AuditTampered where the log has a damage, or lacks a record that is named.
 
     `anchors` are the heads that promotions name; those of other logs do not count. Sealed segments
     are compared with their seals, and the others read. Raises StorageUnwritable.
     """
-    found = chain_check.check(folder, quick=True)
+    named = [anchor for anchor in anchors if anchor]  # before the log, which only grows
+    hashes = dict.fromkeys((anchor.seq for anchor in named), "")
+
+    def note(record: Record) -> None:
+        if record.seq in hashes:
+            hashes[record.seq] = record.hash
+
+    found = chain_check.check(folder, quick=True, each=note)
     if found.damages:
         damage = found.damages[0]
         where = f":{damage.line}" if damage.line else ""
         raise chain.tampered(Path(f"{damage.path}{where}"), f"({damage.code}): {damage.reason}")
     head = found.head
-    least = max((a.seq for a in anchors if a and head and a.log == head.log), default=0)
+    mine = [anchor for anchor in named if head and anchor.log == head.log]
+    least = max((anchor.seq for anchor in mine), default=0)
     if head and head.seq < least:
         reason = f"ends with record {head.seq}, and the catalogue names record {least} of it"
+        raise chain.tampered(folder, reason)
+    # What is sealed was not read; what came before an acceptance was accepted with it.
+    since = max(found.unread, *(each.record.seq for each in found.accepted), 0)
+    other = [each.seq for each in mine if each.seq > since and hashes[each.seq] != each.hash]
+    if other:
+        reason = f"(LOG_CUT): its record {min(other)} is another than the catalogue names"
         raise chain.tampered(folder, reason)
