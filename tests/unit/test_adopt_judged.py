@@ -104,6 +104,32 @@ def test_a_python_script_that_changes_something_declares_it_or_says_where_it_is(
         "open_it = open\nopen_it('x', 'w')",
         "import sys\nsys.modules['os'].remove('x')",
         "import mine\nmine.go()",
+        "from pathlib import Path\nmatch Path('x'):\n    case Path(unlink=u):\n        u()",
+        "class P:\n    __match_args__ = ('a',)\nmatch P():\n    case P(a):\n        a()",
+        "import operator\noperator.methodcaller('unlink')(Path('x'))",
+        "from operator import methodcaller as m\nm('unlink')(Path('x'))",
+        "import operator as o\no.attrgetter('unlink')(Path('x'))()",
+        "from operator import itemgetter\nimport sys\nitemgetter('os')(sys.modules).remove('x')",
+        "from functools import reduce\nreduce(getattr, ['x', 'y'])",
+        "import time\ntime.clock_settime(time.CLOCK_REALTIME, 0)",
+        "from time import clock_settime_ns as c\nc(0, 0)",
+        "import socket\nsocket.sethostname('x')",
+        "from socket import sethostname\nsethostname('x')",
+        "from pathlib import Path\nPath('x').__dict__['y']()",
+        "from pathlib import Path\nvars(Path)['unlink'](Path('x'))",
+        "from pathlib import Path\nPath('x').replace(target='y')",
+        "from pathlib import Path\nPath.replace(Path('x'), 'y')",
+        "from pathlib import Path\nmove = Path('x').replace\nmove('y')",
+        "import glob\nglob.contextlib.os.remove('x')",
+        "import os\np = os.path\np.os.remove('x')",
+        "import random\nrandom._os.remove('x')",
+        "from random import _os as o\no.remove('x')",
+        "from glob import contextlib as c\nc.os.remove('x')",
+        "import logging.handlers as h\nh.RotatingFileHandler('x')",
+        "import typing\nclass A:\n    x: 'zap()'\ntyping.get_type_hints(A)",
+        "import string\nstring.Formatter().get_field('0.unlink', ('x',), {})[0]()",
+        "import sys\ntype(sys.stdout.buffer.raw)('x', 'w')",
+        "print(__builtins__)",
     ],
 )
 def test_no_way_around_makes_a_python_script_read(source):
@@ -111,6 +137,40 @@ def test_no_way_around_makes_a_python_script_read(source):
     assert made.kind == "write"
     if made.effects is not None:
         assert {"rm", "sort", "ls", "sh"} & {*made.effects.commands}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("match Path('x'):\n    case Path(unlink=u):\n        u()", "unlink"),
+        ("operator.methodcaller('unlink')(Path('x'))", "methodcaller"),
+        ("getattr(Path('x'), 'name')", "getattr"),
+        ("time.clock_settime(0, 0)", "clock_settime"),
+        ("socket.sethostname('x')", "sethostname"),
+    ],
+)
+def test_the_line_of_a_hidden_attribute_is_named(line, said):
+    head = "import operator, socket, time\nfrom pathlib import Path\n"
+    (note,) = python.read(f"{head}{line}\n").notes
+    assert said in note
+    assert "line 4: " in note if "match" in line else "line 3: " in note
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import re\nre.compile('x').sub('a', 'b'.replace('b', 'c'))",
+        "import datetime as d\nprint(d.datetime.now().replace(hour=0))",
+        "from datetime import datetime, time\nprint(datetime.now(), time(1))",
+        "import operator, time\nprint(sorted([], key=operator.itemgetter(1)), time.time())",
+        "from collections import abc\nmatch 1:\n    case int(n):\n        print(n, abc)",
+        "import os.path\nprint(os.path.join(os.path.dirname(__file__), 'x'), __name__)",
+        "import dataclasses\nprint(dataclasses.replace(1, a=2), {}.copy())",
+    ],
+)
+def test_what_looks_like_a_way_around_and_is_none_is_read(source):
+    made = python.read(f"{source}\nprint(1)\n")
+    assert (made.kind, made.notes) == ("read", ())
 
 
 def test_a_shell_command_of_a_python_script_names_its_programs():

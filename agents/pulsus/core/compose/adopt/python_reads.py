@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping
 
-Doubt = tuple[int, str]
-"""A line, and what may change something there, or cannot be told."""
+from pulsus.core.compose.adopt import python_hidden
+from pulsus.core.compose.adopt.python_hidden import Doubt
 
 _READS = frozenset(
     (
@@ -15,8 +15,8 @@ _READS = frozenset(
         *("dataclasses", "datetime", "decimal", "difflib", "email", "enum", "errno", "fnmatch"),
         *("fractions", "functools", "glob", "graphlib", "grp", "hashlib", "heapq", "hmac", "html"),
         *("ipaddress", "itertools", "json", "keyword", "locale", "math", "mimetypes", "numbers"),
-        *("operator", "pathlib", "platform", "pprint", "pwd", "random", "re", "reprlib"),
-        *("secrets", "statistics", "stat", "string", "struct", "textwrap", "time", "tokenize"),
+        *("pathlib", "platform", "pprint", "pwd", "random", "re", "reprlib"),
+        *("secrets", "statistics", "stat", "string", "struct", "textwrap", "tokenize"),
         *("tomllib", "traceback", "typing", "unicodedata", "uuid", "warnings", "zlib"),
         *("zoneinfo", "configparser", "xml", "sysconfig", "tabulate", "urllib"),
     )
@@ -53,6 +53,23 @@ _PARTLY: Mapping[str, frozenset[str]] = {
     ),
     "shutil": frozenset(("which", "disk_usage", "get_terminal_size")),
     "socket": frozenset(("gethostname", "error")),
+    "operator": frozenset(
+        (
+            *("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "pos", "abs", "pow", "eq"),
+            *("ne", "lt", "le", "gt", "ge", "and_", "or_", "not_", "xor", "inv", "truth", "is_"),
+            *("is_not", "contains", "countOf", "indexOf", "concat", "index", "getitem", "matmul"),
+            *("itemgetter", "length_hint", "lshift", "rshift"),
+        )
+    ),
+    "time": frozenset(
+        (
+            *("time", "time_ns", "sleep", "monotonic", "monotonic_ns", "perf_counter", "gmtime"),
+            *("perf_counter_ns", "process_time", "process_time_ns", "strftime", "strptime"),
+            *("localtime", "mktime", "ctime", "asctime", "timezone", "altzone", "tzname"),
+            *("daylight", "struct_time", "clock_gettime", "clock_getres", "get_clock_info"),
+            *("CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "CLOCK_REALTIME", "clock_gettime_ns"),
+        )
+    ),
     "logging": frozenset(
         (
             *("getLogger", "debug", "info", "warning", "error", "exception", "critical"),
@@ -96,16 +113,20 @@ _CHANGES = frozenset(
         *("lchmod", "symlink_to", "hardlink_to", "extract", "extractall", "writestr", "makefile"),
         *("starttls", "sendall", "sendto", "connect", "kill", "send_signal", "chown", "rmtree"),
         *("removedirs", "makedirs", "truncate", "FileHandler", "urlretrieve"),
-        *("urlretrieve", "urlcleanup"),
+        *("urlcleanup", "link_to", "move", "move_into", "copy_into", "sethostname", "tofile"),
+        *("clock_settime", "clock_settime_ns"),
     )
 )
 """Names of methods that change something, whatever has them."""
 
-_EVASIONS = frozenset(
-    ("eval", "exec", "compile", "__import__", "globals", "vars", "locals", "setattr", "delattr")
-)
 _OPENERS = frozenset(("open", "ZipFile", "TarFile", "GzipFile", "File", "FileType"))
 _READ_MODES = frozenset("rbtU:gz*|2")
+_LOCAL = frozenset(("sethostname", "AF_UNIX"))
+"""Parts of `socket` that change this machine."""
+
+_BY_WORDS = frozenset(("open", "replace", "write", "copy"))
+"""Methods that change something or not as their arguments are."""
+
 _CARRIED = frozenset(("os", "sys", "io", "shutil", "subprocess", "socket", "builtins", "importlib"))
 """Modules that others carry in their attributes (`pathlib.os`)."""
 
@@ -114,6 +135,7 @@ def doubts(tree: ast.Module) -> Iterator[Doubt]:
     """Everything in the text that may change something, or of which it cannot be told."""
     bound, roots = dict(_modules(tree)), imported(tree)
     yield from _imports(tree)
+    yield from python_hidden.doubts(tree, bound)
     bases: set[int] = set()
     called: set[int] = set()
     for node in ast.walk(tree):
@@ -124,8 +146,8 @@ def doubts(tree: ast.Module) -> Iterator[Doubt]:
             bases.add(id(node.value))
             yield from _attribute(node, bound)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr == "open" and id(node) not in called:
-            yield node.lineno, "open is handed on: how it is used cannot be told"
+        if isinstance(node, ast.Attribute) and node.attr in _BY_WORDS and id(node) not in called:
+            yield node.lineno, f"{node.attr} is handed on: how it is used cannot be told"
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             yield from _name(node, bound, id(node) in bases, id(node) in called)
 
@@ -164,7 +186,10 @@ def _imports(tree: ast.Module) -> Iterator[Doubt]:
         match node:
             case ast.Import(names=aliases):
                 for alias in aliases:
-                    if not _known(alias.name.partition(".")[0]):
+                    root, _, inner = alias.name.partition(".")
+                    parts = _PARTLY.get(root)
+                    whole = not inner or parts is None or inner in parts or root in NETWORK
+                    if not (_known(root) and whole):
                         yield node.lineno, f"what {alias.name} touches cannot be told"
             case ast.ImportFrom(module=module, names=aliases, level=level):
                 root = (module or "").partition(".")[0]
@@ -191,13 +216,11 @@ def _attribute(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]
         module = bound[node.value.id]
         parts = _PARTLY.get(module.partition(".")[0])
         if parts is not None and node.attr not in parts and "." not in module:
-            if module not in NETWORK:
+            if module not in NETWORK or node.attr in _LOCAL:
                 yield node.lineno, f"{module}.{node.attr} may change something"
             return
         if module in NETWORK:
             return
-        if node.attr in _CARRIED:
-            yield node.lineno, f"what {module}.{node.attr} leads to cannot be told"
     if node.attr in _CHANGES:
         yield node.lineno, f".{node.attr} changes something"
     elif node.attr.startswith("__") and node.attr not in ("__name__", "__doc__", "__init__"):
@@ -205,9 +228,7 @@ def _attribute(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]
 
 
 def _name(node: ast.Name, bound: Mapping[str, str], base: bool, called: bool) -> Iterator[Doubt]:
-    if node.id in _EVASIONS:
-        yield node.lineno, f"what {node.id} leads to cannot be told"
-    elif node.id == "open" and not called:
+    if node.id == "open" and not called:
         yield node.lineno, "open is handed on: how it is used cannot be told"
     elif node.id in bound and not base:
         yield node.lineno, f"the module {node.id} is handed on: its use cannot be told"
@@ -217,10 +238,8 @@ def _call(call: ast.Call, bound: Mapping[str, str], roots: Collection[str]) -> I
     name, own = _called(call.func)
     if name in _OPENERS:
         yield from _opens(call, name, own, bound)
-    elif name == "replace" and len(call.args) == 1 and not call.keywords and not own:
-        yield call.lineno, ".replace(target) moves a file"  # text takes two arguments
-    elif name == "getattr" and own and len(call.args) > 1:
-        yield from _got(call)
+    elif name == "replace" and not own and _moves(call):
+        yield call.lineno, ".replace(target) moves a file"
     elif name == "basicConfig" and any(k.arg in ("filename", None) for k in call.keywords):
         yield call.lineno, "logging to a file"
     elif name == "write" and not own and "xml" in roots and "sys.std" not in ast.unparse(call.func):
@@ -238,12 +257,15 @@ def _called(func: ast.expr) -> tuple[str, bool]:
             return "", False
 
 
-def _got(call: ast.Call) -> Iterator[Doubt]:
-    match call.args[1]:
-        case ast.Constant(value=str(text)) if text not in _CHANGES and text not in _OPENERS:
-            return
-        case _:
-            yield call.lineno, "what getattr leads to cannot be told"
+def _moves(call: ast.Call) -> bool:
+    """Text takes two words of `replace`, a date only named ones, `dataclasses.replace` both."""
+    starred = any(isinstance(each, ast.Starred) for each in call.args)
+    named = {each.arg for each in call.keywords}
+    owner = ast.unparse(call.func).rpartition(".")[0].rpartition(".")[2]
+    unbound = owner.endswith("Path") and len(call.args) > 1
+    return (
+        starred or unbound or bool(named & {"target", None}) or (len(call.args) == 1 > len(named))
+    )
 
 
 def _opens(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> Iterator[Doubt]:

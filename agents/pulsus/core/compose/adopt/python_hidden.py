@@ -1,0 +1,89 @@
+"""Where a Python script gets at an attribute without naming it on the spot. Pure."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+
+Doubt = tuple[int, str]
+"""A line, and what cannot be told there."""
+
+LEADING = frozenset(
+    (
+        *("eval", "exec", "compile", "__import__", "globals", "vars", "locals", "setattr"),
+        *("delattr", "getattr", "breakpoint", "methodcaller", "attrgetter", "get_type_hints"),
+        *("ForwardRef", "evaluate_forward_ref", "get_field", "_evaluate"),
+    )
+)
+"""Names that lead to any other, or run text, whatever has them."""
+
+_CARRIED = frozenset(("os", "sys", "io", "shutil", "subprocess", "builtins", "importlib", "posix"))
+"""Modules that others carry in their attributes (`pathlib.os`), whatever the others are called."""
+
+_NAMESAKES = frozenset(
+    (("datetime", "time"), ("collections", "abc"), ("os", "stat"), ("sys", "platform"))
+)
+"""Parts of a module that are called like another module."""
+
+_VALUES = frozenset(
+    ("str", "int", "float", "bool", "bytes", "bytearray", "list", "tuple", "dict", "set")
+) | {"frozenset"}
+"""Classes whose pattern binds the value itself."""
+
+_DUNDERS = frozenset(("__name__", "__doc__", "__init__", "__file__", "__debug__", "__all__"))
+_DUNDERS |= {"__version__", "__author__", "__license__"}
+
+
+def doubts(tree: ast.Module, bound: Mapping[str, str]) -> Iterator[Doubt]:
+    """Every place where a name may lead to another one; `bound` are modules by their names."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.MatchClass():
+                yield from _pattern(node)
+            case ast.Attribute():
+                yield from _attribute(node, bound)
+            case ast.Name(id=name, lineno=line) if name in LEADING or _dunder(name):
+                yield line, f"what {name} leads to cannot be told"
+            case ast.Call(func=ast.Call(func=ast.Name(id="type")), lineno=line):
+                yield line, "a class that only shows when it runs is called"
+            case ast.ImportFrom(module=str(module), names=aliases):
+                yield from _imported(node, module, aliases)
+            case _:
+                pass
+
+
+def _dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__") and name not in _DUNDERS
+
+
+def _pattern(node: ast.MatchClass) -> Iterator[Doubt]:
+    if node.kwd_attrs:
+        named = ", ".join(node.kwd_attrs)
+        yield node.lineno, f"what a pattern takes from {named} leads to cannot be told"
+    elif node.patterns and not (isinstance(node.cls, ast.Name) and node.cls.id in _VALUES):
+        yield node.lineno, "what a pattern takes by position leads to cannot be told"
+
+
+def _attribute(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]:
+    own = node.value.id if isinstance(node.value, ast.Name) else None
+    module = bound.get(own or "", "")
+    hidden = node.attr in LEADING and f"{module}.{node.attr}" != "re.compile"
+    if module:
+        hidden = hidden or node.attr.startswith("_") or _carries(module, node.attr)
+    if hidden or node.attr in _CARRIED:
+        yield node.lineno, f"what {ast.unparse(node)} leads to cannot be told"
+
+
+def _imported(node: ast.ImportFrom, module: str, aliases: list[ast.alias]) -> Iterator[Doubt]:
+    for alias in aliases:
+        hidden = alias.name in LEADING and (module, alias.name) != ("re", "compile")
+        private = alias.name.startswith("_") and module != "__future__"
+        if hidden or private or _carries(module, alias.name):
+            yield node.lineno, f"what {module}.{alias.name} leads to cannot be told"
+
+
+def _carries(module: str, name: str) -> bool:
+    """Whether that is another module of the standard library, which the first imports."""
+    root = module.partition(".")[0]
+    return name in sys.stdlib_module_names and name != root and (root, name) not in _NAMESAKES
