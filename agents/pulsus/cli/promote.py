@@ -59,6 +59,7 @@ def command(
     from pulsus.routing.modules import file_module
 
     allow(session, network)
+    _require_named(domain=domain, action=action, name=name)
     if owner is not None and not owner.strip():
         raise UsageError(
             "--owner '' names nobody", hint="leave it out to keep the owner, or name a team"
@@ -76,6 +77,16 @@ def command(
         replaces=_promoted_from(session, module),
     )
     tell(session, target, deliver(session, module, promoter, approved=yes))
+
+
+def _require_named(**given: str | None) -> None:
+    """Raise UsageError for an empty option: an unset variable is not the default."""
+    for option, value in given.items():
+        if value is not None and not value.strip():
+            raise UsageError(
+                f"--{option} {value!r} names nothing",
+                hint="give a name" if option == "action" else "leave it out, or give a name",
+            )
 
 
 def deliver(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pulsus.cli.common import Session, common
+from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
     from pulsus.core.storage.rollback import Kept
@@ -31,7 +32,12 @@ def command(session: Session, tool: str, yes: bool) -> None:
     from pulsus.cli import promote
     from pulsus.core.storage import rollback
 
-    ref, _, version = tool.partition("@")
+    ref, at, version = tool.partition("@")
+    if not ref.strip() or (at and not version.strip()):
+        raise UsageError(
+            f"{tool!r} names no {'version' if ref.strip() else 'tool'}",
+            hint="write ID@VERSION, or ID alone for the version before the latest",
+        )
     app = session.app
     target = rollback.recorded(app.workflows_root, ref)
     promoter = app.promoter(app.new_run_id())
