@@ -207,6 +207,25 @@ def test_a_fresh_checkout_without_the_log_is_no_error_and_says_so(project):
     assert audited(project, "--strict").code == 1
 
 
+def test_promotions_that_the_log_does_not_know_are_named(project):
+    """Which of two hundred tools somebody had slipped in was not to be found out."""
+    for number in range(4):
+        promoted(project, module(f"n{number}"), target=Target("system", "count", f"n{number}"))
+    shutil.rmtree(project / ".pulsus")
+    (finding,) = audited(project).json["findings"]
+    rows = [
+        (json.loads(line)["name"], json.loads(line)["id"])
+        for path in sorted((project / "workflows").rglob("metadata.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    assert sorted(rows) == sorted(
+        (f"{r['tool'].rpartition('/')[2]}.py", r["revision"]) for r in finding["records"]
+    )
+    named = [f"{r['tool']} ({r['revision']})" for r in finding["records"]]
+    assert finding["reason"].endswith(f"{', '.join(named[:5])} and 2 more")
+    assert finding["fix"].index("git log") < finding["fix"].index("--accept-break")
+
+
 def test_one_promotion_does_not_make_a_wiped_log_look_whole(project):
     """It was only a note: whoever removed the log had to promote once, and nothing showed."""
     shutil.rmtree(project / ".pulsus")

@@ -158,6 +158,7 @@ def _document(
                 "tool": f.tool,
                 "reason": f.reason,
                 "fix": f.fix,
+                "records": [{"tool": tool, "revision": revision} for tool, revision in f.records],
             }
             for f in findings
         ],

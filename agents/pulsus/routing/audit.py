@@ -31,7 +31,8 @@ _RESTORE = "restore the file from version control, or promote it as it is now"
 class Finding:
     """One thing that is not as it was recorded. `code` is stable; `reason` and `fix` are one line.
 
-    `line` counts from 1; it, `path` and `tool` are None where it is about no single one.
+    `line` counts from 1; it, `path` and `tool` are None where it is about no single one. `records`
+    are tool and revision of each that one finding is about together.
     """
 
     code: str
@@ -41,6 +42,7 @@ class Finding:
     tool: str | None
     reason: str
     fix: str
+    records: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,12 @@ _EVIDENCE = (
 )
 _RECORDS = "restore metadata.jsonl from version control, and compare the log with a backup"
 _ELSEWHERE = (
-    "audit them where that log is; if it was here, put it back from a backup; if they are known "
-    "to be right, say so: pulsus audit --accept-break REASON"
+    "look at those records first: git log -p -- '*metadata.jsonl' says who added them; then audit "
+    "them where that log is, or put it back from a backup if it was here; only where they are "
+    "known to be right: pulsus audit --accept-break REASON"
 )
 _LISTED = 3
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,10 @@ class _Comparison:
                 [f"{revision} of {tool}" for revision, tool in new]
             )
             fix = "check that metadata.jsonl is as version control has it, on this branch"
-            yield Finding("RECORD_GONE", "warning", self.folder, None, new[0][1], reason, fix)
+            which = tuple((tool, revision) for revision, tool in new)
+            yield Finding(
+                "RECORD_GONE", "warning", self.folder, None, new[0][1], reason, fix, which
+            )
 
     def _finding(
         self, code: str, level: Level, record: _Anchored, reason: str, fix: str
@@ -199,10 +204,12 @@ def _elsewhere(records: Sequence[_Anchored], level: Level, where: str) -> Findin
     """Records that the log here, if any, does not know, as one finding."""
     logs = Counter(r.head.log if r.head else None for r in records)
     names = [f"the log {log[:12]}…" if log else "no log" for log, _ in logs.most_common()]
-    reason = f"{len(records)} records were made with {_listed(names)}: {where}"
-    return Finding("LOG_ELSEWHERE", level, None, None, None, reason, _ELSEWHERE)
+    which = tuple(sorted((r.tool, r.id) for r in records))
+    named = _listed([f"{tool} ({revision})" for tool, revision in which], _NAMED)
+    reason = f"{len(records)} records were made with {_listed(names)}: {where}: {named}"
+    return Finding("LOG_ELSEWHERE", level, None, None, None, reason, _ELSEWHERE, which)
 
 
-def _listed(found: Sequence[str]) -> str:
-    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-    return f"{', '.join(found[:_LISTED])}{more}"
+def _listed(found: Sequence[str], first: int = _LISTED) -> str:
+    more = f" and {len(found) - first} more" if len(found) > first else ""
+    return f"{', '.join(found[:first])}{more}"
