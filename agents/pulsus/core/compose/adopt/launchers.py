@@ -13,7 +13,7 @@ BUILTINS = frozenset(
         *("export", "false", "fg", "getopts", "hash", "help", "history", "jobs", "let", "local"),
         *("logout", "popd", "printf", "pushd", "pwd", "read", "readonly", "return", "set"),
         *("shift", "shopt", "suspend", "test", "[", "times", "true", "type", "typeset", "ulimit"),
-        *("umask", "unalias", "unset", "wait"),
+        *("umask", "unalias", "unset", "wait", "enable", "[[", "((", "$"),
     )
 )
 """Commands of a shell that change nothing outside it."""
@@ -66,7 +66,11 @@ OWN = frozenset(("exec", "command", "builtin"))
 """Those of them that are the shell's own."""
 
 RAISES = frozenset(("sudo", "doas"))
-LOADING = frozenset(("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND"))
+LOADING = re.compile(
+    r"PATH|ENV|BASH_(?:ENV|CMDS|ALIASES|LOADABLES_PATH)|PROMPT_COMMAND|PS[0-4]|IFS|SHELL(?:OPTS)?"
+    r"|BASHOPTS|EXECIGNORE|FPATH|HISTFILE|(?:LD|DYLD|GIT|PYTHON|PERL5?|RUBY|GCONV)_?[A-Z0-9_]*"
+    r"|[A-Z]+_OPT(?:ION)?S?|(?:[A-Z]+_)?PAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|AWKPATH|AWKLIBPATH"
+)
 """Variables that say which programs start, and what they load."""
 
 _SYSTEM = re.compile(r"(?:(?:\0|/(?:usr/)?(?:local/)?s?bin|/snap/bin)(?::|$))+")
@@ -74,7 +78,12 @@ _SYSTEM = re.compile(r"(?:(?:\0|/(?:usr/)?(?:local/)?s?bin|/snap/bin)(?::|$))+")
 
 def misleads(name: str, value: str) -> bool:
     """Whether programs are other ones once that variable is set, `value` being a word's shape."""
-    return name in LOADING and not (name == "PATH" and _SYSTEM.fullmatch(value))
+    name = name.partition("[")[0]
+    if name == "IFS":  # it takes words apart at letters only where somebody means to
+        return bool(re.search(r"[\w./]", value))
+    if re.fullmatch(r"PS[0-4]", name):
+        return bool(re.search(r"[\0`]|\$\(|\$\{[^}]*\W[^}]*\}", value))
+    return bool(LOADING.fullmatch(name)) and not (name == "PATH" and _SYSTEM.fullmatch(value))
 
 
 def inner(base: str, call: Sequence[Word]) -> tuple[list[Word], str]:

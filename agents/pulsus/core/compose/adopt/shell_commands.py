@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 from pulsus.core.compose.adopt.shell_words import (
+    ARITHMETIC,
+    HOLE,
     META,
     Here,
     Piece,
@@ -24,6 +26,7 @@ _GOES_ON = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!",
 _ENDS = frozenset(("fi", "done", "}"))
 _REDIRECT = re.compile(r"(\d+|\{\w+\})?(&>>|&>|<<<|<<-|<<|<>|<&|<(?!\()|>>|>\||>&|>(?!\())")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)(\[[^]\n]*\])?\+?=")
+_PLACE = re.compile(r"""\[(?:[\w\s$#{}+*/%.:,-]*|"[\w\s$#{}+*/%.:,-]*"|'[\w\s.:,-]*')\]""")
 _PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 
 
@@ -34,7 +37,7 @@ def commands(text: str, first_line: int = 1) -> tuple[list[Simple], frozenset[st
         reader.run(frozenset())
     except RecursionError:
         raise Unreadable(first_line, "it nests too deep") from None
-    return reader.found, frozenset(reader.functions)
+    return reader.every, frozenset(reader.functions)
 
 
 class _Reader:
@@ -51,6 +54,11 @@ class _Reader:
             "function": self._named,
             "time": self._timed,
         }
+
+    @property
+    def every(self) -> list[Simple]:
+        """What was found, and what stood in `${…}` and arithmetic."""
+        return [*self.found, *self._scan.inside]
 
     def run(self, until: frozenset[str]) -> str:
         """Read commands up to one of these; which one it was, `""` at the end of the text."""
@@ -80,7 +88,7 @@ class _Reader:
         self._take(inner)
 
     def _take(self, inner: _Reader) -> None:
-        self.found += inner.found
+        self.found += inner.every
         self.functions |= inner.functions
 
     def _closes(self, until: str) -> bool:
@@ -164,10 +172,16 @@ class _Reader:
             match = None if words else _ASSIGNED.match(scan.text, scan.at)
             if match:
                 scan.at = match.end()
+                if match[2] and not _PLACE.fullmatch(match[2]):
+                    self._evaluates(line, match[2])
                 assigned.append((match[1], self._value()))
             else:
                 words.append(scan.word())
         self.found.append(Simple(line, tuple(words), tuple(assigned), tuple(redirects)))
+
+    def _evaluates(self, line: int, raw: str) -> None:
+        """Note a subscript that is a script of its own."""
+        self.found.append(Simple(line, (Word(line, ARITHMETIC, raw), Word(line, "[", raw))))
 
     def _redirect(self) -> Redirect | None:
         scan = self._scan
@@ -190,22 +204,22 @@ class _Reader:
             return scan.word()
         line, start = scan.line, scan.at
         scan.at += 1
-        self._words(")")
-        return Word(line, "\0", scan.text[start : scan.at], splits=True)
+        shape = " ".join([HOLE, *(each.shape for each in self._words(")"))])
+        return Word(line, shape, scan.text[start : scan.at], splits=True)
 
-    def _words(self, end: str, between: str = "") -> None:
-        """Pass words up to `end`."""
-        scan = self._scan
+    def _words(self, end: str, between: str = "") -> list[Word]:
+        """The words up to `end`."""
+        scan, found = self._scan, list[Word]()
         while True:
             self._space(newlines=True)
             before = scan.at
             if scan.sees(end):
                 scan.at += len(end)
-                return
+                return found
             if between and scan.sees(between):
                 scan.at += 1
             elif not scan.ended:
-                scan.word()
+                found.append(scan.word())
             if scan.at == before:
                 raise scan.stop(f"{end} is missing")
 
@@ -233,30 +247,32 @@ class _Reader:
         if scan.sees("(("):
             scan.arithmetic(2)
             return
-        scan.word()
+        name, line, words = scan.word(), scan.line, list[Word]()
         self._space(newlines=True)
-        if not self._closes("in"):
-            return
-        scan.at += 2
-        while True:
+        if self._closes("in"):
+            scan.at += 2
             self._space()
-            if not scan.in_word():
-                return
-            scan.word()
+            while scan.in_word():
+                words.append(scan.word())
+                self._space()
+        given = words or [Word(line, f"{HOLE}.", name.raw)]
+        self.found.append(Simple(line, (), tuple((name.shape, each) for each in given)))
 
     def _test(self) -> None:
-        """Pass `[[ … ]]`, where `<`, `(` and `&&` are words like others."""
-        scan = self._scan
+        """`[[ … ]]`, where `<`, `(` and `&&` are words like others."""
+        scan, line = self._scan, self._scan.line
+        words = [Word(line, "[[", "[[")]
         while True:
             self._space(newlines=True)
             if scan.ended:
                 raise scan.stop("]] is missing")
             if self._closes("]]"):
                 scan.at += 2
+                self.found.append(Simple(line, tuple(words)))
                 self._trailing()
                 return
             if scan.in_word():
-                scan.word()
+                words.append(scan.word())
             else:
                 scan.at += 1
 

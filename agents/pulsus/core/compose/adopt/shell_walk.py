@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from pulsus.core.compose.adopt import launchers, programs
+from pulsus.core.compose.adopt import launchers, programs, shell_variables
 from pulsus.core.compose.adopt.shell_commands import commands
 from pulsus.core.compose.adopt.shell_facts import Facts, Where
-from pulsus.core.compose.adopt.shell_words import HOLE, Redirect, Simple, Unreadable, Word
+from pulsus.core.compose.adopt.shell_words import BRACES, HOLE, Redirect, Simple, Unreadable, Word
 
 _NOWHERE = frozenset(("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "/dev/fd/1")) | {
     "/dev/fd/2"
@@ -62,6 +62,8 @@ class _Walk:
     def _simple(self, simple: Simple) -> None:
         for name, value in simple.assigned:
             self._set(simple.line, name, value.shape)
+            if shell_variables.later(value):
+                self._doubt(simple.line, f"{value.raw} is text that may be run later")
         for redirect in simple.redirects:
             self._redirect(simple.line, redirect)
         if simple.words:
@@ -112,16 +114,32 @@ class _Walk:
             return
         base = name.rpartition("/")[2] if _SYSTEM.match(name) else name
         if by_shell and name in self._functions:
+            for word in filter(shell_variables.later, rest):
+                self._doubt(line, f"{word.raw} is text that may be run later")
             return
         if base in _SPECIAL:
             _SPECIAL[base](self, simple, words)
         elif by_shell and name in launchers.BUILTINS:
-            for word in rest:
-                self._set(line, *word.shape.partition("=")[::2])
+            self._builtin(line, name, rest)
         else:
             if base not in launchers.OWN:
                 self._program(line, name)
             self._started(simple, base, rest)
+
+    def _builtin(self, line: int, name: str, rest: Sequence[Word]) -> None:
+        """A command of the shell itself: the variables that it sets, and what it evaluates."""
+        for word in rest:
+            variable, sign, value = word.shape.partition("=")
+            if sign:
+                self._set(line, variable.removesuffix("+"), value)
+        for word in shell_variables.variables(name, rest):
+            if name not in (*shell_variables.TESTS, "unset", "export") and "=" not in word.raw:
+                self._set(line, word.shape, f"{HOLE}.")
+        for word in rest if name == BRACES else ():
+            if made := shell_variables.set_inside(word):
+                self._set(line, *made)
+        for word, why in shell_variables.doubts(name, rest):
+            self._doubt(word.line, why)
 
     def _started(self, simple: Simple, base: str, rest: Sequence[Word]) -> None:
         line = simple.line
@@ -193,6 +211,8 @@ class _Walk:
     def trap(self, simple: Simple, words: Sequence[Word]) -> None:
         """`trap`: its first word is a script for later."""
         rest = [w for w in words[1:] if w.shape not in ("--", "-p", "-l")]
+        if any(w.splits for w in rest):
+            self._doubt(simple.line, "what trap is given only shows when it runs")
         if len(rest) > 1 and rest[0].shape not in ("", "-"):
             self._run_text(simple.line, rest[:1], "trap")
 
@@ -202,11 +222,12 @@ class _Walk:
             name, sign, text = word.shape.partition("=")
             if sign:
                 self.text(_filled(text), word.line)
-            if HOLE in text:
-                self._doubt(word.line, f"what {name} stands for only shows when it runs")
+            if sign or HOLE in name:
+                self._doubt(word.line, f"{word.raw} makes another command of a name")
 
     def called_back(self, simple: Simple, words: Sequence[Word]) -> None:
-        """`mapfile`, `enable`, `bind`, `complete`: an option of theirs runs or loads something."""
+        """`mapfile`, `bind`, `complete`: an option of theirs runs or loads something."""
+        self._builtin(simple.line, words[0].shape, words[1:])
         if any(re.match(r"-[A-Za-z]*[CFfx]", w.shape) for w in words[1:]):
             self._doubt(simple.line, f"{words[0].shape} runs or loads something")
 
@@ -266,7 +287,7 @@ _SPECIAL: Mapping[str, _Special] = {
     "find": _Walk.find,
     "tee": _Walk.tee,
     "dd": _Walk.dd,
-    **dict.fromkeys(("mapfile", "readarray", "enable", "bind", "complete"), _Walk.called_back),
+    **dict.fromkeys(("mapfile", "readarray", "bind", "complete"), _Walk.called_back),
 }
 
 

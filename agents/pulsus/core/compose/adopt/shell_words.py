@@ -13,9 +13,13 @@ from dataclasses import dataclass, field
 HOLE = "\0"
 """Stands for what only shows when the script runs, in `Word.shape`."""
 
+ARITHMETIC, BRACES = "((", "$"
+"""What stands for the name of a command where the text of `((…))` or `${…}` is meant."""
+
 META = " \t\n;&|()<>"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _SPECIAL = frozenset("@*#?$!-0123456789")
+_CODED = re.compile(r"\\(?:x(?:24|60)|0?(?:44|140)|[uU]0*(?:24|60))")
 _ALL = re.compile(r"\$@|\$\{@|\$\{!?\w+\[@\]")
 
 
@@ -96,13 +100,15 @@ class Piece:
 
 class Scanner:
     """Reads words from `text` at `at`. `nested` reads the commands at `at` up to their `)`, or all
-    of a text of their own (what stands in backticks) that begins on that line.
+    of a text of their own (what stands in backticks) that begins on that line. `inside` is what
+    stood in `${…}` and arithmetic, as commands of those names.
     """
 
     def __init__(
         self, text: str, first_line: int, nested: Callable[[str | None, int], None]
     ) -> None:
         self.text, self.at = text, 0
+        self.inside: list[Simple] = []
         self._first, self._nested = first_line, nested
         self._ends = [m.start() for m in re.finditer("\n", text)]
 
@@ -156,8 +162,12 @@ class Scanner:
     def _extglob(self) -> None:
         depth = 0
         while self.at < len(self.text):
-            depth += {"(": 1, ")": -1}.get(self.text[self.at], 0)
-            self.at += 1
+            char = self.text[self.at]
+            if char in "()":
+                depth += 1 if char == "(" else -1
+                self.at += 1
+            else:
+                self._part(char, Piece())
             if depth == 0:
                 return
         raise self.stop("a ) is missing")
@@ -202,8 +212,14 @@ class Scanner:
         found = re.compile(r"'((?:[^'\\]|\\.)*)'", re.S).match(self.text, self.at)
         if not found:
             raise self.stop("a ' is missing")
+        if _CODED.search(found[1]):
+            self._inside(ARITHMETIC, self.at, ["$"])
         self.at = found.end()
         return found[1]
+
+    def _inside(self, name: str, start: int, shape: list[str]) -> None:
+        word = Word(self.line, "".join(shape), self.text[start : self.at] or name)
+        self.inside.append(Simple(self.line, (Word(self.line, name, name), word)))
 
     def double(self, piece: Piece) -> None:
         """One part of what stands in double quotes."""
@@ -231,6 +247,9 @@ class Scanner:
             self._nested(None, self.line)
         elif self.sees("${"):
             self._braces()
+        elif self.sees("$["):
+            self.at += 1
+            self._inside(ARITHMETIC, self.at - 1, ["["])
         else:
             name = _NAME.match(self.text, self.at + 1)
             if name:
@@ -252,13 +271,14 @@ class Scanner:
 
     def _braces(self) -> None:
         """`${…}`: what it holds may be text with substitutions of its own."""
+        start, piece = self.at, Piece()
         self.at += 2
-        piece = Piece()
         while not self.sees("}"):
             if self.ended:
                 raise self.stop("a } is missing")
             self._part(self.text[self.at], piece)
         self.at += 1
+        self._inside(BRACES, start, piece.shape)
 
     def arithmetic(self, opened: int) -> bool:
         """Pass `((…))`: numbers, and substitutions among them. False, and nothing is passed, where
@@ -269,16 +289,16 @@ class Scanner:
         depth, piece = 2, Piece()
         while depth:
             char = self.text[self.at : self.at + 1]
-            if char and char in "()":
-                depth += 1 if char == "(" else -1
-                self.at += 1
-            elif char and char in "$`":
+            if char and char in "$`":
                 self._expansion(piece)
             else:
+                depth += {"(": 1, ")": -1}.get(char, 0)
+                piece.shape.append(char)
                 self.at += 1
             if self.at > len(self.text) or (depth == 1 and not self.sees(")")):
                 self.at = start
                 return False
+        self._inside(ARITHMETIC, start, piece.shape)
         return True
 
     def _process(self) -> bool:
