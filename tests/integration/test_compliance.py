@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 
@@ -270,12 +271,19 @@ def test_nothing_imports_the_package_through_its_folder():
     assert found == []
 
 
+@pytest.fixture
+def shared():
+    """A folder of shared memory, where a dry run may write without being a tool that writes."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+        yield Path(name)
+
+
 @pytest.mark.sandbox
-def test_routing_and_validating_never_import_a_tool_in_the_routers_process(tmp_path):
+def test_routing_and_validating_never_import_a_tool_in_the_routers_process(tmp_path, shared):
     need_sandbox()
     folder = make(tmp_path / "project", "canary", warm=False)
     canary = folder / "workflows/domains/zoo/feed/feed_penguin.py"
-    marker = tmp_path / "imported"
+    marker = shared / "imported"
     text = canary.read_text(encoding="utf-8").replace("MARKER", str(marker))
     canary.write_text(text, encoding="utf-8")
     request = "feed a penguin with fish"

@@ -156,6 +156,23 @@ def test_a_read_tool_that_declares_no_effects_may_still_not_change_files():
     assert judge(tool("read"), SEEN, {}).exceeded == ("changes ~/.bashrc (Kind: read)",)
 
 
+def test_a_read_tool_that_writes_where_it_works_is_refused_as_anywhere():
+    seen = Observed(paths=("/tmp/report.txt",))
+    found = judge(tool("read", effects(), signature="path: str = ''"), seen, {})
+    assert found.exceeded == ("changes /tmp/report.txt (Kind: read)",)
+
+
+def test_a_write_tool_may_stage_beside_what_it_replaces_and_not_where_dry_run_is_true():
+    seen = Observed(paths=("/tmp/.report.md.1f.tmp",))
+    assert exceeded(seen, paths="the given path") == ()
+    assert exceeded(seen, {"dry_run": True}, paths="the given path")
+
+
+def test_a_read_tool_that_takes_dry_run_is_refused_since_only_its_dry_half_is_ever_seen():
+    found = judge(tool("read", effects()), Observed(), {})
+    assert found.exceeded == ("takes dry_run, as only what writes does (Kind: read)",)
+
+
 def test_a_write_tool_that_changes_files_although_dry_run_is_true_is_refused():
     found = judge(tool(effects=effects("~/.bashrc", "*", "*")), SEEN, {"dry_run": True})
     assert found.exceeded == ("changes ~/.bashrc (dry_run is true)",)
@@ -163,7 +180,7 @@ def test_a_write_tool_that_changes_files_although_dry_run_is_true_is_refused():
 
 
 def test_undeclared_effects_are_reported_and_the_tool_counts_as_write():
-    found = tool(kind="read")
+    found = tool("read", signature="path: str = ''")
     seen = Observed(commands=("uname",))
     judged = judge(found, seen, {})
     assert (judged.exceeded, judged.undeclared) == ((), ("starts uname",))

@@ -44,6 +44,8 @@ def attempt(line):
             "os.symlink('/usr', '/tmp/l'); open('/tmp/l/x', 'w')", "/usr/x", id="through a link"
         ),
         pytest.param("os.chdir('/usr'); open('x', 'w')", "/usr/x", id="from another folder"),
+        pytest.param("open('report.txt', 'w')", "/tmp/report.txt", id="in the working folder"),
+        pytest.param("open('/tmp/x', 'w')", "/tmp/x", id="where everybody writes"),
     ],
 )
 def test_a_change_outside_the_temporary_folder_is_seen_though_it_fails(line, path):
@@ -58,7 +60,6 @@ def test_what_stays_in_the_temporary_folder_is_no_effect():
         def run():
             with tempfile.TemporaryDirectory() as folder:
                 open(os.path.join(folder, "a"), "w").close()
-            open("relative", "w").close()
             open("/dev/shm/x", "w").close()
             open("/dev/null", "w").close()
             print("hello", file=open("/dev/fd/2", "w"))
@@ -173,7 +174,7 @@ def test_control_characters_do_not_reach_the_report():
 
 
 def test_lines_that_are_not_ours_are_dropped():
-    data = b"p /etc/x\nq /etc/y\np relative\np /tmp/own\n\xff\xfe\nh \x1b[0m\nhalf"
+    data = b"p /etc/x\nq /etc/y\np relative\np /tmp/scratch/own\n\xff\xfe\nh \x1b[0m\nhalf"
     found = read(data, len(data))
     assert found.paths == ("/etc/x",)
     assert found.hosts == ("?[0m",)
@@ -193,11 +194,13 @@ def test_a_long_name_is_cut():
     assert len(printable("x" * 9999)) == 401
 
 
-@pytest.mark.parametrize("path", ["/tmp", "/tmp/a", "/dev/shm/a", "/dev/null", "/dev/pts/3"])
+@pytest.mark.parametrize(
+    "path", ["/tmp/scratch", "/tmp/scratch/a", "/dev/shm/a", "/dev/null", "/dev/pts/3"]
+)
 def test_the_sandboxs_own_places_are_not_outside(path):
     assert outside(path) == ""
 
 
-@pytest.mark.parametrize("path", ["/tmpx", "/etc", "/dev/sda", "/"])
+@pytest.mark.parametrize("path", ["/tmpx", "/tmp", "/tmp/a", "/etc", "/dev/sda", "/"])
 def test_everything_else_is(path):
     assert outside(path) == path

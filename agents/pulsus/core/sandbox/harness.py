@@ -129,7 +129,8 @@ def serve(job: dict[str, Any], send: Send) -> None:
     line, filename, leave = line_in, job["filename"], posix._exit
     stage, started = "files", clock()
     try:
-        write_files(job["files"])
+        if job["unwritten"] is not None:
+            raise job["unwritten"]
         install(job["effects_fd"], paths=not job["traps"])
         stage, started = "import", clock()
         module = load_module(job["source"], job["name"], filename)
@@ -185,6 +186,11 @@ def main(job: dict[str, Any]) -> None:
         hide_pulsus()
         if "pulsus.steps" in sys.modules:
             bind_steps(job["steps"])
+        job["unwritten"] = None
+        try:
+            write_files(job["files"])  # before anybody looks: the candidate does not write these
+        except Exception as error:  # noqa: BLE001 - the example's fault, told as such
+            job["unwritten"] = error
         calls = listen(job["traps"], job["seccomp"])
     except Exception as error:  # noqa: BLE001 - whatever it is, the candidate must not run
         send("unsafe", describe(error))

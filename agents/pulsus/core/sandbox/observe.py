@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 HOME = "/tmp/home"
+TEMPORARY = "/tmp/scratch"
+"""Where `tempfile` and programs put what nobody keeps; the rest of /tmp is everybody's."""
+
 MOST = 500
 """Different things reported of each kind; one more says that there were more."""
 
@@ -24,7 +27,7 @@ SYSTEM = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", 
 
 _LENGTH = 400
 _WRITING = posix.O_WRONLY | posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC | posix.O_APPEND
-_PRIVATE = ("/tmp", "/dev/shm")
+_PRIVATE = (TEMPORARY, "/dev/shm")
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts")
 _STREAMS = ("/dev/std", "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/")
 
@@ -159,8 +162,8 @@ def _real(path: str) -> str:
 def outside(path: str) -> str:
     """The absolute, normal `path` as it is reported; empty where it is the sandbox's own.
 
-    The home folder lies below the temporary one in the sandbox, but is no such thing in a real
-    run, so it is reported, as `~`.
+    Its home folder is reported as `~`. /tmp is the working folder, and where examples have their
+    files: what changes there would, in a real run, change what the user has.
     """
     if path == HOME or path.startswith(HOME + "/"):
         return printable("~" + path[len(HOME) :])

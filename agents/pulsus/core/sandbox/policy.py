@@ -10,7 +10,7 @@ from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.bundle import BOOT
 from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import Layout
-from pulsus.core.sandbox.observe import HOME
+from pulsus.core.sandbox.observe import HOME, TEMPORARY
 from pulsus.core.sandbox.relayed import SOCKET
 
 MIB = 1024 * 1024
@@ -105,7 +105,8 @@ def bwrap_arguments(
     # A shared map of /dev/zero is memory that the watcher would miss.
     args += ["--perms", "0444", "--ro-bind-data", str(fds.zero), "/dev/zero"]
     args += ["--remount-ro", "/dev"]
-    args += ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp", "--dir", HOME]
+    args += ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]
+    args += ["--dir", HOME, "--dir", TEMPORARY]
     for path in layout.binds:
         args += ["--ro-bind", source_of(path), str(path)]
     if fds.relay is not None:
@@ -123,7 +124,8 @@ def _environment() -> dict[str, str]:
     return {
         "PATH": _PATH,
         "HOME": HOME,
-        "XDG_CACHE_HOME": "/tmp",
+        "XDG_CACHE_HOME": TEMPORARY,
+        "TMPDIR": TEMPORARY,
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -131,6 +133,6 @@ def _environment() -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
         "OMP_NUM_THREADS": "1",
-        "MPLCONFIGDIR": "/tmp",
+        "MPLCONFIGDIR": TEMPORARY,
         "MPLBACKEND": "Agg",
     }

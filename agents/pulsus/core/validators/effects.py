@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pulsus.core.types import Effects, JsonValue, Observed, ToolSpec
-from pulsus.core.validators.patterns import command_covered, host_covered, path_covered
+from pulsus.core.validators.patterns import (
+    WORK_FOLDER,
+    command_covered,
+    host_covered,
+    path_covered,
+)
 
 DRY_RUN = "dry_run"
 
@@ -30,6 +35,8 @@ def judge(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -
     changes = (*(f"changes {path}" for path in observed.paths), *observed.others)
     if changes and reads_only(tool):
         return Judgement(_with(changes, f"(Kind: {tool.kind})", tool, observed, inputs))
+    if reads_only(tool) and takes_dry_run(tool):  # then what it does otherwise is never seen
+        return Judgement((f"takes dry_run, as only what writes does (Kind: {tool.kind})",))
     if changes and inputs.get(DRY_RUN) is True and takes_dry_run(tool):
         return Judgement(_with(changes, "(dry_run is true)", tool, observed, inputs))
     if tool.effects is None:
@@ -63,8 +70,11 @@ def _beyond(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue])
     declared = tool.effects
     if declared is None:
         return ()
+    paths = observed.paths
+    if tool.kind_declared and tool.kind == "write":  # it stages beside what it replaces
+        paths = tuple(p for p in paths if not p.startswith(f"{WORK_FOLDER}/"))
     return (
-        *(f"changes {p}" for p in observed.paths if not path_covered(p, declared.paths, inputs)),
+        *(f"changes {p}" for p in paths if not path_covered(p, declared.paths, inputs)),
         *(f"reaches {h}" for h in observed.hosts if not host_covered(h, declared.hosts, inputs)),
         *(
             f"starts {c}"

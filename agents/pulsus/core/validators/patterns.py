@@ -16,7 +16,8 @@ from pulsus.core.types import JsonValue
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PATH_START = ("/", "~", ".", "{", "*")
-_WORK_FOLDER = "/tmp"
+WORK_FOLDER = "/tmp"
+"""Where a dry run works, and where its examples' files lie."""
 _FOUND_IN = ("/bin/", "/sbin/", "/usr/", "/opt/", "/snap/bin/", "/nix/store/")
 _VERSION = re.compile(r"[0-9.]+\Z")
 
@@ -79,7 +80,7 @@ def _normal(path: str) -> str:
     """Absolute and without `..`; `~` stays."""
     if path.startswith("~"):
         return posixpath.normpath(path)
-    return posixpath.normpath(posixpath.join(_WORK_FOLDER, path))
+    return posixpath.normpath(posixpath.join(WORK_FOLDER, path))
 
 
 def _glob(pattern: str) -> re.Pattern[str]:
