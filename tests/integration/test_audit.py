@@ -167,6 +167,19 @@ def test_nothing_is_promoted_on_a_log_that_was_cut_together_with_its_head(projec
     assert tree(project / "workflows") == before
 
 
+@pytest.mark.parametrize("end", [b"\r\n", b""], ids=["converted", "emptied"])
+def test_a_spoilt_log_is_told_once_and_not_once_for_every_promotion(project, end):
+    for number in range(8):
+        promoted(project, module(f"n{number}"), target=Target("system", "count", f"n{number}"))
+    log = project / LOG
+    log.write_bytes(log.read_bytes().replace(b"\n", end) if end else b"")
+    findings = audited(project).json["findings"]
+    assert len(findings) == 2, findings
+    (cut,) = [f for f in findings if f["code"] == "LOG_CUT"]
+    assert len(cut["records"]) == 11
+    assert "so with 10 more: " in cut["reason"]
+
+
 def test_a_log_that_grew_again_after_a_cut_is_still_another_one(project):
     cut(project, 2)
     append(project / ".pulsus", "run", {"tool": "x"})

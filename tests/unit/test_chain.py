@@ -9,7 +9,8 @@ import threading
 import filelock
 import pytest
 
-from pulsus.core.storage import chain, chain_check, chain_record, chain_seal
+from pulsus.core.storage import chain, chain_accept, chain_check, chain_record, chain_seal
+from pulsus.core.telemetry.redact import Redactor
 from pulsus.errors import AuditTampered, Busy, DiskFull, StateCorrupt, StorageUnwritable
 from tests.decisions import (
     LATER,
@@ -210,6 +211,66 @@ def test_a_head_that_is_gone_spoilt_or_set_back_is_found(tmp_path):
     assert damages(folder) == [("HEAD_MISSING", "head.json", None)]
 
 
+def test_a_head_that_is_no_file_is_unreadable_and_leaves_nobody_stuck(tmp_path):
+    """It was taken for a disk that cannot be written to."""
+    folder = logged(tmp_path, 3)
+    (folder / "head.json").unlink()
+    (folder / "head.json").mkdir()
+    (folder / "head.json/kept").touch()
+    assert damages(folder) == [("HEAD_UNREADABLE", "head.json", None)]
+    with pytest.raises(AuditTampered, match="no regular file"):
+        append(tmp_path)
+    chain_accept.accept(
+        tmp_path,
+        by="alice",
+        reason="a slip",
+        damages=1,
+        records=(),
+        least=0,
+        clock=noon,
+        redactor=Redactor(()),
+    )
+    assert damages(folder) == []
+    assert append(tmp_path).seq == 5
+    assert (folder / "head.json.1/kept").exists(), "the evidence stays"
+
+
+@pytest.mark.parametrize("garbage", [b"x\n", b"x\ny\n", b"{}\n"])
+def test_garbage_behind_the_last_record_is_not_said_to_be_put_right(tmp_path, garbage):
+    folder = logged(tmp_path, 3)
+    with (folder / SEGMENT).open("ab") as file:
+        file.write(garbage)
+    found = chain_check.check(folder)
+    assert [damage.code for damage in found.damages] == ["UNREADABLE"]
+    assert found.notes == ()
+    with pytest.raises(AuditTampered):
+        append(tmp_path)
+
+
+def test_a_log_whose_line_ends_were_converted_is_one_damage_that_says_so(tmp_path):
+    folder = logged(tmp_path, 30)
+    (folder / SEGMENT).write_bytes((folder / SEGMENT).read_bytes().replace(b"\n", b"\r\n"))
+    (found,) = chain_check.check(folder).damages
+    assert (found.code, found.line) == ("UNREADABLE", 1)
+    assert "CR LF" in found.reason
+    assert found.reason.endswith("(so with the 29 lines after it)")
+
+
+def test_unreadable_lines_apart_from_each_other_stay_apart(tmp_path):
+    folder = logged(tmp_path, 9)
+    lines = rows(folder)
+    lines[2] = lines[3] = lines[6] = b"x\n"
+    rewrite(folder, lines)
+    assert [d[2] for d in damages(folder) if d[0] == "UNREADABLE"] == [3, 7]
+
+
+def test_a_log_that_is_no_file_is_one_damage(tmp_path):
+    folder = logged(tmp_path, 5)
+    (folder / SEGMENT).unlink()
+    (folder / SEGMENT).symlink_to("/dev/null")
+    assert damages(folder) == [("UNREADABLE", SEGMENT, None)]
+
+
 def test_a_log_swapped_for_another_one_of_the_same_length_is_found(tmp_path):
     mine, other = logged(tmp_path / "mine", 3), logged(tmp_path / "other", 3)
     rewrite(mine, rows(other))
@@ -367,7 +428,7 @@ def test_quick_verification_reads_only_what_is_not_sealed(tmp_path):
 
 def test_many_damages_are_counted_not_listed(tmp_path):
     folder = logged(tmp_path, 2)
-    rewrite(folder, [*rows(folder), *[b"nonsense\n"] * 500])
+    rewrite(folder, [*rows(folder), *[b"nonsense\n", b"nonsense\r\n"] * 250])
     found = chain_check.check(folder)
     assert len(found.damages) == chain_check.MAX_DAMAGES
     assert found.more > 300

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pulsus.core.storage import chain_accept, chain_check, chain_mark, chain_record, writing
@@ -115,7 +115,9 @@ def log(
     mine = [r for r in everything if name and r.head and r.head.log == name]
     others = [r for r in everything if not (name and r.head and r.head.log == name)]
     compare = _Comparison(seen, folder)
-    findings += [found for r in mine if r.seq > checked.unread for found in compare.mine(r)]
+    against = [found for r in mine if r.seq > checked.unread for found in compare.mine(r)]
+    cut = any(found.code == "LOG_CUT" for found in against)
+    findings += _together(against) if checked.damages or cut else against
     if not checked.unread:
         findings += compare.gone(everything)
     findings += compare.others(others, here=checked.segments > 0)
@@ -197,7 +199,21 @@ class _Comparison:
         self.unknown.add(record.key)
         if record.key in self.seen.accepted:
             level, reason = "info", f"{reason} (accepted)"
-        return Finding(code, level, self.folder, None, record.tool, f"{record.id}: {reason}", fix)
+        which = ((record.tool, record.id),)
+        reason = f"{record.id}: {reason}"
+        return Finding(code, level, self.folder, None, record.tool, reason, fix, which)
+
+
+def _together(found: Sequence[Finding]) -> Iterable[Finding]:
+    """One finding of each kind: what the log lost is one cause, however many records name it."""
+    kinds: dict[tuple[str, Level], list[Finding]] = {}
+    for each in found:
+        kinds.setdefault((each.code, each.level), []).append(each)
+    for first, *more in kinds.values():
+        which = tuple(record for each in (first, *more) for record in each.records)
+        named = _listed([f"{tool} ({revision})" for tool, revision in which[1:]], _NAMED)
+        reason = f"{first.reason}; so with {len(more)} more: {named}" if more else first.reason
+        yield replace(first, tool=None if more else first.tool, reason=reason, records=which)
 
 
 def _elsewhere(records: Sequence[_Anchored], level: Level, where: str) -> Finding:

@@ -8,6 +8,7 @@ by hand: nothing is appended to it any more. What this can and cannot prove is i
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
@@ -40,6 +41,9 @@ GO_ON = (
     "`pulsus audit` names what is damaged; compare it with a backup, and once you know why, "
     "`pulsus audit --accept-break REASON` records that and goes on"
 )
+
+_NO_FILE = (errno.EINVAL, errno.ELOOP)
+"""What `chain_record.open_file` says of a folder, a pipe, a link."""
 
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.002
@@ -122,10 +126,13 @@ def read_head(folder: Path) -> Head | None:
     """
     path = folder / HEAD_NAME
     try:
-        return lines.parse_head(path.read_bytes())
+        with lines.open_file(path) as file:
+            return lines.parse_head(file.read())
     except FileNotFoundError:
         return None
     except OSError as failure:
+        if failure.errno in _NO_FILE:
+            raise tampered(path, "cannot be read: it is no regular file") from failure
         raise storage_error(failure, path) from failure
     except (ValueError, RecursionError) as failure:
         raise tampered(path, f"cannot be read: {failure}") from failure

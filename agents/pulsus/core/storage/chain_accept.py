@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pulsus.core.storage import chain, chain_mark, chain_record, chain_seal
+from pulsus.core.storage import chain, chain_file, chain_mark, chain_record, chain_seal
 from pulsus.core.storage.chain_record import GENESIS, Head, Record
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
@@ -107,6 +107,7 @@ def accept(
         try:
             pinned = contents(found)
             ends = _ends(folder, found, least)
+            chain_file.set_aside(folder)
         except OSError as failure:
             raise storage_error(failure, folder) from failure
         number = chain_record.number(found[-1]) + 1 if found else 1

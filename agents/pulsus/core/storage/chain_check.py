@@ -12,26 +12,21 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from pulsus.core.storage import chain, chain_accept, chain_mark, chain_record, chain_seal
+from pulsus.core.storage import (
+    chain,
+    chain_accept,
+    chain_damage,
+    chain_mark,
+    chain_record,
+    chain_seal,
+)
 from pulsus.core.storage.chain_accept import Accepted
+from pulsus.core.storage.chain_damage import Damage
 from pulsus.core.storage.chain_record import GENESIS, HEAD_NAME, Head, Record
 from pulsus.errors import AuditTampered, storage_error
 
 MAX_DAMAGES = 100
 """More are only counted: one cut can spoil every line behind it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """One thing that is not as it was written. `code` is stable; `line` counts from 1.
-
-    `line` None is about the whole file.
-    """
-
-    code: str
-    path: Path
-    line: int | None
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +78,17 @@ def check(
         walk.segment(path, seal, quick=quick and not any(taken))
     newest = found[-1] if found else chain_record.segment(folder, 1)
     walk.end(newest, head, begun, lambda: _later(folder))
+    damages = chain_damage.joined(walk.damages)
     return Checked(
         head=head,
         records=walk.records + walk.unread,
         segments=len(found),
         sealed=sum(1 for seal in seals if seal),
         unread=walk.unread,
-        damages=tuple(walk.damages[:MAX_DAMAGES]),
+        damages=tuple(damages[:MAX_DAMAGES]),
         notes=tuple(walk.notes),
         accepted=tuple(walk.accepted),
-        more=max(0, len(walk.damages) - MAX_DAMAGES),
+        more=max(0, len(damages) - MAX_DAMAGES),
     )
 
 
@@ -110,6 +106,7 @@ class _Walk:
     first: str | None = None
     number: int = 0
     spoilt: Damage | None = None
+    sure: int = 0
     unreadable: bool = False
     damages: list[Damage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -166,11 +163,14 @@ class _Walk:
             return
         if self.hash_named not in (None, head.hash) or self.first not in (None, head.log):
             self.damage("HEAD_DIFFERS", file, None, f"record {head.seq} of the log is another one")
-        if self.seq > self.named + 1 and self.seq > later() + 1:
-            reason = f"it names record {head.seq} and the log ends with {self.seq}: it was set back"
+        if self.sure > self.named + 1 and self.sure > later() + 1:
+            reason = (
+                f"it names record {head.seq} and the log ends with {self.sure}: it was set back"
+            )
             self.damage("HEAD_BEHIND", file, None, reason)
-        elif self.seq == self.named + 1 and self.seq > later():
-            self.notes.append(f"{file.name}: one record behind; the next append puts it right")
+        elif self.sure == self.seq == self.named + 1 and self.seq > later():
+            soon = "" if self.damages else "; the next append puts it right"
+            self.notes.append(f"{file.name}: one record behind{soon}")
 
     def _begun(self, folder: Path, head: Head | None, begun: str | None) -> None:
         mark = chain_mark.path(folder)
@@ -187,9 +187,8 @@ class _Walk:
         if last and last.path == newest and self.seq == self.named + 1:
             self.damages.remove(last)
             self.seq -= 1
-            self.notes.append(
-                f"{newest.name}:{last.line}: an append was interrupted; the next one clears it"
-            )
+            soon = "" if self.damages else "; the next one clears it"
+            self.notes.append(f"{newest.name}:{last.line}: an append was interrupted{soon}")
 
     def _numbered(self, path: Path) -> None:
         number = chain_record.number(path)
@@ -212,6 +211,7 @@ class _Walk:
             self.first = record.hash if record else None
         self.unread += seal.records
         self.seq, self.links = seal.last, frozenset({seal.hash})
+        self.sure = self.seq
         if seal.last == self.named:
             self.hash_named = seal.hash
         return True
@@ -221,6 +221,8 @@ class _Walk:
         try:
             if not line.endswith(b"\n"):
                 raise ValueError("the line is cut short")
+            if line.endswith(b"\r\n"):
+                raise ValueError("it ends in CR LF: something converted the file's line ends")
             record, actual = chain_record.decode(line[:-1])
         except (ValueError, RecursionError) as failure:
             self._spoilt("UNREADABLE", path, number, str(failure))
@@ -231,6 +233,7 @@ class _Walk:
             self.links = frozenset({actual, record.hash})
             return
         self._follows(path, number, record)
+        self.sure = self.seq
         self.records += 1
         if record.seq == 1:
             self.first = record.hash

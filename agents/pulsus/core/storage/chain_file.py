@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+from itertools import count
 from pathlib import Path
 
 from pulsus.core.storage.chain_record import HEAD_NAME, Head, head_bytes
@@ -57,6 +58,14 @@ def write_head(folder: Path, head: Head) -> None:
         os.close(fd)
     temp.rename(path)
     _sync_folder(folder)
+
+
+def set_aside(folder: Path) -> None:
+    """Give a folder in the head file's place another name: no file can replace it."""
+    path = folder / HEAD_NAME
+    if path.is_dir() and not path.is_symlink():
+        names = (path.with_name(f"{path.name}.{number}") for number in count(1))
+        path.rename(next(name for name in names if not name.exists()))
 
 
 def _write(fd: int, data: bytes) -> None:
