@@ -68,6 +68,7 @@ def test_a_candidate_of_that_name_is_not_written_over_unasked(project):
     [
         pytest.param("lib.py", "import os\n\n\ndef f():\n    pass\n", "does nothing", id="library"),
         pytest.param("x.fish", "#!/usr/bin/fish\necho 1\n", "it is for fish", id="other shell"),
+        pytest.param("bad.sh", "#!/bin/bash\nls\nif then\n", "line 3: ", id="no shell script"),
         pytest.param("x.sh", b"\xff\xfe", "not UTF-8", id="binary"),
     ],
 )

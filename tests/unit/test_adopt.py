@@ -257,6 +257,36 @@ def test_a_file_that_is_no_script_is_refused_with_the_reason(source, said):
         from_python(source)
 
 
+def test_the_line_of_a_python_script_that_does_not_parse_is_said():
+    with pytest.raises(NotAdoptable, match="line 2: "):
+        from_python("x = 1\nif then\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("read -r -p 'name? ' x", True),
+        ("if true; then read x; fi", True),
+        ("IFS= read -r x", True),
+        ("while read -r x; do echo; done", True),
+        ("while read -r x; do echo; done < file", False),
+        ("cat file | while read -r x; do echo; done", False),
+        ("cat file |\nwhile read -r x; do echo; done", False),
+        ('read -r a b <<< "$1"', False),
+        ("read -u 3 x", False),
+        ("echo read it", False),
+    ],
+)
+def test_a_read_of_the_standard_input_is_something_to_look_at(line, asked):
+    notes = from_shell(f"#!/bin/bash\n{line}\n").notes
+    assert any("line 2: it reads its standard input" in note for note in notes) == asked
+
+
+def test_a_python_script_that_asks_is_something_to_look_at():
+    notes = from_python("import sys\nx = input()\nprint(sys.stdin.read())\n").notes
+    assert [note.partition(":")[0] for note in notes] == ["line 2", "line 3"]
+
+
 def test_a_script_for_another_shell_is_refused():
     with pytest.raises(NotAdoptable, match="fish"):
         from_shell("#!/usr/bin/env fish\necho 1\n")

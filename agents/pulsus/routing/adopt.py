@@ -17,7 +17,7 @@ from pulsus.core.storage.target import MAX_NAME_CHARS, Target
 from pulsus.core.telemetry import ids
 from pulsus.core.types import BrokenTool, ToolSpec, ValidationReport
 from pulsus.errors import UsageError
-from pulsus.routing import modules
+from pulsus.routing import modules, shell_syntax
 from pulsus.routing.delivery import digest
 from pulsus.routing.project import Project
 
@@ -95,7 +95,10 @@ def _read(source: bytes, file: Path, name: str) -> Script:
         code = source.decode("utf-8-sig")
         if _is_python(file, code):
             return python.read(code)
-        return shell.read(code, name)
+        script = shell.read(code, name)
+        if said := shell_syntax.wrong(code, shell.shell_of(code)):
+            raise NotAdoptable(f"it cannot be parsed: {said}")
+        return script
     except UnicodeDecodeError:
         raise UsageError(f"cannot adopt {file}: it is not UTF-8 text", hint="save it so") from None
     except NotAdoptable as error:

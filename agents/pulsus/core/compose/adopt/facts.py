@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 
 from pulsus.core.compose.adopt import python_calls, python_reads
 from pulsus.core.compose.adopt.shell_facts import Facts
@@ -54,6 +55,33 @@ def _hosts(tree: ast.Module) -> tuple[str, ...]:
     return tuple(
         sorted({host for text in texts if isinstance(text, str) for host in _URL.findall(text)})
     )
+
+
+def unparsed(text: str) -> str:
+    """Why a text is no Python script, with the line."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return f"it cannot be parsed as Python: line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"it cannot be parsed as Python: {str(error) or type(error).__name__}"
+    return "there is no code in it"
+
+
+def asks(tree: ast.Module) -> list[str]:
+    """Where it reads what nobody gives it."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="input"), lineno=line):
+                lines.add(line)
+            case ast.Attribute(value=ast.Name(id="sys"), attr="stdin", lineno=line):
+                lines.add(line)
+            case _:
+                pass
+    return [f"line {n}: it reads its standard input, and a tool gets none" for n in sorted(lines)]
 
 
 def secrets(tree: ast.Module) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pulsus.core.compose.adopt.shell_words import Word
+from pulsus.core.compose.adopt.shell_values import Word
 
 BUILTINS = frozenset(
     (

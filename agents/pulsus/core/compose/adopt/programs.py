@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from pulsus.core.compose.adopt.shell_words import HOLE, Word
+from pulsus.core.compose.adopt.shell_values import HOLE, Word
 
 Call = Sequence[Word]
 """The words behind the program's name."""

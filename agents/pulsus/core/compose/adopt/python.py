@@ -36,7 +36,7 @@ def read(text: str) -> Script:
     """The script. Raises NotAdoptable."""
     tree = ast.Module(module(text.encode("utf-8")) or [], [])
     if not tree.body:
-        raise NotAdoptable("it cannot be parsed as Python: `python -m py_compile` says where")
+        raise NotAdoptable(facts.unparsed(text))
     command = _click_command(tree)
     found = [*(options.from_click(command) if command else options.from_argparse(tree))]
     parameters = [each for each in found if isinstance(each, Parameter)]
@@ -58,7 +58,7 @@ def read(text: str) -> Script:
         kind=kind,
         effects=effects,
         secrets=facts.secrets(tree),
-        notes=(*notes, *more),
+        notes=(*notes, *more, *facts.asks(tree)),
         future=future,
         bound=frozenset(names.bound(tree.body)),
         runs=SCRIPT,

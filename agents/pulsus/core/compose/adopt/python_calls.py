@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pulsus.core.compose.adopt import shell_walk
 from pulsus.core.compose.adopt.shell_facts import Facts
-from pulsus.core.compose.adopt.shell_words import HOLE, Simple, Word
+from pulsus.core.compose.adopt.shell_values import HOLE, Simple, Word
 
 _SUBPROCESS = frozenset(("run", "Popen", "call", "check_call", "check_output"))
 _BY_SHELL = frozenset(("getoutput", "getstatusoutput", "system", "popen"))

@@ -35,13 +35,17 @@ _USES = re.compile(r"\$\{?([1-9])(:?[-?=][^}\n]*)?\}?")
 _ALL = re.compile(r"\$[@*]|\$\{[@*]")
 _FUNCTION = re.compile(r"^\s*(?:function\s+)?([\w-]+)\s*\(\s*\)\s*\{|^\s*function\s+([\w-]+)\s*\{")
 _VARIABLE = re.compile(r"\$\{?([A-Z][A-Z0-9_]{2,})\b")
+_READ = re.compile(
+    r"(?:^|[;&|({!]|\b(?:do|then|else|while|until|if)\b)\s*(?:\w*=\S*\s+)*read(?=\s|$|;)"
+)
+_LOOP = re.compile(r"\b(?:while|until)\b")
 _UNSEEN = ("what its programs touch is not seen by a dry run: complete Effects:",)
 _HELP = ("h", "help", "version", "V")
 
 
 def read(script: str, name: str) -> Script:
     """The script called `name`. Raises NotAdoptable."""
-    shell = _shell(script)
+    shell = shell_of(script)
     if len(script.encode("utf-8")) > MAX_BYTES:
         raise NotAdoptable(f"it is longer than {MAX_BYTES} bytes: split it")
     bare = [_bare(line) for line in script.split("\n")]
@@ -55,7 +59,7 @@ def read(script: str, name: str) -> Script:
         parameters.append(
             Parameter("arguments", "list[str] | None", "None", "Further words for it.", "rest")
         )
-    notes += _own_path(lines)
+    notes += [*_own_path(lines), *_asks(lines)]
     told = facts(script, shell)
     assigned = set(re.findall(r"(?:^|\s)([A-Z][A-Z0-9_]+)=", script))
     wanted = {v for line in lines for v in _VARIABLE.findall(line)} - assigned
@@ -73,7 +77,8 @@ def read(script: str, name: str) -> Script:
     )
 
 
-def _shell(script: str) -> str:
+def shell_of(script: str) -> str:
+    """The shell that its first line names. Raises NotAdoptable."""
     found = _SHEBANG.match(script)
     shell = found[1].rpartition("/")[2] if found else "bash"
     if shell not in SHELLS:
@@ -217,6 +222,21 @@ def _own_path(lines: list[str]) -> list[str]:
         for number, line in enumerate(lines, start=1)
         if re.search(r"BASH_SOURCE|dirname\s+[\"']?\$\{?0", line)
     ]
+
+
+def _asks(lines: list[str]) -> Iterator[str]:
+    """Where it reads what nobody gives it: a `read` without a pipe, a file or a text before it."""
+    before = ""
+    for number, line in enumerate(lines, start=1):
+        found = _READ.search(line)
+        loop = found and _LOOP.search(line)
+        behind = "\n".join(lines[number - 1 :])
+        fed = re.search(r"(?<!\|)\|(?!\|)", f"{before} {line[: found.start()]}") if found else None
+        given = found and ("<" in line[found.end() :] or re.search(r"\s-\w*u", line))
+        if found and not (fed or given or (loop and re.search(r"\bdone\s*<", behind))):
+            yield f"line {number}: it reads its standard input, and a tool gets none"
+        if line.strip():
+            before = line[-3:] if re.search(r"\|\s*\\?\s*\Z", line) else ""
 
 
 def _described(script: str) -> tuple[str, str]:

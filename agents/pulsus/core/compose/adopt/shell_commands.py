@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import re
 
-from pulsus.core.compose.adopt.shell_words import (
+from pulsus.core.compose.adopt.shell_values import (
     ARITHMETIC,
+    ASSIGNED,
+    ENDS,
+    GOES_ON,
     HOLE,
-    META,
+    PLACE,
     Here,
     Piece,
     Redirect,
-    Scanner,
     Simple,
     Unreadable,
     Word,
-)
+)  # fmt: skip
+from pulsus.core.compose.adopt.shell_words import META, Scanner
 
 MAX_DEPTH = 40
-_GOES_ON = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{", "coproc"))
-_ENDS = frozenset(("fi", "done", "}"))
 _REDIRECT = re.compile(r"(\d+|\{\w+\})?(&>>|&>|<<<|<<-|<<|<>|<&|<(?!\()|>>|>\||>&|>(?!\())")
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*)(\[[^]\n]*\])?\+?=")
-_PLACE = re.compile(r"""\[(?:[\w\s$#{}+*/%.:,-]*|"[\w\s$#{}+*/%.:,-]*"|'[\w\s.:,-]*')\]""")
 _PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 
 
@@ -37,7 +36,7 @@ def commands(text: str, first_line: int = 1) -> tuple[list[Simple], frozenset[st
         reader.run(frozenset())
     except RecursionError:
         raise Unreadable(first_line, "it nests too deep") from None
-    return reader.every, frozenset(reader.functions)
+    return reader.found + reader._scan.inside, frozenset(reader.functions)
 
 
 class _Reader:
@@ -47,18 +46,13 @@ class _Reader:
         self.found: list[Simple] = []
         self.functions: set[str] = set()
         self._known = {
-            **dict.fromkeys(_ENDS, self._trailing),
+            **dict.fromkeys(ENDS, self._trailing),
             **dict.fromkeys(("for", "select"), self._for),
             "case": self._case,
             "[[": self._test,
             "function": self._named,
             "time": self._timed,
         }
-
-    @property
-    def every(self) -> list[Simple]:
-        """What was found, and what stood in `${…}` and arithmetic."""
-        return [*self.found, *self._scan.inside]
 
     def run(self, until: frozenset[str]) -> str:
         """Read commands up to one of these; which one it was, `""` at the end of the text."""
@@ -88,7 +82,7 @@ class _Reader:
         self._take(inner)
 
     def _take(self, inner: _Reader) -> None:
-        self.found += inner.every
+        self.found += inner.found + inner._scan.inside
         self.functions |= inner.functions
 
     def _closes(self, until: str) -> bool:
@@ -126,7 +120,7 @@ class _Reader:
 
     def _command(self) -> None:
         scan, line = self._scan, self._scan.line
-        if _ASSIGNED.match(scan.text, scan.at) or _REDIRECT.match(scan.text, scan.at):
+        if ASSIGNED.match(scan.text, scan.at) or _REDIRECT.match(scan.text, scan.at):
             self._simple(line, [])
             return
         start = scan.at
@@ -139,7 +133,7 @@ class _Reader:
             known()
         elif name and _PARENTHESES.match(scan.text, scan.at):
             self._function(name)
-        elif name not in _GOES_ON:
+        elif name not in GOES_ON:
             self._simple(line, [word])
 
     def _named(self) -> None:
@@ -169,19 +163,16 @@ class _Reader:
                 continue
             if not scan.in_word():
                 break
-            match = None if words else _ASSIGNED.match(scan.text, scan.at)
+            match = None if words else ASSIGNED.match(scan.text, scan.at)
             if match:
                 scan.at = match.end()
-                if match[2] and not _PLACE.fullmatch(match[2]):
-                    self._evaluates(line, match[2])
+                if match[2] and not PLACE.fullmatch(match[2]):
+                    place = Word(line, "[", match[2])
+                    self.found.append(Simple(line, (Word(line, ARITHMETIC, "(("), place)))
                 assigned.append((match[1], self._value()))
             else:
                 words.append(scan.word())
         self.found.append(Simple(line, tuple(words), tuple(assigned), tuple(redirects)))
-
-    def _evaluates(self, line: int, raw: str) -> None:
-        """Note a subscript that is a script of its own."""
-        self.found.append(Simple(line, (Word(line, ARITHMETIC, raw), Word(line, "[", raw))))
 
     def _redirect(self) -> Redirect | None:
         scan = self._scan
@@ -295,15 +286,7 @@ class _Reader:
                 return
 
     def _document(self, here: Here) -> None:
-        scan, rows, line = self._scan, list[str](), self._scan.line
-        while not scan.ended:
-            end = scan.line_end
-            row = scan.text[scan.at : end]
-            scan.at = min(end + 1, len(scan.text))
-            row = row.lstrip("\t") if here.strip else row
-            if row == here.delimiter:
-                break
-            rows.append(f"{row}\n")
+        line, rows = self._scan.line, self._scan.rows(here)
         here.body = "".join(rows) if here.quoted else self._expanded("".join(rows), line)
 
     def _expanded(self, body: str, line: int) -> str:

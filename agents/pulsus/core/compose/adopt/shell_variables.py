@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pulsus.core.compose.adopt.shell_words import ARITHMETIC, BRACES, HOLE, Word
+from pulsus.core.compose.adopt.shell_values import ARITHMETIC, BRACES, HOLE, Word
 
 TESTS = ("[[", "[", "test")
 _DECLARES = ("declare", "typeset", "local", "export", "readonly")

@@ -8,7 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pulsus.core.compose.adopt import launchers, programs, shell_variables
 from pulsus.core.compose.adopt.shell_commands import commands
 from pulsus.core.compose.adopt.shell_facts import Facts, Where
-from pulsus.core.compose.adopt.shell_words import BRACES, HOLE, Redirect, Simple, Unreadable, Word
+from pulsus.core.compose.adopt.shell_values import (
+    BRACES,
+    HOLE,
+    Redirect,
+    Simple,
+    Unreadable,
+    Word,
+    filled,
+    index,
+)  # fmt: skip
 
 _NOWHERE = frozenset(("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "/dev/fd/1")) | {
     "/dev/fd/2"
@@ -182,11 +191,11 @@ class _Walk:
         line = simple.line
         given = [w for w in rest if w.shape.startswith("-") and not w.shape.startswith("--")]
         if any(word.shape.endswith("c") for word in given):
-            self._run_text(line, rest[_index(rest, "c") + 1 :][:1], "a shell")
+            self._run_text(line, rest[index(rest, "c") + 1 :][:1], "a shell")
         elif any(not w.shape.startswith("-") and w.shape != "-" for w in rest):
             self._doubt(line, "a shell runs another file")
         elif simple.here is not None:
-            self.text(_filled(simple.here), line + 1)
+            self.text(filled(simple.here), line + 1)
             if HOLE in simple.here:
                 self._doubt(line, "what a shell is given only shows when it runs")
         else:
@@ -197,7 +206,7 @@ class _Walk:
         if not words or any(w.splits or w.text is None for w in words):
             self._doubt(line, f"the words that {what} takes only show when it runs")
         if words:
-            self.text(_filled(" ".join(w.shape for w in words)), words[0].line)
+            self.text(filled(" ".join(w.shape for w in words)), words[0].line)
 
     def eval(self, simple: Simple, words: Sequence[Word]) -> None:
         """`eval`: its words are a script."""
@@ -221,7 +230,7 @@ class _Walk:
         for word in words[1:]:
             name, sign, text = word.shape.partition("=")
             if sign:
-                self.text(_filled(text), word.line)
+                self.text(filled(text), word.line)
             if sign or HOLE in name:
                 self._doubt(word.line, f"{word.raw} makes another command of a name")
 
@@ -289,16 +298,3 @@ _SPECIAL: Mapping[str, _Special] = {
     "dd": _Walk.dd,
     **dict.fromkeys(("mapfile", "readarray", "bind", "complete"), _Walk.called_back),
 }
-
-
-def _filled(shape: str) -> str:
-    """A text that is run, with an expansion in place of each HOLE."""
-    return shape.replace(HOLE, "${_}")
-
-
-def _index(words: Sequence[Word], letter: str) -> int:
-    return next(
-        n
-        for n, w in enumerate(words)
-        if w.shape.startswith("-") and not w.shape.startswith("--") and w.shape.endswith(letter)
-    )

@@ -8,94 +8,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-HOLE = "\0"
-"""Stands for what only shows when the script runs, in `Word.shape`."""
-
-ARITHMETIC, BRACES = "((", "$"
-"""What stands for the name of a command where the text of `((…))` or `${…}` is meant."""
+from pulsus.core.compose.adopt.shell_values import (
+    ARITHMETIC,
+    BRACES,
+    HOLE,
+    Here,
+    Piece,
+    Simple,
+    Unreadable,
+    Word,
+)
 
 META = " \t\n;&|()<>"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _SPECIAL = frozenset("@*#?$!-0123456789")
 _CODED = re.compile(r"\\(?:x(?:24|60)|0?(?:44|140)|[uU]0*(?:24|60))")
 _ALL = re.compile(r"\$@|\$\{@|\$\{!?\w+\[@\]")
-
-
-class Unreadable(ValueError):
-    """The text is no shell script that can be followed; `line` is where."""
-
-    def __init__(self, line: int, why: str) -> None:
-        super().__init__(why)
-        self.line = line
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word. `shape` is its text without quotes, with a HOLE for each expansion.
-
-    `splits`: it may become several words, or none. `quoted`: some of it is quoted.
-    """
-
-    line: int
-    shape: str
-    raw: str
-    splits: bool = False
-    quoted: bool = False
-
-    @property
-    def text(self) -> str | None:
-        """What it is; None where that only shows when the script runs."""
-        return None if HOLE in self.shape else self.shape
-
-
-@dataclass(slots=True)
-class Here:
-    """A here-document; `body` has a HOLE for each expansion, and is filled when its line ends."""
-
-    delimiter: str
-    strip: bool
-    quoted: bool
-    body: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Redirect:
-    """`op` and where to or from; `target` None for a here-document."""
-
-    op: str
-    target: Word | None
-    here: Here | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Simple:
-    """One simple command: `NAME=value` before it, its words, its redirections."""
-
-    line: int
-    words: tuple[Word, ...]
-    assigned: tuple[tuple[str, Word], ...] = ()
-    redirects: tuple[Redirect, ...] = ()
-
-    @property
-    def here(self) -> str | None:
-        """The text that it is given as a here-document or here-string."""
-        for each in reversed(self.redirects):
-            if each.here:
-                return each.here.body
-            if each.op == "<<<" and each.target:
-                return each.target.shape
-        return None
-
-
-@dataclass(slots=True)
-class Piece:
-    """A word that is being read."""
-
-    shape: list[str] = field(default_factory=list)
-    splits: bool = False
-    quoted: bool = False
 
 
 class Scanner:
@@ -135,6 +64,19 @@ class Scanner:
     def sees(self, text: str) -> bool:
         """Whether this stands here."""
         return self.text.startswith(text, self.at)
+
+    def rows(self, here: Here) -> list[str]:
+        """The lines of a here-document, which are passed with its end."""
+        found: list[str] = []
+        while not self.ended:
+            end = self.line_end
+            row = self.text[self.at : end]
+            self.at = min(end + 1, len(self.text))
+            row = row.lstrip("\t") if here.strip else row
+            if row == here.delimiter:
+                break
+            found.append(f"{row}\n")
+        return found
 
     def in_word(self) -> bool:
         """Whether a word, or a process substitution, begins or goes on here."""

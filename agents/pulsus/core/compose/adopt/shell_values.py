@@ -1,0 +1,107 @@
+"""Words and commands of a shell script. Pure values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+HOLE = "\0"
+"""Stands for what only shows when the script runs, in `Word.shape`."""
+
+ARITHMETIC, BRACES = "((", "$"
+"""What stands for the name of a command where the text of `((…))` or `${…}` is meant."""
+
+GOES_ON = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{", "coproc"))
+ENDS = frozenset(("fi", "done", "}"))
+ASSIGNED = re.compile(r"([A-Za-z_]\w*)(\[[^]\n]*\])?\+?=")
+PLACE = re.compile(r"""\[(?:[\w\s$#{}+*/%.:,-]*|"[\w\s$#{}+*/%.:,-]*"|'[\w\s.:,-]*')\]""")
+
+
+class Unreadable(ValueError):
+    """The text is no shell script that can be followed; `line` is where."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(why)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word. `shape` is its text without quotes, with a HOLE for each expansion.
+
+    `splits`: it may become several words, or none. `quoted`: some of it is quoted.
+    """
+
+    line: int
+    shape: str
+    raw: str
+    splits: bool = False
+    quoted: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """What it is; None where that only shows when the script runs."""
+        return None if HOLE in self.shape else self.shape
+
+
+@dataclass(slots=True)
+class Here:
+    """A here-document; `body` has a HOLE for each expansion, and is filled when its line ends."""
+
+    delimiter: str
+    strip: bool
+    quoted: bool
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """`op` and where to or from; `target` None for a here-document."""
+
+    op: str
+    target: Word | None
+    here: Here | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """One simple command: `NAME=value` before it, its words, its redirections."""
+
+    line: int
+    words: tuple[Word, ...]
+    assigned: tuple[tuple[str, Word], ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+
+    @property
+    def here(self) -> str | None:
+        """The text that it is given as a here-document or here-string."""
+        for each in reversed(self.redirects):
+            if each.here:
+                return each.here.body
+            if each.op == "<<<" and each.target:
+                return each.target.shape
+        return None
+
+
+@dataclass(slots=True)
+class Piece:
+    """A word that is being read."""
+
+    shape: list[str] = field(default_factory=list)
+    splits: bool = False
+    quoted: bool = False
+
+
+def filled(shape: str) -> str:
+    """A text that is run, with an expansion in place of each HOLE."""
+    return shape.replace(HOLE, "${_}")
+
+
+def index(words: Sequence[Word], letter: str) -> int:
+    """Where the option that ends in that letter stands."""
+    return next(
+        n
+        for n, w in enumerate(words)
+        if w.shape.startswith("-") and not w.shape.startswith("--") and w.shape.endswith(letter)
+    )

@@ -1,0 +1,38 @@
+"""A script that does not parse is no tool; its own shell says where."""
+
+import shutil
+
+import pytest
+
+from pulsus.routing.shell_syntax import wrong
+
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+
+
+@pytest.mark.parametrize(
+    ("script", "shell", "said"),
+    [
+        ("ls\nif then\n", "bash", "line 2: syntax error near unexpected token `then'"),
+        ("ls\nfor x in; done\n", "sh", "line 2: "),
+        ("echo 'a\n", "bash", "line 1: unexpected EOF"),
+    ],
+)
+def test_the_line_that_does_not_parse_is_said(script, shell, said):
+    assert wrong(script, shell).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["if true; then ls; fi\n", "shopt -s extglob\nls !(a|b)\n", "[[ a == @(a|b) ]]\n", ""],
+)
+def test_a_script_that_parses_is_not_wrong(script):
+    assert wrong(script, "bash") == ""
+
+
+def test_it_is_not_run_to_see_whether_it_parses(tmp_path):
+    assert wrong(f"touch {tmp_path}/x\nexit 3\n", "bash") == ""
+    assert not (tmp_path / "x").exists()
+
+
+def test_nothing_is_said_of_a_shell_that_is_not_here():
+    assert wrong("if then\n", "nosuchshell") == ""
