@@ -74,6 +74,7 @@ HIDDEN = [
     "source file",
     "jobs -x rm y",
     "rm() { :; }; unset -f rm; rm y",
+    "rm() { :; }; unset rm; rm y",
 ]
 
 READS = [

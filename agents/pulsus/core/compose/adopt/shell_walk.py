@@ -19,9 +19,7 @@ from pulsus.core.compose.adopt.shell_values import (
     index,
 )  # fmt: skip
 
-_NOWHERE = frozenset(("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "/dev/fd/1")) | {
-    "/dev/fd/2"
-}
+_NOWHERE = re.compile(r"/dev/(?:null|stderr|stdout|tty|fd/[12])\Z")
 _MAX_DEPTH = 10
 _SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+\Z")
 
@@ -97,7 +95,7 @@ class _Walk:
 
     def _writes(self, line: int, target: Word) -> None:
         text = target.text
-        if text in _NOWHERE:
+        if _NOWHERE.match(text or ""):
             return
         self._change(line, f"it writes to {target.raw}")
         if text is None or target.splits or re.search(r"[*?\[{,\s]", text):
@@ -147,6 +145,8 @@ class _Walk:
         for word in rest if name == BRACES else ():
             if made := shell_variables.set_inside(word):
                 self._set(line, *made)
+        if name == "unset" and any(w.shape in self._functions for w in rest):
+            self._doubt(line, "a function is taken back: its name means a program then")
         for word, why in shell_variables.doubts(name, rest):
             self._doubt(word.line, why)
 
