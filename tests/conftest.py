@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from collections import defaultdict
 from pathlib import Path
 
@@ -11,6 +12,12 @@ from hypothesis import settings
 # No deadline: the machines that run this are noisy.
 settings.register_profile("pulsus", database=None, deadline=None)
 settings.load_profile("pulsus")
+
+# Whoever started the suite (nohup, a shell in the background) may have had signals ignored, which
+# every process below would inherit.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 AGREED: dict[str, dict[str, bool]] = defaultdict(dict)
 """By case file, whether each case passed. A test names its case by `record_property("case", …)`."""

@@ -15,6 +15,11 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("error[ABORTED]: aborted\n")
         raise SystemExit(130) from None
+    finally:
+        import _signal  # type: ignore[import-not-found]  # `signal` without its start-up
+
+        # All is done: a key pressed while the interpreter ends does not change how it ended.
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,8 @@ def test_ctrl_c_is_one_line_and_exit_130(folder, command, after):
         os.killpg(running.pid, signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert "Traceback" not in out + err
-    if pressed and running.returncode != 0:  # it may have been about to end
+    undisturbed = 3 if command[0] == "validate" else 0  # one of its modules is wrong on purpose
+    if pressed and running.returncode != undisturbed:  # it may have been about to end
         assert running.returncode == 130
         assert [line for line in err.splitlines() if line.startswith("error")] == [
             "error[ABORTED]: aborted; nothing is half-promoted"
