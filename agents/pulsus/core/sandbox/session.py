@@ -142,7 +142,7 @@ class Session:
             output=said.output(self._pipes.stdout, self._pipes.stderr),
             trace=strip_controls(str(final.get("trace", ""))),
             import_ms=self._import_ms,
-            run_ms=_number(final.get("ms")),
+            run_ms=_ms(final.get("ms")),
             peak_bytes=self._peak,
             observed=replace(seen, others=(*seen.others, *said.left_running(final.get("threads")))),
             line=_number(final.get("line")),
@@ -186,7 +186,7 @@ class Session:
                     with suppress(BrokenPipeError):
                         self._pipes.let_go()
             case "imported" if self._stage == "import":
-                self._import_ms = _number(message.get("ms"))
+                self._import_ms = _ms(message.get("ms"))
                 self._stage, self._deadline = "run", now + self._limits.run_seconds
             case "unsafe" if self._stage == "start":
                 self._final = message
@@ -293,6 +293,11 @@ class Session:
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _ms(value: object) -> int:
+    """A time it told, which may be a lie: within the days that any clock here allows."""
+    return min(max(_number(value), 0), 10**9 - 1)
 
 
 def _refuse(name: str) -> object:
