@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pulsus.core.storage import chain, chain_guard, chain_record, metadata, versioning
+from pulsus.core.storage import chain, chain_guard, chain_record, metadata, versioning, writing
 from pulsus.core.storage.interface import Change
 from pulsus.core.storage.place import Find, Place, tool_hash
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
@@ -18,6 +18,7 @@ from pulsus.core.storage.target import Target, checked_root
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
+from pulsus.errors import AuditTampered
 
 Replay = Callable[[bytes, bytes, tuple[str, ...]], tuple[Change, ...]]
 """The bytes before and now, hosts to reach → what calls like the earlier examples notice."""
@@ -153,8 +154,23 @@ class CataloguePromoter:
     def require_log(self) -> None:
         """Raise AuditTampered where the decision log is not as it was written.
 
-        Nor as the catalogue's records name it: before anything is appended to one that was cut.
+        Nor as the catalogue's records name it: before anything is appended to one that was cut. A
+        promotion on its way is in the records before it is in the log, so what is missing is looked
+        for again once nobody promotes and what was interrupted is finished.
         """
+        try:
+            self._require_log()
+        except AuditTampered:
+            with writing.exclusive(
+                self.workflows_root,
+                self.state_dir,
+                clock=self.clock,
+                redactor=self.redactor,
+                lock_seconds=self.lock_seconds,
+            ):
+                self._require_log()
+
+    def _require_log(self) -> None:
         anchors = (chain_record.anchored(r.log) for r in metadata.read_all(self.workflows_root))
         chain_guard.require_whole(self.state_dir / "audit", anchors)
 
