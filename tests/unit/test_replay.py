@@ -167,6 +167,7 @@ def test_where_the_earlier_steps_are_gone_only_what_examples_say_is_compared():
 
 
 def promoter(project, replay=None, **more):
+    (project / "workflows").mkdir(exist_ok=True)
     return CataloguePromoter(
         workflows_root=project / "workflows",
         state_dir=project / ".pulsus",
@@ -183,9 +184,7 @@ TARGET = Target("system", "count", "things")
 
 def test_what_the_examples_showed_is_in_the_record_and_the_changelog(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
-    shown = promoter(
-        tmp_path, lambda old, new, network: (Change("major", "example 1 gives 3, it was 2"),)
-    )
+    shown = promoter(tmp_path, lambda *given: (Change("major", "example 1 gives 3, it was 2"),))
     done = shown.promote(validated(module(OLD + "  # more")), TARGET)
     assert (done.version, done.changes) == ("2.0.0", ("major: example 1 gives 3, it was 2",))
     folder = tmp_path / "workflows/domains/system"
@@ -198,7 +197,7 @@ def test_the_examples_of_a_moved_tool_are_those_of_its_old_place(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
     seen = []
 
-    def replay(old, new, network):
+    def replay(old, new, network, newer):
         seen.append((old, new))
         return ()
 
@@ -209,19 +208,78 @@ def test_the_examples_of_a_moved_tool_are_those_of_its_old_place(tmp_path):
     assert seen == [(module(), new)]
 
 
+def versions_of(project, sources, replay):
+    shown = promoter(project, lambda old, new, network, newer: replay(old, new, newer))
+    return [shown.promote(validated(source), TARGET) for source in sources]
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    "between",
+    ["", OPEN, SHOWN.replace("2}", "...}"), SHOWN.replace("a b", "").replace("2}", "0}")],
+    ids=["taken out", "says nothing", "says less", "another"],
+)
+def test_an_example_that_a_patch_took_out_still_makes_a_change_of_its_result_major(
+    tmp_path, replay, between
+):
+    more = "n = len(text.split()); return {'words': 2 * n if n > 1 else n}"
+    sources = [module(), module(OLD, between), module(more, between)]
+    *_, patch, done = versions_of(tmp_path, sources, replay)
+    assert (patch.version, done.version) == ("1.0.1", "2.0.0")
+    assert "words = 4, it was 2" in done.changes[0]
+
+
+@pytest.mark.sandbox
+def test_what_an_older_version_said_does_not_outlive_the_next_major_one(tmp_path, replay):
+    doubled = "return {'words': len(text.split()) * 2}"
+    sources = [module(), module(doubled, ""), module(doubled + "  # new", "")]
+    assert [p.version for p in versions_of(tmp_path, sources, replay)][1:] == ["2.0.0", "2.0.1"]
+
+
+@pytest.mark.sandbox
+def test_keys_added_since_an_older_version_are_counted_once(tmp_path, replay):
+    more = "return {'words': len(text.split()), 'chars': len(text)}"
+    shown = SHOWN.replace("2}", "2, chars: 3}")
+    sources = [module(), module(more, shown), module(more + "  # new", shown)]
+    assert [p.version for p in versions_of(tmp_path, sources, replay)][1:] == ["1.1.0", "1.1.1"]
+
+
+def test_examples_that_every_version_has_are_not_run_once_for_each(tmp_path):
+    sources = [module(f"{OLD}  # {n}", OPEN) for n in range(4)]
+    ran = []
+
+    def run(job, limits):
+        ran.append(job.source)
+        return Outcome("ok", "done", value={"words": 2})
+
+    versions_of(tmp_path, sources, Replay(LIMITS, run, lambda source: {}, Redactor()))
+    assert ran == [each for n in (1, 2, 3) for each in (sources[n], sources[n - 1])]
+
+
+def test_an_older_version_whose_bytes_are_gone_is_not_taken_for_one_without_examples(tmp_path):
+    promote = promoter(tmp_path, lambda *given: ())
+    promote.promote(validated(module()), TARGET)
+    promote.promote(validated(module(OLD + "  # more", "")), TARGET)
+    (kept,) = (tmp_path / "workflows/domains/system/count/.versions").iterdir()
+    kept.unlink()
+    done = promote.promote(validated(module("return {'words': 0}", "")), TARGET)
+    assert done.version == "2.0.0"
+    assert "the bytes of 1.0.0 are not kept" in done.changes[0]
+
+
 def test_a_version_promoted_meanwhile_is_compared_anew_and_never_with_an_older_one(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
     between, last = module(OLD + "  # between"), module(OLD + "  # last")
     seen: list[bytes] = []
 
-    def replay(old, new, network):
+    def replay(old, new, network, newer):
         if not seen:
             promoted(tmp_path, between, target=TARGET)
         seen.append(old)
         return ()
 
     done = promoter(tmp_path, replay).promote(validated(last), TARGET)
-    assert seen == [module(), between]
+    assert seen == [module(), between, module()]
     assert (done.previous, done.version) == ("1.0.1", "1.0.2")
 
 

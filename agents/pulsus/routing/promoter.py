@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +13,18 @@ from pulsus.core.storage import chain, chain_guard, chain_record, metadata, vers
 from pulsus.core.storage.interface import Change
 from pulsus.core.storage.place import Find, Place, tool_hash
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
-from pulsus.core.storage.semver import Bump
+from pulsus.core.storage.semver import Bump, greatest
 from pulsus.core.storage.target import Target, checked_root
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 from pulsus.errors import AuditTampered
 
-Replay = Callable[[bytes, bytes, tuple[str, ...]], tuple[Change, ...]]
-"""The bytes before and now, hosts to reach → what calls like the earlier examples notice."""
+Replay = Callable[[bytes, bytes, tuple[str, ...], Sequence[bytes]], tuple[Change, ...]]
+"""Bytes before and now, hosts, bytes between → what calls like the earlier examples notice.
+
+Both may reach the hosts; examples that those between have too are left out.
+"""
 
 _COMPARISONS = 8
 """Times to run the examples anew because somebody else promoted the same tool meanwhile."""
@@ -31,8 +34,8 @@ _COMPARISONS = 8
 class CataloguePromoter:
     """Promotes into `workflows_root` on behalf of one run.
 
-    `replay` runs the examples of the version being replaced; None leaves them out (tests). `find`
-    knows where those bytes may lie where the file was edited in place.
+    `replay` runs the examples of earlier versions; None leaves them out (tests). `find` knows where
+    those bytes may lie where the file was edited in place.
     """
 
     workflows_root: Path
@@ -126,7 +129,7 @@ class CataloguePromoter:
         )
 
     def _behaviour(self, validated: ValidatedModule, target: Target) -> versioning.Behaviour | None:
-        """What the examples of the revision that is replaced show; sandboxes run, no lock held."""
+        """What the examples of the earlier revisions show; sandboxes run, no lock held."""
         if self.replay is None:
             return None
         root, place = checked_root(self.workflows_root), self.replaces or target
@@ -135,11 +138,18 @@ class CataloguePromoter:
         if latest is None:
             return versioning.Behaviour(None, ())
         source, network = validated.source, validated.report.network
-        same = latest.tool_hash == tool_hash(source)
-        old = None if same else before.bytes_of(latest.tool_hash)
-        return versioning.Behaviour(
-            latest.tool_hash, () if old is None else self.replay(old, source, network)
-        )
+        if latest.tool_hash == tool_hash(source):
+            return versioning.Behaviour(latest.tool_hash, ())
+        changes: list[Change] = []
+        newer: list[bytes] = []
+        for version in versioning.promised(before, tool_hash(source)):
+            old = before.bytes_of(version.tool_hash)
+            seen = () if old is None else self.replay(old, source, network, newer)
+            changes += versioning.noticed(version, latest, seen, kept=old is not None)
+            if greatest(*(change.bump for change in changes)) == "major":
+                break  # nothing that is older could say more
+            newer += [] if old is None else [old]
+        return versioning.Behaviour(latest.tool_hash, tuple(changes))
 
     def _origin(self, source: bytes) -> dict[str, Any]:
         """What the record says of how the module was made; an edit afterwards is said too."""

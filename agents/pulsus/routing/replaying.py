@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,8 +22,13 @@ class Replaying:
 
     project: Project
 
-    def __call__(self, old: bytes, new: bytes, network: tuple[str, ...] = ()) -> tuple[Change, ...]:
-        """What calls like the examples of `old` notice of `new`; both may reach `network`."""
+    def __call__(
+        self, old: bytes, new: bytes, network: tuple[str, ...], newer: Sequence[bytes]
+    ) -> tuple[Change, ...]:
+        """What calls like the examples of `old`, less those of `newer`, notice of `new`.
+
+        Both may reach `network`.
+        """
         from pulsus.core.sandbox import policy
         from pulsus.core.sandbox.anywhere import run_sandboxed  # late: only a new version needs it
         from pulsus.core.validators.replay import Replay
@@ -37,4 +43,4 @@ class Replaying:
             run,
             partial(steps_of, self.project),
             self.project.redactor,
-        )(old, new)
+        )(old, new, newer)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pulsus.core.storage import interface, semver
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pulsus.core.storage import interface, semver, versions
 from pulsus.core.storage.metadata import Record
 from pulsus.core.storage.place import Place
 from pulsus.core.storage.semver import Bump
@@ -26,7 +29,7 @@ class Outdated(Busy):
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What the examples of the revision with the bytes `against` showed of the new ones.
+    """What the examples of earlier revisions showed, of which the latest has the hash `against`.
 
     `against` None: there was no revision to be compared with.
     """
@@ -80,6 +83,39 @@ def decide(
     above = [r.version for r in (here.latest, moved.latest if moved else None) if r]
     version = semver.next_version(max(above, key=semver.parse), asked or needed)
     return Step(version, asked or needed, tuple(changes), owner or latest.owner)
+
+
+def promised(before: Place, new: str) -> tuple[versions.Known, ...]:
+    """The versions whose examples still count for what replaces them all, the latest first.
+
+    Those of the latest's MAJOR: an example that was taken out in between, or says less since, was
+    never taken back. `new` is the hash of the bytes that come now; they are not compared again.
+    """
+    if before.latest is None:
+        return ()
+    major = semver.parse(before.latest.version)[0]
+    same = [v for v in versions.known(before.of_name) if semver.parse(v.version)[0] == major]
+    latest_first = {v.tool_hash: v for v in reversed(same) if v.tool_hash != new}
+    return tuple(latest_first.values())
+
+
+def noticed(
+    version: versions.Known, latest: Record, seen: Sequence[interface.Change], *, kept: bool
+) -> tuple[interface.Change, ...]:
+    """What counts of what the examples of `version` showed (`seen`), where its bytes are kept.
+
+    Of an older one than `latest` only what breaks: what came since was counted when it came.
+    """
+    if version.tool_hash == latest.tool_hash:
+        return tuple(seen)  # bytes that are not kept are told by the comparison of the modules
+    if not kept:
+        text = f"the bytes of {version.version} are not kept, so its examples could not be run"
+        return (interface.Change("major", text),)
+    return tuple(
+        replace(change, text=f"{version.version}'s {change.text}")
+        for change in seen
+        if change.bump == "major"
+    )
 
 
 def require_restored(here: Place, digest: str, version: str | None) -> None:

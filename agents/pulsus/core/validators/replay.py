@@ -40,19 +40,24 @@ class Replay:
     steps: Callable[[bytes], Steps]
     redactor: Redactor
 
-    def __call__(self, old: bytes, new: bytes) -> tuple[Change, ...]:
+    def __call__(self, old: bytes, new: bytes, newer: Sequence[bytes] = ()) -> tuple[Change, ...]:
         """What calls like the examples of `old` notice of `new`; none where nothing can be said.
 
         An example that says what comes back is held against that, any other against what `old`
-        gives now; values that `old` itself gives differently twice are left out.
+        gives now; values that `old` itself gives differently twice are left out. So are examples
+        that one of `newer` has too: revisions between the two that are compared on their own.
         """
         before, after = interface.read(old), interface.read(new)
         if isinstance(before, BrokenTool) or isinstance(after, BrokenTool):
             return ()
         known = _Side(self, before, old, lambda: self._steps(old))
         now = _Side(self, after, new, lambda: self.steps(new))
+        again = [case.example for each in newer for case in _cases(interface.read(each))]
         return tuple(
-            change for case in _kept(before, after) for change in self._case(case, known, now)
+            change
+            for case in _kept(before, after)
+            if not any(_same(case.example, each) for each in again)
+            for change in self._case(case, known, now)
         )
 
     def _steps(self, old: bytes) -> Steps | None:
@@ -149,17 +154,19 @@ class _Side:
 
 def _kept(old: ToolSpec, new: ToolSpec) -> list[Case]:
     """The old tool's calls that the new one takes and was not just validated with."""
-    try:
-        found = cases(old)
-    except NeedsExample:
-        return []
-    judged = new.examples[:MAX_EXAMPLES]
+    judged = [each for each in new.examples[:MAX_EXAMPLES] if each.has_expected]
     return [
         case
-        for case in found
-        if takes(new, case.example.inputs)
-        and not any(_shows_the_same(case.example, each) for each in judged)
+        for case in _cases(old)
+        if takes(new, case.example.inputs) and not any(_same(case.example, each) for each in judged)
     ]
+
+
+def _cases(tool: ToolSpec | BrokenTool) -> tuple[Case, ...]:
+    try:
+        return () if isinstance(tool, BrokenTool) else cases(tool)
+    except NeedsExample:
+        return ()
 
 
 def takes(tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> bool:
@@ -170,14 +177,13 @@ def takes(tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> bool:
     return needed <= inputs.keys() and (anything or inputs.keys() <= named)
 
 
-def _shows_the_same(one: Example, other: Example) -> bool:
-    return (
-        one.has_expected
-        and other.has_expected
-        and json.dumps((dict(one.inputs), one.expected), sort_keys=True)
-        == json.dumps((dict(other.inputs), other.expected), sort_keys=True)
-        and one.files == other.files
-    )
+def _same(one: Example, other: Example) -> bool:
+    return one.files == other.files and _said(one) == _said(other)
+
+
+def _said(example: Example) -> str:
+    said = (dict(example.inputs), example.has_expected, example.expected)
+    return json.dumps(said, sort_keys=True)
 
 
 def _path(at: results.Place) -> str:
