@@ -164,6 +164,13 @@ def test_lines_in_a_refusal_fit_the_module_without_the_held_example(project, ask
     assert f"line {line}: imports os" in told["content"]  # the fence is a line of its own
 
 
+def test_examples_that_contradict_each_other_cost_no_question(project, ask):
+    other = ("--example", '{"text": "echo"} -> {"vowels": 3}')
+    done = ask("generate", REQUEST, *GIVEN, *other, *PLACE)
+    assert (done.code, done.json["error"]["code"]) == (2, "EXAMPLES_IMPOSSIBLE")
+    assert not ask.asked
+
+
 def test_wildcards_are_no_examples_that_an_unattended_promotion_takes(project, ask):
     loose = (
         "--example",

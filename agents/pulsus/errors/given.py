@@ -19,6 +19,12 @@ class ConfigError(PulsusError):
     exit_status = 2
 
 
+class ExamplesImpossible(UsageError):
+    """No one tool can give what all the examples ask."""
+
+    code = "EXAMPLES_IMPOSSIBLE"
+
+
 class RequestInvalid(PulsusError):
     """The request is empty, too long or not text."""
 

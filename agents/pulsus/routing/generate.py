@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pulsus.core.compose import behaviour, hardcoded, render, scaffold
+from pulsus.core.compose import behaviour, hardcoded, possible, render, scaffold
 from pulsus.core.compose.generator import Generated, Generator, Judged
 from pulsus.core.compose.prompting import Brief
 from pulsus.core.compose.proposer import Proposer
@@ -89,7 +89,7 @@ class Writer:
         return generator.generate(brief)
 
     def _examples(self, text: str) -> tuple[Example, ...]:
-        """The caller's examples: given, in the request, or asked for."""
+        """The caller's examples: given, in the request, or asked for. Raises UsageError."""
         given = self.wanted.examples or behaviour.in_request(text)
         if not given and self.person and not self.wanted.scaffold:
             given = self._asked(self.person)
@@ -99,18 +99,18 @@ class Writer:
                 "times at most",
                 hint="keep the most telling ones",
             )
-        return given
+        return possible.checked(given)
 
     def _asked(self, person: Person) -> tuple[Example, ...]:
-        found: list[Example] = []
+        found: tuple[Example, ...] = ()
         problem = ""
         while len(found) < MAX_EXAMPLES and (said := person.example(problem)):
             try:
-                found += behaviour.parse(said)
+                found = possible.checked((*found, *behaviour.parse(said)))
                 problem = ""
             except UsageError as error:
                 problem = f"{error.message}; {error.hint}"
-        return tuple(found)
+        return found
 
     def _place(self, outcome: RouteOutcome, text: str) -> Destination:
         """Where it goes. Raises UsageError for a name that is taken, TargetRefused."""

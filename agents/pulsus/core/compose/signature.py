@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
@@ -51,8 +50,7 @@ def called(given: Sequence[Example]) -> Call | None:
     if not given:
         return None
     names = list(dict.fromkeys(name for e in given for name in e.inputs))
-    usable = [n for n in names if n.isidentifier() and not keyword.iskeyword(n)]
-    parameters = [_parameter(name, given) for name in usable]
+    parameters = [_parameter(name, given) for name in names]
     ordered = sorted(parameters, key=lambda p: p.optional)
     expected = [e.expected for e in given if e.has_expected]
     returns = reduce(_joined, map(_hint, expected)) if expected else "dict[str, Any]"
