@@ -64,7 +64,8 @@ def _metadata(data):
         assert str(_AT) in failure.message
         return
     accepted.history(records, ())
-    assert metadata.next_revision(records, _DAY) not in {record.id for record in records}
+    taken = {record.id for record in records}
+    assert metadata.next_revision(taken, _DAY) not in taken
     for record in records:
         line = metadata.line(record)
         assert metadata.parse(f"{line}\n") == (record,)

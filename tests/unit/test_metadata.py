@@ -165,4 +165,4 @@ def test_latest_is_the_last_record_of_that_name(name):
 )
 def test_a_revision_is_above_all_of_its_day(taken, following):
     day = datetime(2026, 3, 1, tzinfo=UTC)
-    assert metadata.next_revision([record(id=i) for i in taken], day) == following
+    assert metadata.next_revision(taken, day) == following

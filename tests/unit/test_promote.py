@@ -9,7 +9,7 @@ from datetime import timedelta
 import filelock
 import pytest
 
-from pulsus.core.storage import metadata, promote
+from pulsus.core.storage import chain_seal, metadata, promote
 from pulsus.core.storage.target import Target
 from pulsus.core.types import ValidatedModule
 from pulsus.errors import (
@@ -145,6 +145,19 @@ def test_revisions_are_unique_over_the_whole_catalogue_and_start_anew_each_day(t
     assert ids == [f"rev-20260301-{n:03d}" for n in (1, 2, 3)]
     tomorrow = promoted(tmp_path, module("two"), clock=lambda: NOON + timedelta(days=1))
     assert tomorrow.revision == "rev-20260302-001"
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_revision_whose_record_was_taken_out_is_not_given_again(tmp_path, sealed):
+    promoted(tmp_path)
+    done = promoted(tmp_path, module("two"))
+    lines = (tmp_path / RECORDS).read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / RECORDS).write_text(lines[0], encoding="utf-8")
+    if sealed:
+        later = NOON + timedelta(days=1)
+        chain_seal.seal(tmp_path / ".pulsus", before=later, clock=lambda: later)
+    other = promoted(tmp_path, target=Target("system", "measure", "others"))
+    assert (done.revision, other.revision) == ("rev-20260301-002", "rev-20260301-003")
 
 
 def test_a_shared_tool_goes_to_shared_tools_with_its_own_changelog(tmp_path):

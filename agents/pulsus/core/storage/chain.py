@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import json
-import mmap
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from pathlib import Path
 import filelock
 
 from pulsus import __version__
-from pulsus.core.storage import chain_file, chain_mark
+from pulsus.core.storage import chain_file, chain_keys, chain_mark
 from pulsus.core.storage import chain_record as lines
 from pulsus.core.storage.chain_record import GENESIS, HEAD_NAME, Head, Record
 from pulsus.core.storage.state import open_state
@@ -79,7 +78,7 @@ def append(
     """
     with locked(state_dir, lock_seconds) as folder:
         log = _open(folder, clock)
-        if key is not None and _recorded(folder, key):
+        if key is not None and key in chain_keys.starting(folder, key):
             return head_of(log)
         clean = redactor.redact_value(jsonl.plain(dict(data)))
         return head_of(add(log, kind, _shortened(clean), clock, key))
@@ -252,30 +251,6 @@ def _renew_head(folder: Path, head: Head | None, record: Record) -> Head:
     new = Head(head.log if head else record.hash, record.seq, record.hash)
     chain_file.write_head(folder, new)
     return new
-
-
-def _recorded(folder: Path, key: str) -> bool:
-    """Whether a record has that key: looked for in the bytes, from the newest segment back."""
-    wanted = b',"key":' + json.dumps(key).encode("ascii") + b',"kind":'
-    for path in reversed(lines.segments(folder)):
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                continue
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                if _has_key(data, wanted, key):
-                    return True
-    return False
-
-
-def _has_key(data: mmap.mmap, wanted: bytes, key: str) -> bool:
-    at = data.rfind(wanted)
-    while at >= 0:
-        start = data.rfind(b"\n", 0, at) + 1
-        record = lines.valid(data[start : data.find(b"\n", at)])
-        if record and record.key == key:
-            return True
-        at = data.rfind(wanted, 0, at)
-    return False
 
 
 def _shortened(data: JsonValue) -> Mapping[str, JsonValue]:

@@ -220,11 +220,16 @@ def appended(text: str, record: Record) -> str:
     return f"{body}{line(record)}\n"
 
 
-def next_revision(records: Iterable[Record], day: datetime) -> str:
-    """`rev-YYYYMMDD-NNN`, one above the highest of that day among `records`."""
-    prefix = f"rev-{day:%Y%m%d}-"
-    taken = (r.id.removeprefix(prefix) for r in records if r.id.startswith(prefix))
-    numbers = (int(n) for n in taken if n.isdecimal() and len(n) < _MOST_DIGITS)
+def revision_prefix(day: datetime) -> str:
+    """What every revision of that day begins with."""
+    return f"rev-{day:%Y%m%d}-"
+
+
+def next_revision(taken: Iterable[str], day: datetime) -> str:
+    """`rev-YYYYMMDD-NNN`, one above the highest of that day among the revisions `taken`."""
+    prefix = revision_prefix(day)
+    rests = (revision.removeprefix(prefix) for revision in taken if revision.startswith(prefix))
+    numbers = (int(n) for n in rests if n.isdecimal() and len(n) < _MOST_DIGITS)
     return f"{prefix}{max(numbers, default=0) + 1:03d}"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import filelock
 
-from pulsus.core.storage import chain, chain_guard, chain_record, metadata, transaction
+from pulsus.core.storage import chain, chain_guard, chain_keys, chain_record, metadata, transaction
 from pulsus.core.storage.ledger import Ledger
 from pulsus.core.storage.state import open_state
 from pulsus.core.storage.target import checked_root
@@ -52,8 +52,15 @@ class Writing:
         return chain.anchor(self.state_dir, clock=self.clock)
 
     def next_revision(self, now: datetime, *pending: metadata.Record) -> str:
-        """The next free revision of that day, behind `pending`. Raises MetadataCorrupt."""
-        return metadata.next_revision((*metadata.read_all(self.root), *pending), now)
+        """The next revision of that day, behind `pending` and every one that ever was here.
+
+        One whose record was taken out is still in the decision log: its id is not given again.
+        Raises MetadataCorrupt, StorageUnwritable.
+        """
+        there = (record.id for record in (*metadata.read_all(self.root), *pending))
+        keys = chain_keys.starting(self.state_dir / "audit", metadata.revision_prefix(now))
+        logged = (key.partition(":")[0] for key in keys)
+        return metadata.next_revision((*there, *logged), now)
 
     def write(self, ledger: Ledger, *records: metadata.Record) -> None:
         """Change the files, and log the decisions that `records` stand for.
@@ -131,7 +138,7 @@ def recover(workflows_root: Path, state_dir: Path, *, clock: Clock, redactor: Re
 
 def _decision(record: metadata.Record) -> dict[str, JsonValue]:
     """The entry for the decision log. The key is the record's own: a revision may come again
-    where the catalogue was put back by version control."""
+    from a clone, whose decision log is another one."""
     data: dict[str, JsonValue] = {
         "revision": record.id,
         "tool": record.tool_id,
