@@ -217,7 +217,11 @@ def test_quick_does_not_go_with_an_expected_head(project):
 def test_a_fresh_checkout_without_the_log_is_no_error_and_says_so(project):
     shutil.rmtree(project / ".pulsus")
     assert (audited(project).code, found(project, level="warning")) == (0, ["LOG_ELSEWHERE"])
-    assert audited(project, "--strict").code == 1
+    done = audited(project, "--strict")
+    assert done.code == 1
+    assert done.json["findings"][0]["fix"].startswith("in a fresh clone leave out --strict")
+    (project / TOOL).write_bytes(module("evil"))
+    assert (audited(project).code, found(project)) == (1, ["CHANGED"])
 
 
 def test_promotions_that_the_log_does_not_know_are_named(project):

@@ -26,6 +26,12 @@ _ELSEWHERE = (
     "them where that log is, or put it back from a backup if it was here; only where they are "
     "known to be right: pulsus audit --accept-break REASON"
 )
+_NO_LOG = (
+    "in a fresh clone leave out --strict: files and records were compared, and only the log where "
+    "they were promoted says who decided; did this folder have a log, put .pulsus back from a "
+    "backup; is it to vouch for them from now on, look at git log -p -- '*metadata.jsonl', then: "
+    "pulsus audit --accept-break REASON"
+)
 _LISTED = 3
 _NAMED = 5
 
@@ -169,10 +175,12 @@ class _Comparison:
         new = [r for r in strange if r.key not in self.seen.accepted]
         self.unknown.update(r.key for r in strange)
         if known:
-            yield _elsewhere(known, "info", "they were accepted, or came with `pulsus init`")
+            yield _elsewhere(
+                known, "info", "they were accepted, or came with `pulsus init`", "nothing"
+            )
         if new:
             where = "the one here does not know them" if here else "there is none here"
-            yield _elsewhere(new, "warning", where)
+            yield _elsewhere(new, "warning", where, _ELSEWHERE if here else _NO_LOG)
 
     def gone(self, records: Iterable[_Anchored]) -> Iterable[Finding]:
         """Logged decisions whose record is not in the catalogue, as one finding.
@@ -216,14 +224,14 @@ def _together(found: Sequence[Finding]) -> Iterable[Finding]:
         yield replace(first, tool=None if more else first.tool, reason=reason, records=which)
 
 
-def _elsewhere(records: Sequence[_Anchored], level: Level, where: str) -> Finding:
+def _elsewhere(records: Sequence[_Anchored], level: Level, where: str, fix: str) -> Finding:
     """Records that the log here, if any, does not know, as one finding."""
     logs = Counter(r.head.log if r.head else None for r in records)
     names = [f"the log {log[:12]}…" if log else "no log" for log, _ in logs.most_common()]
     which = tuple(sorted((r.tool, r.id) for r in records))
     named = _listed([f"{tool} ({revision})" for tool, revision in which], _NAMED)
     reason = f"{len(records)} records were made with {_listed(names)}: {where}: {named}"
-    return Finding("LOG_ELSEWHERE", level, None, None, None, reason, _ELSEWHERE, which)
+    return Finding("LOG_ELSEWHERE", level, None, None, None, reason, fix, which)
 
 
 def _listed(found: Sequence[str], first: int = _LISTED) -> str:
