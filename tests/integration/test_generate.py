@@ -103,6 +103,15 @@ def test_an_unattended_promotion_takes_two_examples_that_differ_and_a_place(proj
     assert record["proof"] == "behaviour"
 
 
+def test_nobody_takes_two_examples_for_more_than_they_prove(ask):
+    done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
+    (told,) = [note for note in done.json["notes"] if "checked with" in note]
+    assert told.startswith("checked with 2 examples, none held back from the model; three or more")
+    again = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
+    assert told in again.json["notes"]
+    assert done.json["generation"]["held_back"] == 0
+
+
 TABLE = '    return {"vowels": {4: 2, 6: 0}.get(len(text), 1)}'
 THIRD = ("--example", '{"text": "audio"} -> {"vowels": 4}')
 
@@ -126,6 +135,8 @@ def test_a_third_example_is_never_shown_to_the_model_and_decides(project, ask):
     first, second = done.json["generation"]["rounds"]
     assert (first["step"], second["step"]) == ("dry-run", None)
     assert "not shown" in first["reasons"][0]
+    assert done.json["generation"]["held_back"] == 1
+    assert "checked with 3 examples, one of them held back from the model" in done.json["notes"]
     asked = json.dumps([body["messages"] for body in ask.asked])
     assert "rhythm" in asked
     assert "audio" not in asked

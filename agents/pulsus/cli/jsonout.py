@@ -205,6 +205,7 @@ def generation(made: Generation, project: Path) -> dict[str, Any]:
             "estimated": made.estimated,
         },
         "behaviours": made.behaviours,
+        "held_back": made.held_back,
         "stopped": made.stopped or None,
         "test": relative(made.test, project) if made.test else None,
     }

@@ -487,8 +487,8 @@ class Generation:
     """How a module was made. `repairs` counts the rounds that were to repair an earlier answer.
 
     A `template` is a skeleton: no model, no rounds. `stopped` says why no further round was made,
-    `behaviours` counts the caller's examples that say what the result must be; `extra_imports` were
-    allowed beside those of the specification.
+    `behaviours` counts the caller's examples that say what the result must be, `held_back` those of
+    them that the model never saw; `extra_imports` were allowed beside those of the specification.
     """
 
     generator: Literal["model", "template"]
@@ -501,6 +501,7 @@ class Generation:
     completion_tokens: int = 0
     estimated: bool = False
     behaviours: int = 0
+    held_back: int = 0
     extra_imports: tuple[str, ...] = ()
     stopped: str = ""
     test: Path | None = None

@@ -56,10 +56,14 @@ class Writer:
         kept = self._kept(path, given)
         if kept:
             return desk.deliver(outcome, text, desk.again(kept), None, to, dry_run=self.dry_run)
-        made = self._generated(model, path, self._brief(outcome, text, given))
-        behaviours = behaviour.behaviours(given)
-        extra = self.project.settings.generator.extra_imports
-        generation = replace(made.generation, behaviours=behaviours, extra_imports=extra)
+        brief = self._brief(outcome, text, given)
+        made = self._generated(model, path, brief)
+        generation = replace(
+            made.generation,
+            behaviours=behaviour.behaviours(given),
+            held_back=int(brief.held is not None),
+            extra_imports=self.project.settings.generator.extra_imports,
+        )
         outcome = replace(outcome, generation=generation)
         if made.best is None:
             return _failed(outcome, made.failure or _no_module(generation))

@@ -17,7 +17,7 @@ from pulsus.core.storage.accepted import PastRoute
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace
-from pulsus.core.types import Example, Generation, RouteOutcome
+from pulsus.core.types import Example, Generation, Proof, RouteOutcome
 from pulsus.routing import judging, left, modules, unattended
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Deliverer, Delivery, Module
@@ -77,7 +77,7 @@ class Desk:
                 "rag": {"enabled": True, "index": "docs"} if rag else None,
                 "examples": examples_digest(self.given),
                 "behaviours": generation.behaviours,
-                "held": bool(hardcoded.held(self.given)),
+                "held": bool(generation.held_back),
             },
         )
         candidates.write(candidate, self.project.redactor)
@@ -114,7 +114,7 @@ class Desk:
             report, _ = prover.validate(module.source, module.path, module.tool, {})
         proof = report.proof if report else None
         doubts = self._doubts(module, text) if proof == "behaviour" else ()
-        worth = (SHAPE,) if proof == "shape" else doubts
+        worth = (SHAPE,) if proof == "shape" else (*_strength(module, proof), *doubts)
         notes = (*module.notes, *worth)
         refusal = unattended.generated(
             module.path.name,
@@ -173,6 +173,24 @@ class Desk:
                 outcome="accepted",
             )
             self.project.remember(route)
+
+
+def _strength(module: Module, proof: Proof | None) -> tuple[str, ...]:
+    """How much the proof of a module says that is as its model wrote it."""
+    candidate = module.candidate
+    if proof != "behaviour" or candidate is None or left.edited(candidate):
+        return ()
+    made = candidate.made or {}
+    number = made.get("behaviours")
+    if not isinstance(number, int):
+        return ()
+    checked = f"checked with {number} example{'' if number == 1 else 's'}"
+    if made.get("held"):
+        return (f"{checked}, one of them held back from the model",)
+    return (
+        f"{checked}, none held back from the model; three or more, of different results, let "
+        "Pulsus hold one back",
+    )
 
 
 def _promotion(path: Path, target: Target, project: Project) -> str:
