@@ -312,6 +312,12 @@ def test_the_checks_of_this_machine_fit_a_terminal(folder, columns):
     assert max(map(len, shown)) <= columns
 
 
+def test_the_checks_of_this_machine_can_be_read_in_a_log():
+    shown = pulsus(Path("/"), "doctor").out.splitlines()
+    assert any("catalogue" in line for line in shown)
+    assert max(map(len, shown)) <= 100
+
+
 def test_a_long_error_is_folded_on_a_terminal_and_whole_in_a_pipe(folder):
     name = "a_tool_of_a_rather_long_name_that_nobody_has_written"
     assert sized(["run", name], folder, 50)[:2] == [

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from pulsus.cli.doctor_model import Examined
 
 
+_IN_A_FILE = 100
+"""Columns where there is no terminal: lines of a log are read, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One thing looked at. Without a `required` one nothing can be promoted here."""
@@ -63,13 +67,9 @@ def command(session: Session, model: bool) -> None:
 
 
 def _tell(rows: Sequence[Row]) -> None:
-    wide = output.width()
-    if wide is None:
-        output.table(("", "what", "found", "what to do"), rows)
-        return
     from pulsus.cli import checklist
 
-    click.echo("\n".join(checklist.lines(rows, wide)))
+    click.echo("\n".join(checklist.lines(rows, output.width() or _IN_A_FILE)))
 
 
 def _examined(session: Session) -> Examined:
