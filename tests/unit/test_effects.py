@@ -255,3 +255,10 @@ def test_signals_and_threads_left_running_are_judged_as_changes(seen):
 def test_a_signal_is_declared_as_the_program_kill():
     assert exceeded(KILLS, commands="kill") == ()
     assert exceeded(LEFT, commands="kill") == LEFT.others
+
+
+def test_a_system_call_that_is_refused_is_declared_by_its_name():
+    seen = Observed(others=("calls reboot",))
+    assert exceeded(seen, commands="reboot") == ()
+    assert exceeded(seen, commands="kill") == seen.others
+    assert judge(tool("read", effects(commands="reboot")), seen, {}).exceeded

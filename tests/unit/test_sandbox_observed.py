@@ -46,6 +46,7 @@ def attempt(line):
         pytest.param("os.chdir('/usr'); open('x', 'w')", "/usr/x", id="from another folder"),
         pytest.param("open('report.txt', 'w')", "/tmp/report.txt", id="in the working folder"),
         pytest.param("open('/tmp/x', 'w')", "/tmp/x", id="where everybody writes"),
+        pytest.param("open('/dev/shm/x', 'w')", "/dev/shm/x", id="in shared memory"),
     ],
 )
 def test_a_change_outside_the_temporary_folder_is_seen_though_it_fails(line, path):
@@ -56,11 +57,13 @@ def test_a_change_outside_the_temporary_folder_is_seen_though_it_fails(line, pat
 def test_what_stays_in_the_temporary_folder_is_no_effect():
     outcome = sandboxed(
         """
-        import os, tempfile
+        import multiprocessing.shared_memory, os, tempfile
         def run():
             with tempfile.TemporaryDirectory() as folder:
                 open(os.path.join(folder, "a"), "w").close()
-            open("/dev/shm/x", "w").close()
+            multiprocessing.Lock(), multiprocessing.Array("i", 3)
+            shared = multiprocessing.shared_memory.SharedMemory(create=True, size=9)
+            shared.close(), shared.unlink()
             open("/dev/null", "w").close()
             print("hello", file=open("/dev/fd/2", "w"))
             return open("/etc/passwd").read()[:6]
@@ -195,12 +198,12 @@ def test_a_long_name_is_cut():
 
 
 @pytest.mark.parametrize(
-    "path", ["/tmp/scratch", "/tmp/scratch/a", "/dev/shm/a", "/dev/null", "/dev/pts/3"]
+    "path", ["/tmp/scratch", "/tmp/scratch/a", "/dev/shm/sem.a", "/dev/null", "/dev/pts/3"]
 )
 def test_the_sandboxs_own_places_are_not_outside(path):
     assert outside(path) == ""
 
 
-@pytest.mark.parametrize("path", ["/tmpx", "/tmp", "/tmp/a", "/etc", "/dev/sda", "/"])
+@pytest.mark.parametrize("path", ["/tmpx", "/tmp/a", "/etc", "/dev/sda", "/dev/shm/a", "/"])
 def test_everything_else_is(path):
     assert outside(path) == path

@@ -5,10 +5,10 @@ import struct
 import pytest
 
 from pulsus.core.sandbox import traps
-from pulsus.core.sandbox.seccomp import program, supported
+from pulsus.core.sandbox.seccomp import DENIED, SHOWN, program, supported
 
 ALLOW, KILL, EPERM, ENOSYS = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
-ASK = 0x7FC00000
+ASK, TRACE = 0x7FC00000, 0x7FF00000
 X86, ARM = ("x86_64", 0xC000003E), ("aarch64", 0xC00000B7)
 
 
@@ -106,12 +106,34 @@ def test_a_processor_without_a_filter_is_named_unsupported():
         pytest.param(X86, 59, (), ASK, id="execve"),
         pytest.param(ARM, 129, (), ASK, id="kill"),
         pytest.param(ARM, 0xFFFF, (), ALLOW, id="no such call"),
+        pytest.param(X86, 16, (3, 0x40086602), ASK, id="attributes of a file"),
+        pytest.param(X86, 16, (3, 0x5401), ALLOW, id="another ioctl"),
+        pytest.param(X86, 169, (), ASK, id="reboot"),
+        pytest.param(ARM, 142, (), ASK, id="reboot on aarch64"),
+        pytest.param(X86, 317, (1, 8), EPERM, id="a second listener"),
+        pytest.param(X86, 317, (1, 0), ALLOW, id="a filter of its own"),
     ],
 )
 def test_only_calls_that_may_change_something_are_shown_to_the_host(cpu, number, args, answer):
     assert verdict(traps.program(cpu[0]), cpu[1], number, *args) == answer
 
 
-def test_no_call_is_both_shown_and_refused():
-    refused = [n for n in traps.names("x86_64") if verdict(program("x86_64"), X86[1], n) == EPERM]
-    assert [traps.names("x86_64")[n] for n in refused] == ["socket"]  # by its family alone
+@pytest.mark.parametrize("cpu", [X86, ARM])
+def test_no_call_that_is_shown_is_refused_before_it_is(cpu):
+    code, names = program(cpu[0], shown=True), traps.names(cpu[0])
+    refused = [name for n, name in names.items() if verdict(code, cpu[1], n) == EPERM]
+    assert refused == ["socket"]  # by its family alone
+
+
+@pytest.mark.parametrize("cpu", [X86, ARM])
+def test_what_the_host_must_refuse_fails_where_it_is_not_asked(cpu):
+    names = {name: n for n, name in traps.names(cpu[0]).items()}
+    assert {verdict(program(cpu[0], shown=True), cpu[1], names[n]) for n in SHOWN} == {TRACE}
+    assert {verdict(program(cpu[0]), cpu[1], names[n]) for n in SHOWN} == {EPERM}
+    assert not set(SHOWN) & {*traps.FILES, *traps.OTHERS}
+
+
+def test_what_is_not_shown_is_refused_either_way():
+    for name, (number, _) in DENIED.items():
+        if name not in SHOWN:
+            assert verdict(program("x86_64", shown=True), X86[1], number) == EPERM, name

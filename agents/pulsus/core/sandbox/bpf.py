@@ -6,8 +6,9 @@ import platform
 import struct
 
 LOAD, AND, JEQ, JGE, JSET, RET = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
-ALLOW, KILL, ERRNO, ASK = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
-"""What a filter answers; ASK hands the call to whoever listens. ERRNO wins over ASK."""
+ALLOW, KILL, ERRNO, ASK, TRACE = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000, 0x7FF00000
+"""What a filter answers. ASK hands the call to whoever listens; by TRACE it fails (ENOSYS) unless
+it is traced. Of several filters ERRNO wins over ASK, and ASK over TRACE."""
 
 NR, ARCH, ARGS = 0, 4, (16, 24, 32, 40, 48, 56)
 """Where the number, the processor and the lower half of each argument are found."""

@@ -52,7 +52,8 @@ def run_entry(module: types.ModuleType, entry: str, inputs: dict[str, object]) -
     """What the module's entry point returns for these inputs.
 
     Arguments go by keyword, positional-only ones by position. A string for an argument hinted as
-    a path becomes `pathlib.Path`. Raises TypeError for an unknown or missing argument.
+    a path becomes `pathlib.Path`, an ISO 8601 one for a date or datetime becomes that. Raises
+    TypeError for an unknown or missing argument, ValueError for what is no date.
     """
     function = getattr(module, entry)
     if not callable(function):
@@ -96,7 +97,7 @@ def _hints(function: Callable[..., object]) -> dict[str, object]:
 
 
 def _coerce(value: object, hint: object) -> object:
-    """`value`, with strings made paths where the hint asks for paths and not for strings."""
+    """`value`, with strings made paths or dates where the hint asks for those, not for strings."""
     import re
     import typing
     from pathlib import Path
@@ -106,14 +107,19 @@ def _coerce(value: object, hint: object) -> object:
         wants = "Path" in words and "str" not in words
         return Path(value) if wants and isinstance(value, str) else value
     options = typing.get_args(hint) if _is_union(hint) else (hint,)
+    makers: dict[object, Callable[[str], object]] = {Path: Path}
+    if (loaded := sys.modules.get("datetime")) is not None:  # else no hint can be of these
+        makers |= {kind: kind.fromisoformat for kind in (loaded.datetime, loaded.date)}
     if isinstance(value, str):
-        wants = any(o is Path for o in options) and str not in options
-        return Path(value) if wants else value
+        if str in options:
+            return value
+        make = next((makers[kind] for kind in makers if kind in options), str)
+        return make(value)
     if isinstance(value, list):
         for option in options:
             items = typing.get_args(option)
-            if items and items[0] is Path and typing.get_origin(option) is not dict:
-                return [_coerce(item, Path) for item in value]
+            if items and items[0] in list(makers) and typing.get_origin(option) is not dict:
+                return [_coerce(item, items[0]) for item in value]
     return value
 
 

@@ -1,7 +1,7 @@
 """The host's end of the trapped system calls of one sandbox (spec §17).
 
-A call waits until it was looked at, and is then carried out as if nobody had looked: nothing is
-decided here, and what the other filter refuses never comes here. Where this process ends, trapped
+A call waits until it was looked at, and is then carried out as if nobody had looked, or refused
+where it is one of `seccomp.SHOWN`: what was seen decides nothing. Where this process ends, trapped
 calls fail. Effect: takes a descriptor from a process of the sandbox, reads its memory.
 Layout: `linux/seccomp.h`.
 """
@@ -9,6 +9,7 @@ Layout: `linux/seccomp.h`.
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import functools
 import os
@@ -99,7 +100,10 @@ class Listener:
                 self.witness.note(number, args, pid, functools.partial(self._still, key))
         finally:
             with suppress(OSError):
-                fcntl.ioctl(self._fd, _SEND, _ANSWER.pack(key, 0, 0, _CONTINUE))
+                name = traps.names().get(number)
+                allowed = name in traps.FILES or name in traps.OTHERS
+                answer = (0, _CONTINUE) if allowed else (-errno.EPERM, 0)
+                fcntl.ioctl(self._fd, _SEND, _ANSWER.pack(key, 0, *answer))
 
     def _still(self, key: int) -> None:
         """Raise Gone where its process is no more: the number may be somebody else's by now."""

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+HOSTNAME = "sandbox"
 HOME = "/tmp/home"
 TEMPORARY = "/tmp/scratch"
 """Where `tempfile` and programs put what nobody keeps; the rest of /tmp is everybody's."""
@@ -27,7 +28,8 @@ SYSTEM = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", 
 
 _LENGTH = 400
 _WRITING = posix.O_WRONLY | posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC | posix.O_APPEND
-_PRIVATE = (TEMPORARY, "/dev/shm")
+_SHARED = ("/dev/shm/sem.", "/dev/shm/pym-", "/dev/shm/psm_")
+"""Locks, arrays and shared memory of `multiprocessing`."""
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts")
 _STREAMS = ("/dev/std", "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/")
 
@@ -127,9 +129,21 @@ def _address(address: object) -> Iterator[Fact]:
 
 def _host(host: object, port: object) -> Iterator[Fact]:
     if isinstance(host, str | bytes) and host:
-        name = _text(host)
+        name = numeric(_text(host))
         name = f"[{name}]" if ":" in name else name
         yield "h", printable(name if port in (None, 0, "", "0") else f"{name}:{_text(port)}")
+
+
+def numeric(name: str) -> str:
+    """The name, or the address that it is in the one usual form: `127.1` is 127.0.0.1."""
+    if name[-1:].isalnum() and name[0].isdigit():
+        import _socket
+
+        try:
+            return _socket.inet_ntoa(_socket.inet_aton(name))
+        except OSError:
+            pass
+    return name
 
 
 def _path(path: object, folder: object, *, follow: bool) -> Iterator[Fact]:
@@ -167,7 +181,9 @@ def outside(path: str) -> str:
     """
     if path == HOME or path.startswith(HOME + "/"):
         return printable("~" + path[len(HOME) :])
-    if any(path == each or path.startswith(each + "/") for each in (*_PRIVATE, *_HARMLESS)):
+    if any(path == each or path.startswith(each + "/") for each in (TEMPORARY, *_HARMLESS)):
+        return ""
+    if path.startswith(_SHARED):
         return ""
     return printable(path)
 

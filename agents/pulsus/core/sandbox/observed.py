@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
-from pulsus.core.sandbox.observe import MOST, SYSTEM, outside, printable
+from pulsus.core.sandbox.observe import HOSTNAME, MOST, SYSTEM, outside, printable
 from pulsus.core.types import Observed
 
 KEEP_BYTES = 128 * 1024
@@ -33,15 +34,32 @@ def _is_outside(path: str) -> bool:
 def witnessed(told: Observed, seen: Mapping[str, Collection[str]]) -> Observed:
     """What the candidate's own process told, and what its system calls showed.
 
-    A program that was told by name is not shown again by where the system keeps it.
+    A program that was told by name is not shown again by where the system keeps it. Whoever
+    reaches what it started itself, in a network that holds nobody else, reaches nobody.
     """
     commands = {c for c in seen["c"] if not _is_told(c, told.commands)}
     names = {host.rpartition(":")[0] for host in told.hosts}
     hosts = {host for host in seen["h"] if host not in names}  # looked up, and told with its port
+    hosts = {host for host in hosts if not _is_own(host, seen["l"])}
+    told = replace(told, hosts=tuple(h for h in told.hosts if not _is_own(h, seen["l"])))
     kernel = Observed(
         *(_bounded(set(found), lost=False) for found in (seen["p"], hosts, commands, seen["s"]))
     )
     return together((told, kernel))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether that name or address, without brackets, is this machine for itself."""
+    number = host.startswith("127.") and host.replace(".", "").isdigit()
+    return number or host in ("localhost", "::1")
+
+
+def _is_own(host: str, ports: Collection[str]) -> bool:
+    """Whether it is the sandbox itself: looked up by name, or at a port that it listened at."""
+    name, _, port = host.rpartition(":")
+    if not port.isdigit():
+        return host == HOSTNAME or is_loopback(host.strip("[]"))
+    return port in ports and is_loopback(name.strip("[]"))
 
 
 def _is_told(command: str, told: tuple[str, ...]) -> bool:

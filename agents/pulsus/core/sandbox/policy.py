@@ -10,7 +10,7 @@ from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.bundle import BOOT
 from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import Layout
-from pulsus.core.sandbox.observe import HOME, TEMPORARY
+from pulsus.core.sandbox.observe import HOME, HOSTNAME, TEMPORARY
 from pulsus.core.sandbox.relayed import SOCKET
 
 MIB = 1024 * 1024
@@ -20,6 +20,7 @@ START_SECONDS = 20.0  # bubblewrap and interpreter start, on a very busy machine
 _ADDRESS_FACTOR = 1.5  # mapped but untouched memory is not used memory; the watcher counts that
 _PASSWD = f"nobody:x:65534:65534:nobody:{HOME}:/usr/sbin/nologin\n".encode()
 _GROUP = b"nogroup:x:65534:\n"
+_HOSTS = f"127.0.0.1 localhost {HOSTNAME}\n::1 localhost\n".encode()
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -81,8 +82,9 @@ class Descriptors:
 
 
 def own_files() -> tuple[tuple[Path, bytes], ...]:
-    """The sandbox's own /etc/passwd and /etc/group: nobody, and nobody else."""
-    return (Path("/etc/passwd"), _PASSWD), (Path("/etc/group"), _GROUP)
+    """The sandbox's own users, groups and hosts: nobody, and nobody else, and itself."""
+    named = (("passwd", _PASSWD), ("group", _GROUP), ("hosts", _HOSTS))
+    return tuple((Path("/etc", name), data) for name, data in named)
 
 
 def bwrap_arguments(
@@ -95,7 +97,7 @@ def bwrap_arguments(
     args = [
         *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
         *("--unshare-cgroup-try", "--disable-userns", "--die-with-parent", "--new-session"),
-        *("--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", "sandbox"),
+        *("--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", HOSTNAME),
         *("--cap-drop", "ALL", "--clearenv"),
     ]
     for name, value in _environment().items():

@@ -17,6 +17,7 @@ _LINKS = 40
 """How many links are followed, as in the kernel."""
 
 _AT_FDCWD = -100
+_WAITING = ("0A", "07")  # TCP_LISTEN, and TCP_CLOSE, which is a bound datagram socket
 
 
 class Gone(Exception):
@@ -46,6 +47,16 @@ class Inside:
     def exists(self, path: str) -> bool:
         """Whether something lies at that absolute path, which no link leads to."""
         return os.path.lexists(f"/proc/{self.first}/root{path}")
+
+    def listens(self, port: int) -> bool:
+        """Whether a process of the sandbox takes connections or datagrams at that port."""
+        return any(self._at(name, f":{port:04X}") for name in ("tcp", "tcp6", "udp", "udp6"))
+
+    def _at(self, table: str, end: str) -> bool:
+        with suppress(OSError), open(f"/proc/{self.first}/net/{table}", encoding="ascii") as file:  # noqa: PTH123
+            rows = [line.split()[1:4] for line in file][1:]
+            return any(own.endswith(end) and state in _WAITING for own, _, state in rows)
+        return False
 
     def real(self, path: str, *, follow: bool) -> str:
         """The absolute path that `path` leads to in the sandbox; its last link only if asked."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 import posix  # what `os` wraps, without its start-up
 import sys
 
+from pulsus.core.sandbox.observe import numeric
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,7 +195,7 @@ def _plain(host: object) -> str:
             name = name.encode("idna").decode("ascii")
         except UnicodeError:
             return ""
-    return name.lower()
+    return numeric(name.lower())
 
 
 def _port(socket: Any, port: Any) -> int:

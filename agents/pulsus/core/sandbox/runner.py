@@ -60,12 +60,13 @@ def _run(
 ) -> job.Outcome:
     shown = host_layout(python)
     relay = _relay(stack, limits, task)
+    shown_calls = _traps()
     pipes = Pipes.open(
         stack, limits.result_bytes + MESSAGE_BYTES, observed.KEEP_BYTES, limits.output_bytes
     )
     fds = policy.Descriptors(
         info=pipes.info.theirs.fileno(),
-        seccomp=_memory_file(stack, seccomp.program()),
+        seccomp=_memory_file(stack, seccomp.program(shown=bool(shown_calls[0]))),
         zero=_memory_file(stack, b""),
         files=tuple(
             (_memory_file(stack, data), path) for path, data in (*policy.own_files(), *shown.files)
@@ -75,7 +76,7 @@ def _run(
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
     order = job.order(
-        task, nonce, talk, _inside(limits), _host_namespaces(), _python(shown, python), _traps()
+        task, nonce, talk, _inside(limits), _host_namespaces(), _python(shown, python), shown_calls
     )
     composed = any(b"pulsus" in code for code in (task.source, *_sources(task)))
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run

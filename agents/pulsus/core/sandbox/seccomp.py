@@ -28,6 +28,7 @@ from pulsus.core.sandbox.bpf import (
     LOAD,
     NR,
     RET,
+    TRACE,
     X32_BIT,
     deny,
     op,
@@ -46,7 +47,7 @@ _FAMILIES = (
 )
 
 # fmt: off
-_DENIED: dict[str, tuple[int, int]] = {  # name: x86_64, aarch64; -1 = not there
+DENIED: dict[str, tuple[int, int]] = {  # name: x86_64, aarch64; -1 = not there
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
     "process_madvise": (440, 440), "kcmp": (312, 272), "pidfd_getfd": (438, 438),
     "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
@@ -69,7 +70,14 @@ _DENIED: dict[str, tuple[int, int]] = {  # name: x86_64, aarch64; -1 = not there
     "adjtimex": (159, 171), "sethostname": (170, 161), "setdomainname": (171, 162),
     "modify_ldt": (154, -1), "iopl": (172, -1), "ioperm": (173, -1), "uselib": (134, -1),
 }
+SHOWN = (
+    "ptrace", "process_vm_writev", "mount", "umount2", "pivot_root", "move_mount", "fsopen",
+    "mount_setattr", "reboot", "kexec_load", "kexec_file_load", "init_module", "finit_module",
+    "delete_module", "bpf", "swapon", "swapoff", "acct", "settimeofday", "clock_settime",
+    "sethostname", "setdomainname", "add_key", "shmget", "msgget", "semget", "mq_open",
+)
 # fmt: on
+"""Those of them that would change something for others: shown to the host, who refuses them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +105,22 @@ def supported(machine: str | None = None) -> bool:
 
 
 @functools.cache
-def program(machine: str | None = None) -> bytes:
+def program(machine: str | None = None, *, shown: bool = False) -> bytes:
     """The filter as an array of `struct sock_filter`, for `bwrap --seccomp`.
 
     Denied calls fail with EPERM; `clone3` with ENOSYS, so that libc falls back to `clone`, whose
-    flags can be seen. Raises KeyError where `supported` is false.
+    flags can be seen. With `shown` the filter of `traps.py` is to follow: what is in SHOWN then
+    fails with ENOSYS unless the host, who is asked, answers. Raises KeyError where `supported` is
+    false.
     """
     cpu = _MACHINES[machine or platform.machine()]
     code = [op(LOAD, ARCH), op(JEQ, cpu.audit_arch, 1, 0), op(RET, KILL), op(LOAD, NR)]
     if cpu.column == 0:
         code += [op(JGE, X32_BIT, 0, 1), op(RET, KILL)]
-    denied = sorted(numbers[cpu.column] for numbers in _DENIED.values())
-    for number in denied:
-        if number >= 0:
-            code += when(number, [deny(errno.EPERM)])
+    for name, numbers in sorted(DENIED.items(), key=lambda item: item[1][cpu.column]):
+        if numbers[cpu.column] >= 0:
+            refusal = op(RET, TRACE) if shown and name in SHOWN else deny(errno.EPERM)
+            code += when(numbers[cpu.column], [refusal])
     code += when(cpu.clone3, [deny(errno.ENOSYS)])
     code += when(
         cpu.clone,

@@ -1,12 +1,13 @@
 """Which system calls of a sandbox are shown to its host before they are carried out (spec §17).
 
-A second filter beside that of `seccomp.py`, for observation alone: what it asks about is always
-carried out afterwards, as far as the first filter lets it. Opening to read, the bulk of all calls,
-is decided by the kernel. Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`.
+A second filter beside that of `seccomp.py`, for observation alone: what it asks about is carried
+out afterwards, as far as the first filter lets it. Opening to read, the bulk of all calls, is
+decided by the kernel. Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`.
 """
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import socket
@@ -26,14 +27,21 @@ from pulsus.core.sandbox.bpf import (
     NR,
     RET,
     column,
+    deny,
     op,
     when,
 )
+from pulsus.core.sandbox.seccomp import DENIED, SHOWN
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 AT_SYMLINK_NOFOLLOW = 0x100
 SECCOMP = (317, 277)
 """The number of the call that installs a filter."""
+
+_NEW_LISTENER = 8
+_NETLINK = 16  # AF_NETLINK, which macOS does not name
+# FS_IOC_SETFLAGS with a long and with an int, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION
+_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820, 0x40087602)
 
 
 class Change(NamedTuple):
@@ -106,6 +114,7 @@ FILES: dict[str, Trap] = {
     "fremovexattr": Trap((199, 16), _FD),
     "removexattrat": Trap((466, 466), (Change(0, 1, follow=True, flags=2),)),
     "file_setattr": Trap((469, 469), (Change(0, 1, follow=True, flags=4),)),
+    "ioctl": Trap((16, 29), _FD),
 }
 OTHERS: dict[str, Trap] = {
     "socket": Trap((41, 198)), "bind": Trap((49, 200)), "connect": Trap((42, 203)),
@@ -116,6 +125,8 @@ OTHERS: dict[str, Trap] = {
     "pidfd_send_signal": Trap((424, 424)),
 }
 # fmt: on
+REFUSED = {name: Trap(DENIED[name]) for name in SHOWN}
+"""What the host, when asked, answers with EPERM."""
 
 _OPENS = {"open": 1, "openat": 2}  # position of the flags
 _NAMED = {"sendto": 4}  # position of an address that may be missing: then it was connected before
@@ -125,7 +136,7 @@ _NAMED = {"sendto": 4}  # position of an address that may be missing: then it wa
 def names(machine: str | None = None) -> dict[int, str]:
     """The trapped calls by their number. Raises KeyError for a processor we do not know."""
     own = column(machine)
-    every = {**FILES, **OTHERS}
+    every = {**FILES, **OTHERS, **REFUSED}
     return {trap.numbers[own]: name for name, trap in every.items() if trap.numbers[own] >= 0}
 
 
@@ -137,10 +148,10 @@ def program(machine: str | None = None) -> bytes:
     code = [op(LOAD, ARCH), op(JEQ, audit_arch, 1, 0), op(RET, ALLOW), op(LOAD, NR)]
     for number, name in names(machine).items():
         code += when(number, _asked(name))
+    # Nobody inside may answer in the host's stead.
+    another = [op(LOAD, ARGS[1]), op(JSET, _NEW_LISTENER, 0, 1), deny(errno.EPERM), op(RET, ALLOW)]
+    code += when(SECCOMP[own], another)
     return b"".join([*code, op(RET, ALLOW)])
-
-
-_NETLINK = 16  # AF_NETLINK, which macOS does not name
 
 
 def _asked(name: str) -> list[bytes]:
@@ -154,4 +165,7 @@ def _asked(name: str) -> list[bytes]:
         raw = int(socket.SOCK_RAW)
         kernel = [op(LOAD, ARGS[0]), op(JEQ, _NETLINK, 3, 0)]  # `ss` and `ip` ask it, raw
         return [*kernel, op(LOAD, ARGS[1]), op(AND, 0xF), op(JEQ, raw, 1, 0), allow, ask]
+    if name == "ioctl":
+        each = [part for order in _ATTRIBUTES for part in (op(JEQ, order, 0, 1), ask)]
+        return [op(LOAD, ARGS[1]), *each, allow]
     return [ask]

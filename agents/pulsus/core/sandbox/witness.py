@@ -14,6 +14,7 @@ from contextlib import closing
 
 from pulsus.core.sandbox import traps
 from pulsus.core.sandbox.observe import MOST, SYSTEM, Fact, outside, printable
+from pulsus.core.sandbox.observed import is_loopback
 from pulsus.core.sandbox.process import Caller, Inside, signed
 from pulsus.core.sandbox.relayed import SOCKET as _RELAY
 
@@ -28,13 +29,16 @@ _YOUNG = 64  # processes may have come and gone since the highest number was loo
 _CACHES = ("/var/cache/fontconfig/",)  # which every program that draws text tries to renew
 _LOOK_UPS = ("/run/nscd/", "/var/run/nscd/", "/run/systemd/", "/var/lib/sss/", _RELAY)
 _RESOLVER = 53
+_EPHEMERAL = 32768  # from here on the kernel chooses ports
 
 
 class Witness:
-    """Notes each different thing once, up to a number of each kind."""
+    """Notes each different thing once, up to a number of each kind: facts, signals and other calls
+    (`s`), and ports of the sandbox's own loopback at which it was listened (`l`).
+    """
 
     def __init__(self, inside: Inside) -> None:
-        self.seen: dict[str, set[str]] = {"p": set(), "h": set(), "c": set(), "s": set()}
+        self.seen: dict[str, set[str]] = {kind: set() for kind in "phcsl"}
         self._inside = inside
         self._names = traps.names()
         self._python = inside.program(inside.harness)
@@ -59,6 +63,8 @@ class Witness:
                     yield from self._changed(caller, change, args)
         elif name.startswith("exec"):
             yield from self._program(name, caller, args)
+        elif name in traps.REFUSED:
+            yield "s", f"calls {name}"
         elif name == "socket":
             yield "h", "raw socket"
         elif name in ("bind", "connect", "sendto", "sendmsg", "sendmmsg"):
@@ -99,8 +105,11 @@ class Witness:
             raw = address[4:8] if v4 else address[8:24]
             (port,) = struct.unpack_from("!H", address, 2)
             host = socket.inet_ntop(family, raw)
-            if port == _RESOLVER and (host == "::1" or host.startswith("127.")):
-                return
+            if is_loopback(host):
+                if port == _RESOLVER:
+                    return
+                if port >= _EPHEMERAL and self._inside.listens(port):
+                    yield "l", str(port)
             host = host if v4 else f"[{host}]"
             yield "h", f"{host}:{port}" if port else host
 

@@ -137,12 +137,16 @@ class DryRun:
 
     def _unreached(self) -> tuple[str, ...]:
         """Which hosts were out of reach, where that may be why it failed."""
-        seen = self.observed.hosts if self.observed else ()
-        allowed = self.subject.network
-        hosts = tuple(h for h in seen if not h.startswith("unix:") and h not in allowed)
+        seen = self.observed or Observed()
+        allowed = () if seen.commands else self.subject.network  # programs cannot use the relay
+        hosts = tuple(h for h in seen.hosts if not h.startswith("unix:") and h not in allowed)
         if not hosts:
             return ()
         fix = "allow them by --allow-network HOST:PORT, or let it say well that it has none"
+        if seen.commands:
+            fix += (
+                f"; allowed hosts are reached by Python's own code, not by {_some(seen.commands)}"
+            )
         return (f"its dry run has no network to {_some(hosts)}: {fix}",)
 
     def _warnings(self, last: Outcome) -> tuple[str, ...]:

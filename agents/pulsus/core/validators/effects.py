@@ -86,8 +86,12 @@ def _beyond(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue])
 
 
 def _other_covered(item: str, declared: Effects, inputs: Mapping[str, JsonValue]) -> bool:
-    """A signal is what the program `kill` does; nothing can be declared about a thread's future."""
-    return item.startswith("signals ") and command_covered("kill", declared.commands, inputs)
+    """A signal is what the program `kill` does, a system call is declared by its own name; nothing
+    can be declared about a thread's future.
+    """
+    what, _, name = item.partition(" ")
+    program = {"signals": "kill", "calls": name}.get(what)
+    return program is not None and command_covered(program, declared.commands, inputs)
 
 
 def _defaults(tool: ToolSpec) -> dict[str, JsonValue]:

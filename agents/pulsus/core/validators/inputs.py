@@ -16,7 +16,10 @@ MAX_EXAMPLES = 5
 FOLDER = "/tmp/pulsus-example"
 FILE = f"{FOLDER}/example.txt"
 _FOLDER_WORDS = ("dir", "directory", "folder", "root")
-_SCALARS: dict[str, JsonValue] = {"str": "example", "int": 1, "float": 1.0, "bool": False}
+_SCALARS: dict[str, JsonValue] = {
+    **{"str": "example", "int": 1, "float": 1.0, "bool": False},
+    **{"date": "2024-01-31", "datetime": "2024-01-31T12:00:00"},
+}
 _LISTS = ("list", "List", "Sequence", "Iterable", "Collection", "MutableSequence")
 _MAPPINGS = ("dict", "Dict", "Mapping", "MutableMapping")
 
