@@ -167,6 +167,16 @@ def test_nothing_is_promoted_on_a_log_that_was_cut_together_with_its_head(projec
     assert tree(project / "workflows") == before
 
 
+def test_nothing_that_may_write_is_run_on_a_log_that_was_cut_together_with_its_head(project):
+    args = ("run", "system/count/things", "--yes", "--output", "json")
+    assert pulsus_here(project, *args).json["result"] == "two"
+    promoted(project, module("three"))
+    cut(project, 2)
+    done = pulsus_here(project, *args)
+    assert (done.code, done.json["error"]["code"]) == (1, "AUDIT_TAMPERED")
+    assert len((project / LOG).read_bytes().splitlines()) == 2
+
+
 @pytest.mark.parametrize("end", [b"\r\n", b""], ids=["converted", "emptied"])
 def test_a_spoilt_log_is_told_once_and_not_once_for_every_promotion(project, end):
     for number in range(8):

@@ -9,10 +9,7 @@ from dataclasses import replace
 
 from pulsus.core.compose.planner import params_of
 from pulsus.core.contract.kinds import stronger
-from pulsus.core.storage import chain, chain_guard
-from pulsus.core.storage.promote import os_user
 from pulsus.core.storage.target import Target
-from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
 from pulsus.errors import (
@@ -88,7 +85,7 @@ def run_promoted(
 
     Raises Denied for a tool or step that the filters leave out, NotPromoted for bytes that are not
     on record, InputNeeded for a secret without a value, ToolFailed, UsageError; for what may write
-    also ApprovalNeeded, AuditTampered and as `chain.append`, and then it did not run.
+    also ApprovalNeeded and as `Promoter.decided`, and then it did not run.
     """
     steps = steps_of(project, source)
     require_allowed(project, tool, [step for step, _ in steps.values()])
@@ -163,14 +160,12 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpe
 def _log(project: Project, tool: ToolSpec, inputs: Mapping[str, JsonValue], consent: Given) -> None:
     """Record who runs a tool that may write, before it does: unlogged, it does not run."""
     data: dict[str, JsonValue] = {
-        "by": os_user(),
         "tool": tool.id,
         "sha256": tool.sha256,
         "inputs": dict(inputs),
         "consent": consent,
     }
-    chain_guard.require_whole(project.state_dir / "audit")
-    chain.append(project.state_dir, "run", data, clock=utc_now, redactor=project.redactor)
+    project.promoter().decided("run", data)
 
 
 def _needs(arg: ArgSpec) -> bool:
