@@ -110,7 +110,8 @@ def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoRe
         raise SystemExit(outcome.exit_code)
     lines = list(_lines(outcome, options, session))
     click.echo("\n".join(lines)) if lines else None
-    _tell_run(outcome.run_id, alone=options.plan)
+    if outcome.logged:
+        _tell_run(outcome.run_id, alone=options.plan)
     for line in outcome.notes if options.plan else ():
         output.note(f"note: {line}")
     if outcome.ran:

@@ -514,7 +514,8 @@ class RouteOutcome:
     `failure` is why it ended early although there is an outcome to show (nothing fits, approval
     needed); its exit status is `exit_code`. `weights` are the configured ones. `passages` are what
     hints were taken from. `left` are candidates that an earlier run of the request left.
-    `generation` is how a module was written for the request.
+    `generation` is how a module was written for the request. Where not `logged`, nothing else knows
+    `run_id`.
     """
 
     run_id: str
@@ -538,6 +539,7 @@ class RouteOutcome:
     passages: tuple[Passage, ...] = ()
     left: tuple[Left, ...] = ()
     generation: Generation | None = None
+    logged: bool = True
 
 
 def _relative(path: Path, root: Path) -> str:

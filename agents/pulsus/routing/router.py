@@ -255,6 +255,7 @@ class Router:
         )
         return RouteOutcome(
             run_id=trace.run_id,
+            logged=trace.kept,
             intent=intent,
             decision=RouteDecision(route_id, choice.policy, tools, plan, choice.reason),
             candidates=found.candidates,
