@@ -69,6 +69,21 @@ def test_an_allowed_import_that_was_forgotten_costs_no_round(project, ask):
     assert "\nimport re\n" in candidate(project).read_text("utf-8")
 
 
+def test_a_docstring_that_was_not_closed_costs_no_round(ask):
+    unclosed = MODULE.replace('"""\n\nfrom __future__', "\nfrom __future__")
+    done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, answers=(fenced(unclosed),))
+    assert done.code == 4, done.out
+    assert done.json["generation"]["repairs"] == 0
+
+
+def test_a_checkers_finding_goes_back_with_the_line_it_means(ask):
+    counts = '    size: int = "a"\n    return {"vowels": size}'
+    answers = (fenced(module(counts=counts)), fenced(MODULE))
+    ask("generate", REQUEST, *GIVEN, *OTHER, *THIRD, *PLACE, answers=answers)
+    told = ask.asked[1]["messages"][-1]["content"]
+    assert '[assignment], in `size: int = "a"`' in told
+
+
 def test_a_proven_module_waits_for_approval_and_is_promoted_with_where_it_came_from(project, ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     assert done.code == 4, done.out

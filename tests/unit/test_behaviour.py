@@ -70,6 +70,12 @@ def test_a_model_cannot_weaken_the_examples_it_is_held_to():
     assert tool(behaviour.pinned(weak.encode(), [ECHO])).examples == (ECHO,)
 
 
+def test_lines_of_a_models_own_examples_do_not_become_prose():
+    own = '- inputs: {path: /tmp/a}\n      files: {/tmp/a: "one\\nand two\\n"}\n      output: 2'
+    source = MODULE.replace("- inputs: {text: echo}", own)
+    assert behaviour.pinned(source.encode(), [ECHO]) == behaviour.pinned(MODULE.encode(), [ECHO])
+
+
 def test_a_second_list_of_examples_is_left_for_the_gate_to_refuse():
     twice = MODULE.replace("Secrets: none", "Secrets: none\n\nExamples:\n    - inputs: {}")
     source = behaviour.pinned(twice.encode(), [ECHO])

@@ -18,6 +18,7 @@ from pulsus.core.compose.generator import Judged
 from pulsus.core.compose.guardrails import Rules
 from pulsus.core.compose.missing_imports import with_missing_imports
 from pulsus.core.compose.prompting import Refusal
+from pulsus.core.compose.unclosed import with_closed_docstring
 from pulsus.core.types import (
     BrokenTool,
     Example,
@@ -35,7 +36,9 @@ from pulsus.routing.project import Project
 
 STEP = "guardrails"
 _CASE = re.compile(r"example (\d+)\b")
+_PLACE = re.compile(r":(\d+):\d+: (?!note:)")
 _LINES = 12
+_QUOTED = 100
 _UNSEEN = (
     "an example that you were not shown gives another result: work the result out from the "
     "arguments, for every input that the request speaks of"
@@ -86,7 +89,7 @@ def judge(
     `held` is one more, of which the refusal says nothing: the model is not to see it.
     """
     seconds = project.settings.validation.ruff_seconds
-    written = code.encode("utf-8", "backslashreplace")
+    written = with_closed_docstring(code.encode("utf-8", "backslashreplace"))
     whole = with_missing_imports(written, imports_of(project.settings.generator))
     answer = without_unused_imports(whole, seconds=seconds)
     every = (*given, held) if held else tuple(given)
@@ -95,7 +98,8 @@ def judge(
     report, validated = prover.validate(source, path, project.define(source, path), {})
     if validated and (found := blind.refused(project, validated)):
         report, validated = found, None
-    refusal = None if validated else _refusal(report, given)
+    shown = _shown(answer, source, given) if held else None
+    refusal = None if validated else _refusal(report, given, source if shown is None else shown)
     return Judged(
         source=source,
         sha256=hashlib.sha256(source).hexdigest(),
@@ -104,7 +108,7 @@ def judge(
         validated=validated,
         depth=len(report.steps),
         final=report.verdict == "unverified",
-        shown=_shown(answer, source, given) if held else None,
+        shown=shown,
     )
 
 
@@ -156,12 +160,13 @@ def _step(
     return check
 
 
-def _refusal(report: ValidationReport, given: Sequence[Example]) -> Refusal:
-    """The failed step in words for the model."""
+def _refusal(report: ValidationReport, given: Sequence[Example], shown: bytes) -> Refusal:
+    """The failed step in words for the model, which sees the module as `shown`."""
     last = report.steps[-1]
     lines = tuple(line for line in last.output.splitlines() if line.strip())
     if last.step in (STEP, "ruff", "mypy") and lines:
-        return Refusal(last.step, lines[:_LINES])
+        code = shown.decode("utf-8", "replace").split("\n")
+        return Refusal(last.step, tuple(_quoted(line, code) for line in lines[:_LINES]))
     case = _CASE.search(last.message)
     failing = ""
     if case and given and int(case[1]) > len(given):
@@ -169,3 +174,11 @@ def _refusal(report: ValidationReport, given: Sequence[Example]) -> Refusal:
     if case and 0 < int(case[1]) <= len(given):
         failing = behaviour.yaml([given[int(case[1]) - 1]])
     return Refusal(last.step, (last.message, *report.warnings), last.output, failing)
+
+
+def _quoted(line: str, code: Sequence[str]) -> str:
+    """What a checker says with the line it means: small models do not count lines."""
+    place = _PLACE.search(line)
+    if place is None or int(place[1]) > len(code):
+        return line
+    return f"{line}, in `{code[int(place[1]) - 1].strip()[:_QUOTED]}`"

@@ -27,6 +27,9 @@ _DECODER = json.JSONDecoder()
 _FORM = """write '{"text": "a b"} -> {"words": 2}', or @FILE with a list as in Examples:"""
 _ANY = 'in quotes, "...", it stands for any value; as the last item of a list, for any more of them'
 _NEAR = 24
+_EXAMPLES = re.compile(
+    rf"^Examples:[ \t]*\n.*?(?=^(?:{'|'.join(docstring.SECTIONS)}):|\Z)", re.M | re.S
+)
 
 
 def parse(text: str) -> tuple[Example, ...]:
@@ -79,6 +82,8 @@ def pinned(code: bytes, given: Sequence[Example]) -> bytes:
     doc = docstring.parse(str(node.value))
     if doc.errors:
         return code
+    if given:  # whole: a line of a file in the model's own may stand at the margin, as if body
+        doc = docstring.parse(_EXAMPLES.sub("", doc.text))
     shown = given or _own(doc)
     if shown is None:
         return code

@@ -1,0 +1,27 @@
+"""A docstring that its model did not close costs no round (spec §7)."""
+
+import pytest
+
+from pulsus.core.compose.unclosed import with_closed_docstring
+from tests.generation import MODULE
+
+OPEN = MODULE.replace('"""\n\nfrom __future__', "\nfrom __future__").encode()
+
+
+def test_a_docstring_that_was_not_closed_ends_before_the_code():
+    assert OPEN.count(b'"""') == 1
+    assert with_closed_docstring(OPEN) == MODULE.encode()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        MODULE.encode(),
+        OPEN[: OPEN.index(b"from __future__")],
+        OPEN.replace(b"def run(", b"def run(("),
+        b"from __future__ import annotations\ndef run(:",
+        b"",
+    ],
+)
+def test_nothing_else_is_mended(source):
+    assert with_closed_docstring(source) == source
