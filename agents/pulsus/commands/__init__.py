@@ -1,0 +1,4 @@
+"""Which shell commands are provably reads: without a model, without running anything.
+
+`examine` finds, `classify` decides. docs/commands.md has the model and how to add a program.
+"""

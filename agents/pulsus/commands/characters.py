@@ -1,0 +1,36 @@
+"""Characters that hide what a command does: refused before anything is parsed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+LONGEST: Final = 16_384
+"""Characters of the longest command that is judged."""
+
+_ASCII = re.compile(r"[\t\n\x20-\x7e]*")
+_HIDING: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
+"""Unicode categories of what is not seen: controls, formats (zero width, bidi), odd blanks."""
+
+
+def hidden(command: str) -> tuple[str, str] | None:
+    """The first character that must not stand in a command, as `(U+XXXX, why)`, or None.
+
+    Other characters than ASCII may stand in arguments (`grep –i` is found where words are judged).
+    """
+    if len(command) > LONGEST:
+        return f"{len(command)} characters", f"longer than the {LONGEST} that are judged"
+    if _ASCII.fullmatch(command):
+        return None
+    for char in command:
+        if char in "\t\n" or " " <= char <= "~":
+            continue
+        if unicodedata.category(char) in _HIDING:
+            return f"U+{ord(char):04X}", _name(char)
+    return None
+
+
+def _name(char: str) -> str:
+    name = unicodedata.name(char, "a control character").lower()
+    return f"{name} is not seen and may separate or hide words"

@@ -1,0 +1,53 @@
+"""Inspectors of what stands inside words: SQL, redis, awk and the like (`ContentInspector`).
+
+An inspector is a function from the words it is given and the table's argument (`sql:postgres`) to
+an `Opinion`. More come from plugins through `pulsus_content_inspectors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Final, Protocol
+
+from pulsus.commands.verdict import Category
+from pulsus.record import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """Whether the content only reads, and the `rule` that says so; `word` is what decided."""
+
+    reads: bool
+    rule: str
+    word: str = ""
+    category: Category | None = None
+
+
+class ContentInspector(Protocol):
+    """Judges content. Pure, never raises for any text; what it does not know is no read."""
+
+    def __call__(self, words: tuple[str, ...], argument: str) -> Opinion: ...
+
+
+_BUILT_IN: Final[Mapping[str, str]] = {}
+"""Kind → `module:function` below `pulsus.commands.inspectors`, imported when first met."""
+
+_loaded: dict[str, ContentInspector] = {}
+
+
+def inspector(kind: str) -> ContentInspector | None:
+    """The inspector of `kind`, or None."""
+    if kind not in _loaded and kind in _BUILT_IN:
+        module, _, function = _BUILT_IN[kind].partition(":")
+        loaded = getattr(import_module(f"pulsus.commands.inspectors.{module}"), function)
+        _loaded[kind] = loaded
+    return _loaded.get(kind)
+
+
+def register(inspectors: Mapping[str, ContentInspector]) -> None:
+    """Add a plugin's inspectors. Raises ValueError for a kind that is known: none is replaced."""
+    for kind in inspectors:
+        if kind in _BUILT_IN or kind in _loaded:
+            raise ValueError(f"content inspector {kind!r} is known already")
+    _loaded.update(inspectors)

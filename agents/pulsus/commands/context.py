@@ -1,0 +1,24 @@
+"""What is known around a command that is judged: how deep it is wrapped, and whether it ends."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from pulsus.commands.tables import Tables
+from pulsus.record import dataclass
+
+DEEPEST = 3
+"""Wrappers within wrappers that are followed (`timeout 5 nice env ls`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`bounded`: something outside ends it (timeout N). `fed`: another program writes its input.
+
+    `depth`: wrappers around it.
+    """
+
+    tables: Tables = field(default_factory=Tables)
+    bounded: bool = False
+    fed: bool = False
+    depth: int = 0

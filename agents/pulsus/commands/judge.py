@@ -1,0 +1,251 @@
+"""One program call against its table: every word has to be known, and what is known has to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pulsus.commands.content import inspector
+from pulsus.commands.context import DEEPEST, Context
+from pulsus.commands.kinds import NAMES, WILD_OK, fits
+from pulsus.commands.options import Given, Parsed, Parser, Unlisted, allotted
+from pulsus.commands.table import MANY, Form, Kind, Node, Option
+from pulsus.commands.verdict import Category, Finding, Phase, Reason
+from pulsus.commands.words import ANYTHING, Word
+
+TRUSTED: Final = frozenset(
+    {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"}
+)
+"""Folders a program may be named in; elsewhere a known name may be another program."""
+
+_PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
+_WRAPS: Final = "command"
+_FOUND: Final = Word(text="{}", wild=True, head="./")
+"""What find puts in the place of `{}`: paths below where it began, one or many."""
+
+
+def judge(words: Sequence[Word], context: Context) -> Iterator[Finding]:
+    """What is found of a call: refusals, or one read. `words` are not empty."""
+    program = words[0]
+    folder, _, name = program.text.rpartition("/")
+    if program.wild or not _PROGRAM.fullmatch(name):
+        yield refusal("guard", program.text, "the program is not named by a plain word")
+        return
+    known = context.tables.get(name)
+    if known is None:
+        yield refusal("unknown", name, "no table says what it does")
+        return
+    if folder and folder not in TRUSTED:
+        rule = f"a program of that name may be another: known are those in {_folders()}"
+        yield refusal("unknown", program.text, rule, f"{name} alone would be judged")
+        return
+    yield from _node(known, words[1:], {}, context)
+
+
+def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> Finding:
+    """A finding that is no read."""
+    return Finding("write_or_unknown", Reason(phase, word, rule, instead))
+
+
+def _blocked(category: Category, word: str, rule: str, instead: str = "") -> Finding:
+    reason = Reason("non_interactive", word, rule, instead)
+    return Finding("write_or_unknown", reason, category)
+
+
+def _folders() -> str:
+    return ", ".join(sorted(TRUSTED))
+
+
+def _node(
+    node: Node, words: Sequence[Word], above: Mapping[str, Option], context: Context
+) -> Iterator[Finding]:
+    if node.never:
+        yield refusal("write", node.name, node.never)
+    if node.category is not None:
+        yield from _ends(node.category, node.name, f"{node.name} {_BLOCKS[node.category]}", context)
+    if node.never or node.category not in {None, "unbounded_stream"}:
+        return
+    parser = Parser(node, above, stop_at_first=_picks(node))
+    try:
+        parsed = parser.parse(words)
+    except Unlisted as error:
+        # What was read before may already say that it needs a terminal.
+        yield from _categories(node, parser.given, context)
+        yield refusal("write", error.word, error.rule)
+        return
+    yield from _categories(node, parsed.given, context)
+    yield from _values(parsed, node, context)
+    if node.subcommands and parsed.operands:
+        yield from _subcommand(node, parsed, parser, context)
+        return
+    yield from _needs(node, parsed, context)
+    yield from _operands(node, parsed, context)
+    yield _reads(node)
+
+
+def _picks(node: Node) -> bool:
+    """Whether words behind the first operand belong to a subcommand with options of its own."""
+    return bool(node.subcommands)
+
+
+def _reads(node: Node) -> Finding:
+    if node.conditional:
+        return Finding("read_only_conditional", Reason("content", node.name, node.conditional))
+    return Finding(
+        "read_only_certain", Reason("allow", node.name, "only reads, and ends by itself")
+    )
+
+
+_BLOCKS: Final[Mapping[Category, str]] = {
+    "tty_flag": "asks for a terminal",
+    "pager": "waits for keys",
+    "unbounded_stream": "does not end by itself",
+    "interactive_repl": "opens a prompt",
+}
+
+
+def _ends(category: Category, word: str, rule: str, context: Context) -> Iterator[Finding]:
+    if category == "unbounded_stream" and context.bounded:
+        return
+    instead = "timeout N before it would end it" if category == "unbounded_stream" else ""
+    yield _blocked(category, word, rule, instead)
+
+
+def _categories(node: Node, given: Sequence[Given], context: Context) -> Iterator[Finding]:
+    for one in given:
+        if one.option.category is not None:
+            rule = f"{node.name} {_BLOCKS[one.option.category]} with it"
+            yield from _ends(one.option.category, one.name, rule, context)
+
+
+def _values(parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
+    for one in parsed.given:
+        if one.option.kind is not None and one.values:
+            yield from _kind(one.option.kind, one.values, node, context, one.name)
+
+
+def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+    names = {one.name for one in parsed.given}
+    for need in node.needs:
+        if names & need.one_of or names & need.unless:
+            continue
+        word = node.name
+        if need.category is None:
+            yield refusal("allow", word, need.why)
+        else:
+            yield from _ends(need.category, word, need.why, context)
+
+
+def _subcommand(node: Node, parsed: Parsed, parser: Parser, context: Context) -> Iterator[Finding]:
+    word = parsed.operands[0]
+    child = None if word.wild else node.subcommands.get(word.text)
+    if child is None:
+        why = node.refused.get(
+            word.text, f"not a subcommand that {node.name} is known to read with"
+        )
+        yield refusal("write", word.text, why)
+        return
+    # Options of a permuting parser may follow the subcommand too; others only where a table says.
+    inherited = parser.known if node.style == "gnu" else parser.above
+    yield from _node(child, parsed.operands[1:], inherited, context)
+
+
+def _operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+    operands = parsed.operands
+    if not operands and (node.bare or (not node.forms and not node.subcommands)):
+        return
+    if node.subcommands and not operands:
+        yield refusal("allow", node.name, "without a subcommand it is not known to read")
+        return
+    names = {one.name for one in parsed.given}
+    forms = [f for f in node.forms if not f.when or f.when & names]
+    chosen = [f for f in forms if f.when] or forms
+    wrong: Finding | None = None
+    for form in chosen:
+        found = list(_form(form, parsed, node, context))
+        if all(f.is_read for f in found):
+            yield from found
+            return
+        wrong = wrong or next(f for f in found if not f.is_read)
+    word = operands[0].text if operands else node.name
+    yield wrong or refusal("allow", word, f"{node.name} is known to read without operands only")
+
+
+def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
+    operands = parsed.operands
+    at = 0
+    for kind, count in zip(form.kinds, allotted(form.kinds, len(operands)), strict=True):
+        words = operands[at : at + count]
+        if len(words) < kind.least:
+            yield refusal("allow", node.name, f"an operand is missing: {_shown(kind)}")
+            return
+        yield from _kind(kind, words, node, context, node.name)
+        at += count
+    if at < len(operands):
+        yield refusal("allow", operands[at].text, f"one operand more than {node.name} reads with")
+    if any(word.wild for word in operands) and not _takes_any(form):
+        rule = "it stands for any number of words here"
+        yield refusal("allow", next(w.text for w in operands if w.wild), rule)
+    if form.category is not None:
+        yield from _ends(form.category, node.name, form.why or _BLOCKS[form.category], context)
+
+
+def _takes_any(form: Form) -> bool:
+    """Whether any number of file names fits, wherever they begin."""
+    return form.kinds[-1].most == MANY and all(kind.name in WILD_OK for kind in form.kinds)
+
+
+def _kind(
+    kind: Kind, words: Sequence[Word], node: Node, context: Context, near: str
+) -> Iterator[Finding]:
+    if kind.name in NAMES:
+        for word in words:
+            if not fits(word, kind):
+                yield refusal("allow", word.text, f"{near} reads with {_shown(kind)} here")
+        return
+    if not words:
+        return
+    if kind.name == _WRAPS:
+        yield from _wrapped(kind, words, node, context)
+        return
+    yield from _content(kind, words)
+
+
+def _wrapped(kind: Kind, words: Sequence[Word], node: Node, context: Context) -> Iterator[Finding]:
+    if context.depth >= DEEPEST:
+        yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
+        return
+    if kind.argument == "fed":
+        words = (*words, ANYTHING)
+    if kind.argument == ";":
+        words = tuple(_FOUND if word.text == "{}" else word for word in words)
+    bounded = context.bounded or node.bounds
+    inner = replace(context, depth=context.depth + 1, bounded=bounded)
+    yield from judge(words, inner)
+
+
+def _content(kind: Kind, words: Sequence[Word]) -> Iterator[Finding]:
+    inspect = inspector(kind.name)
+    wild = next((w for w in words if w.wild), None)
+    if inspect is None:
+        yield refusal("content", words[0].text, f"nothing here can judge {kind.name}")
+        return
+    if wild is not None:
+        yield refusal("content", wild.text, f"{kind.name} has to be one literal word")
+        return
+    opinion = inspect(tuple(word.text for word in words), kind.argument)
+    reason = Reason("content", opinion.word or words[0].text, opinion.rule)
+    if opinion.reads and opinion.category is None:
+        yield Finding("read_only_conditional", reason)
+    else:
+        yield Finding("write_or_unknown", reason, opinion.category)
+
+
+def _shown(kind: Kind) -> str:
+    if kind.name == "literal":
+        return " or ".join(sorted(kind.literals))
+    if kind.name == "pattern":
+        return f"/{kind.argument}/"
+    return f"a {kind.name}"

@@ -1,0 +1,183 @@
+"""The words behind a program or subcommand, told apart as its own option parser would.
+
+Exact spellings only: getopt's abbreviations (`--outp`) are options nobody listed. Clusters (`-fu`)
+are read letter by letter until one takes a value (`-oFILE`).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+
+from pulsus.commands.table import Kind, Node, Option
+from pulsus.commands.words import Word
+from pulsus.record import dataclass
+
+
+class Unlisted(Exception):
+    """An option no table lists: the `word`, the `rule`."""
+
+    def __init__(self, word: str, rule: str) -> None:
+        super().__init__(f"{word}: {rule}")
+        self.word, self.rule = word, rule
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One option as given: its `name` as listed, what it is, and its `value` if it takes one.
+
+    For a kind that takes several words (`command;`) they are in `values`.
+    """
+
+    name: str
+    option: Option
+    values: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Options in order, operands, and where the operands' own words began (`rest`)."""
+
+    given: tuple[Given, ...]
+    operands: tuple[Word, ...]
+    ended: bool = False
+    """Whether `--` stood before all of the operands."""
+
+
+class Parser:
+    """Reads `words` by the options of `node` and those that hold `everywhere` above it."""
+
+    def __init__(self, node: Node, above: Mapping[str, Option], *, stop_at_first: bool) -> None:
+        self.node = node
+        self.above: Mapping[str, Option] = {**above, **node.everywhere}
+        self.known: Mapping[str, Option] = {**self.above, **node.options}
+        self.stop = stop_at_first or node.style == "posix"
+        self.given: list[Given] = []
+        self.operands: list[Word] = []
+
+    def parse(self, words: Sequence[Word]) -> Parsed:
+        """Raises Unlisted at the first option that is not known."""
+        at, ended = 0, False
+        while at < len(words):
+            word = words[at]
+            if not ended and word.text == "--" and self.node.style != "dash" and not word.wild:
+                ended, at = not self.operands, at + 1
+                self.operands += words[at:]
+                break
+            used = self._option(words, at)
+            if used:
+                at += used
+                continue
+            if self.stop:
+                self.operands += words[at:]
+                break
+            self.operands.append(word)
+            at += 1
+        return Parsed(tuple(self.given), tuple(self.operands), ended)
+
+    def _option(self, words: Sequence[Word], at: int) -> int:
+        """How many words the option at `at` takes; 0 where it is an operand."""
+        word = words[at]
+        if word.wild and not word.head:
+            self._wild(word)
+            return 0
+        start = word.head if word.wild else word.text
+        if self.node.style == "dash" and (exact := self.known.get(start)) and not word.wild:
+            return self._taken(start, exact, None, words, at)
+        if self.node.plus and start[:1] == "+" and start in self.known:
+            return self._taken(start, self.known[start], None, words, at)
+        if unicodedata.category(start[:1] or " ") == "Pd" and not start.isascii():
+            raise Unlisted(word.text, "a dash or letter in it is none that programs know")
+        if start[:1] != "-" or start == "-":
+            return 0
+        if self.node.numeric and start[1:].isdigit() and not word.wild:
+            return 1
+        if self.node.style == "dash":
+            raise self._unlisted(start)
+        if start.startswith("--"):
+            return self._long(words, at)
+        return self._cluster(words, at)
+
+    def _wild(self, word: Word, *, value: bool = False) -> None:
+        """A file may be called like an option: fine only where no option does harm.
+
+        Where options are whole words, none is called `*.txt` or `a*`. Of several names that a value
+        stands for, the second is an operand.
+        """
+        whole = self.node.style == "dash" and ("." in word.tail or word.head not in {"", "-"})
+        if not (self.node.harmless or whole) and (not value or not word.head):
+            raise Unlisted(word.text, "a file name that it stands for can be taken for an option")
+
+    def _long(self, words: Sequence[Word], at: int) -> int:
+        word = words[at]
+        name, equals, value = word.text.partition("=")
+        option = self.known.get(name)
+        if option is None or (word.wild and "=" not in word.head):
+            raise self._unlisted(name)
+        if not equals:
+            return self._taken(name, option, None, words, at)
+        if option.takes == "none":
+            raise Unlisted(word.text, f"{name} takes no value")
+        head = word.head.partition("=")[2]
+        return self._taken(name, option, Word(value, word.wild, head, word.tail), words, at)
+
+    def _cluster(self, words: Sequence[Word], at: int) -> int:
+        word = words[at]
+        text = word.text
+        for place in range(1, len(text)):
+            name = f"-{text[place]}"
+            option = self.known.get(name)
+            if option is None or (word.wild and place >= len(word.head)):
+                raise self._unlisted(name if len(text) == 2 else f"{name} in {text}", name)
+            rest = text[place + 1 :]
+            if option.takes != "none" and rest:
+                value = Word(rest, word.wild, word.head[place + 1 :], word.tail)
+                return self._taken(name, option, value, words, at)
+            if option.takes == "value":
+                return self._taken(name, option, None, words, at)
+            self.given.append(Given(name, option))
+        return 1
+
+    def _taken(
+        self, name: str, option: Option, value: Word | None, words: Sequence[Word], at: int
+    ) -> int:
+        if option.takes == "none" or (option.takes == "attached" and value is None):
+            self.given.append(Given(name, option))
+            return 1
+        if value is not None:
+            self.given.append(Given(name, option, (value,)))
+            return 1
+        kind = option.kind
+        if kind is not None and kind.name == "command" and kind.argument == ";":
+            return self._until_semicolon(name, option, words, at)
+        if at + 1 >= len(words):
+            raise Unlisted(name, "the value it takes is missing")
+        if words[at + 1].wild:
+            self._wild(words[at + 1], value=True)
+        self.given.append(Given(name, option, (words[at + 1],)))
+        return 2
+
+    def _until_semicolon(self, name: str, option: Option, words: Sequence[Word], at: int) -> int:
+        """find -exec: up to `;`, or to `+` behind `{}`."""
+        for end in range(at + 1, len(words)):
+            text = words[end].text
+            if text == ";" or (text == "+" and words[end - 1].text == "{}"):
+                self.given.append(Given(name, option, tuple(words[at + 1 : end])))
+                return end - at + 1
+        raise Unlisted(name, "the command it runs does not end with ; or +")
+
+    def _unlisted(self, shown: str, name: str = "") -> Unlisted:
+        why = self.node.refused.get(name or shown)
+        if why:
+            return Unlisted(shown, why)
+        return Unlisted(shown, f"not an option that {self.node.name} is known to read with")
+
+
+def allotted(kinds: Sequence[Kind], count: int) -> Iterator[int]:
+    """How many of `count` operands each kind takes, the first as many as the others leave."""
+    owed = sum(kind.least for kind in kinds)
+    for kind in kinds:
+        owed -= kind.least
+        take = max(kind.least, min(kind.most, count - owed))
+        yield take
+        count -= take

@@ -1,0 +1,199 @@
+"""A command line as stages of literal words, by tree-sitter's bash grammar.
+
+Only node kinds named here may occur, and between the nodes only blanks: an unknown kind, an error
+or a gap is refused, never guessed at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from pulsus.commands.words import Unreadable, Word, unquoted
+from pulsus.record import dataclass
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+DEEPEST: Final = 12
+"""Groups within groups that are followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """`fd` (empty where none is written), operator and target of a redirection."""
+
+    fd: str
+    operator: str
+    target: Word
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One program call: `assignments` are `(name, value)` before it; `fed` from a pipe."""
+
+    words: tuple[Word, ...]
+    assignments: tuple[tuple[str, str], ...] = ()
+    fed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Everything a command line would run, in order; `stages` of pipes, lists and groups alike."""
+
+    stages: tuple[Stage, ...]
+    redirects: tuple[Redirect, ...] = ()
+    compound: bool = False
+
+
+_WORDS: Final = frozenset({"word", "string", "raw_string", "concatenation", "number"})
+_STRUCTURE: Final = {
+    "program": frozenset({";", "\n"}),
+    "list": frozenset({"&&", "||"}),
+    "pipeline": frozenset({"|"}),
+    "compound_statement": frozenset({"{", "}", ";", "\n"}),
+    "subshell": frozenset({"(", ")", ";", "\n"}),
+    "negated_command": frozenset({"!"}),
+    "redirected_statement": frozenset(),
+}
+"""Node kinds that hold commands, each with the marks that may stand in it."""
+
+
+def read(command: str) -> Script:
+    """What `command` would run. Raises Unreadable where that cannot be known by reading."""
+    source = command.encode()
+    root = _parser().parse(source).root_node
+    if root.has_error:
+        raise Unreadable(_near(root, source), "not understood as a shell command")
+    reading = _Reading(source)
+    reading.structure(root, fed=False, depth=0)
+    if not reading.stages:
+        raise Unreadable(command.strip(), "there is no command in it")
+    return Script(
+        stages=tuple(reading.stages),
+        redirects=tuple(reading.redirects),
+        compound=len(reading.stages) > 1,
+    )
+
+
+@cache
+def _parser() -> Parser:
+    # Late: needed only once a command is judged.
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def _near(root: Node, source: bytes) -> str:
+    node = root
+    while True:
+        wrong = next((c for c in node.children if c.has_error or c.is_missing), None)
+        if wrong is None:
+            return source[node.start_byte : node.end_byte].decode()[:40]
+        node = wrong
+
+
+class _Reading:
+    """Collects stages and redirects while the tree is walked."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.stages: list[Stage] = []
+        self.redirects: list[Redirect] = []
+
+    def text(self, node: Node) -> str:
+        return self.source[node.start_byte : node.end_byte].decode()
+
+    def structure(self, node: Node, *, fed: bool, depth: int) -> None:
+        if node.type == "command":
+            self.command(node, fed=fed)
+            return
+        if node.type == "test_command":
+            self.test(node, fed=fed)
+            return
+        marks = _STRUCTURE.get(node.type)
+        if marks is None or depth > DEEPEST:
+            raise Unreadable(self.text(node)[:40], f"{_plain(node.type)} is not followed")
+        first = True
+        for child in self.children(node):
+            if child.type in marks:
+                continue
+            if child.type == "file_redirect" and node.type == "redirected_statement":
+                self.redirects.append(self.redirect(child))
+            else:
+                piped = node.type == "pipeline" and not first
+                self.structure(child, fed=fed or piped, depth=depth + 1)
+            first = False
+
+    def children(self, node: Node) -> Iterator[Node]:
+        """The children of `node`. Raises Unreadable for text that is in none of them."""
+        at = node.start_byte
+        for child in node.children:
+            self.blank(at, child.start_byte)
+            at = child.end_byte
+            yield child
+        self.blank(at, node.end_byte)
+
+    def blank(self, start: int, end: int) -> None:
+        between = self.source[start:end].replace(b"\\\n", b"")
+        if between.strip(b" \t\n"):
+            raise Unreadable(between.decode(errors="replace")[:40], "not understood")
+
+    def command(self, node: Node, *, fed: bool) -> None:
+        words: list[Word] = []
+        assignments: list[tuple[str, str]] = []
+        for child in self.children(node):
+            if child.type == "command_name" or child.type in _WORDS:
+                words.append(unquoted(self.text(child)))
+            elif child.type == "variable_assignment":
+                assignments.append(self.assignment(child))
+            elif child.type == "file_redirect":
+                self.redirects.append(self.redirect(child))
+            elif child.type in {"==", "=~"}:
+                words.append(Word(self.text(child)))
+            else:
+                raise Unreadable(self.text(child)[:40], f"{_plain(child.type)} is not followed")
+        self.stages.append(Stage(tuple(words), tuple(assignments), fed))
+
+    def assignment(self, node: Node) -> tuple[str, str]:
+        name, _, value = self.text(node).partition("=")
+        word = unquoted(value)
+        if not name.isidentifier() or word.wild:
+            raise Unreadable(self.text(node), "an assignment that is not followed")
+        return name, word.text
+
+    def test(self, node: Node, *, fed: bool) -> None:
+        """`[ … ]` is the program `[`; `[[ … ]]` is shell syntax of its own and refused."""
+        source = self.text(node)
+        if source.startswith("[["):
+            raise Unreadable(source[:40], "a shell's own test is not followed: use [ … ] or test")
+        words = [unquoted(self.text(leaf)) for leaf in self.leaves(node)]
+        self.stages.append(Stage(tuple(words), (), fed))
+
+    def leaves(self, node: Node) -> Iterator[Node]:
+        for child in self.children(node):
+            if child.type in _WORDS or not child.children:
+                yield child
+            elif child.type in {"unary_expression", "binary_expression", "negation_expression"}:
+                yield from self.leaves(child)
+            else:
+                raise Unreadable(self.text(child)[:40], f"{_plain(child.type)} is not followed")
+
+    def redirect(self, node: Node) -> Redirect:
+        fd, operator, target = "", "", None
+        for child in self.children(node):
+            if child.type == "file_descriptor":
+                fd = self.text(child)
+            elif child.type in _WORDS:
+                target = unquoted(self.text(child))
+            else:
+                operator = self.text(child)
+        if target is None:
+            raise Unreadable(self.text(node), "a redirection without a plain target")
+        return Redirect(fd, operator, target)
+
+
+def _plain(kind: str) -> str:
+    return kind.replace("_", " ")

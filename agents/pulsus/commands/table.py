@@ -1,0 +1,279 @@
+"""What is known of one program: its options, operands and subcommands (docs/commands.md).
+
+Everything is an allow-list: an option, an operand or a subcommand that a table does not name makes
+the command a write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Literal, get_args
+
+from pulsus.commands.verdict import Category
+from pulsus.record import dataclass
+
+Style = Literal["gnu", "posix", "dash"]
+"""How options are written. gnu: clusters, `--long[=value]`, anywhere among the operands; posix: the
+same, but the first operand ends them; dash: every option is one word such as `-name`."""
+
+Takes = Literal["none", "value", "attached"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a word has to be. `name` is a kind (`kinds.py`), a set of `literals` or a `pattern`."""
+
+    name: str
+    argument: str = ""
+    literals: frozenset[str] = frozenset()
+    pattern: re.Pattern[str] | None = None
+    least: int = 1
+    most: int = 1
+    """`least` to `most` words; `MANY` for no limit."""
+
+
+MANY = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option. `category` is what the command becomes with it (streams, asks, pages)."""
+
+    takes: Takes = "none"
+    kind: Kind | None = None
+    category: Category | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An allowed sequence of operands; with `when`, tried only if one of those options is given."""
+
+    kinds: tuple[Kind, ...]
+    when: frozenset[str] = frozenset()
+    category: Category | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """`one_of` these options has to be given, `unless` another is; else the command is `category`,
+    or, where that is None, not known to be a read."""
+
+    one_of: frozenset[str]
+    unless: frozenset[str]
+    category: Category | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A program or one of its subcommands.
+
+    `harmless` says that none of its options does harm, so a file name read as one does none.
+    `conditional` makes a read of it `read_only_conditional`. `never` is a refusal of every call.
+    `bounds` says that what it runs is ended by it (timeout).
+    """
+
+    name: str
+    style: Style = "gnu"
+    options: Mapping[str, Option] = field(default_factory=dict)
+    everywhere: Mapping[str, Option] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    forms: tuple[Form, ...] = ()
+    needs: tuple[Need, ...] = ()
+    subcommands: Mapping[str, Node] = field(default_factory=dict)
+    bare: bool = False
+    numeric: bool = False
+    plus: bool = False
+    harmless: bool = False
+    conditional: str = ""
+    category: Category | None = None
+    never: str = ""
+    bounds: bool = False
+    rewrite: str = ""
+
+
+class BadTable(ValueError):
+    """A table that cannot be read; the text names the key and what is wrong."""
+
+
+_NODE_KEYS = {
+    *("style", "flags", "values", "attached", "streams", "pages", "asks", "terminal"),
+    *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
+    *("harmless", "conditional", "category", "never", "bounds", "rewrite"),
+}
+_TOP_KEYS = {"program", "source", "summary", "examples"}
+_CATEGORY_KEYS: Mapping[str, Category] = {
+    "streams": "unbounded_stream",
+    "pages": "pager",
+    "asks": "interactive_repl",
+    "terminal": "tty_flag",
+}
+
+
+def node(raw: Mapping[str, object], name: str, *, top: bool = False) -> Node:
+    """The node that `raw` (parsed YAML) describes. Raises BadTable."""
+    allowed = _NODE_KEYS | (_TOP_KEYS if top else set())
+    for key in raw:
+        if key not in allowed:
+            raise BadTable(f"{name}: unknown key {key!r}; known are {', '.join(sorted(allowed))}")
+    style = raw.get("style", "gnu")
+    if style not in get_args(Style):
+        raise BadTable(f"{name}: style {style!r} is none of {', '.join(get_args(Style))}")
+    return Node(
+        name=name,
+        style=style,  # type: ignore[arg-type]  # checked above
+        options=_options(raw, name),
+        everywhere=_options(_mapping(raw, "everywhere", name), f"{name}: everywhere"),
+        refused=_refused(raw, name),
+        forms=_forms(raw, name),
+        needs=tuple(_need(n, name) for n in _list(raw, "needs", name)),
+        subcommands=_subcommands(raw, name),
+        bare=_flag(raw, "bare", name),
+        numeric=_flag(raw, "numeric", name),
+        plus=_flag(raw, "plus", name),
+        harmless=_flag(raw, "harmless", name),
+        conditional=_text(raw, "conditional", name),
+        category=_category(raw, name),
+        never=_text(raw, "never", name),
+        bounds=_flag(raw, "bounds", name),
+        rewrite=_text(raw, "rewrite", name),
+    )
+
+
+def _options(raw: Mapping[str, object], name: str) -> dict[str, Option]:
+    found: dict[str, Option] = {}
+    for key, category in (("flags", None), *_CATEGORY_KEYS.items()):
+        for word in _text(raw, key, name).split():
+            _add(found, word, Option(category=category), name)
+    for key in ("values", "attached"):
+        takes: Takes = "value" if key == "values" else "attached"
+        for words, kind in _mapping(raw, key, name).items():
+            option = Option(takes, kind_of(str(kind), name))
+            for word in words.split():
+                category = found[word].category if word in found else None
+                found.pop(word, None)
+                _add(found, word, Option(option.takes, option.kind, category), name)
+    return found
+
+
+def _add(found: dict[str, Option], word: str, option: Option, name: str) -> None:
+    if not word.startswith(("-", "+", "(", ")", "!", ",", "\\")):
+        raise BadTable(f"{name}: option {word!r} does not begin with a dash")
+    if word in found:
+        raise BadTable(f"{name}: option {word} is given twice")
+    found[word] = option
+
+
+def _refused(raw: Mapping[str, object], name: str) -> dict[str, str]:
+    out = {}
+    for words, why in _mapping(raw, "refused", name).items():
+        out.update(dict.fromkeys(words.split(), str(why)))
+    return out
+
+
+def _forms(raw: Mapping[str, object], name: str) -> tuple[Form, ...]:
+    return tuple(_form(f, name) for f in _list(raw, "operands", name))
+
+
+def _form(raw: object, name: str) -> Form:
+    if isinstance(raw, list):
+        return Form(tuple(kind_of(str(k), name) for k in raw))
+    if not isinstance(raw, Mapping) or set(raw) - {"words", "when", "category", "why"}:
+        raise BadTable(f"{name}: operands hold lists of kinds, or words/when/category/why")
+    return Form(
+        kinds=tuple(kind_of(str(k), name) for k in _list(raw, "words", name)),
+        when=frozenset(_text(raw, "when", name).split()),
+        category=_category(raw, name),
+        why=_text(raw, "why", name),
+    )
+
+
+def _need(raw: object, name: str) -> Need:
+    if not isinstance(raw, Mapping) or set(raw) - {"one_of", "unless", "else", "why"}:
+        raise BadTable(f"{name}: a need has one_of, unless, else and why")
+    return Need(
+        one_of=frozenset(_text(raw, "one_of", name).split()),
+        unless=frozenset(_text(raw, "unless", name).split()),
+        category=_category(raw, name, "else"),
+        why=_text(raw, "why", name),
+    )
+
+
+def _subcommands(raw: Mapping[str, object], name: str) -> dict[str, Node]:
+    out: dict[str, Node] = {}
+    for words, child in _mapping(raw, "subcommands", name).items():
+        if not isinstance(child, Mapping):
+            raise BadTable(f"{name} {words}: a subcommand is a mapping ({{}} for one without more)")
+        for word in words.split():
+            if word in out:
+                raise BadTable(f"{name}: subcommand {word} is given twice")
+            out[word] = node(child, f"{name} {word}")
+    return out
+
+
+_QUANTIFIED = re.compile(r"(?P<kind>.+?)(?P<many>[?*+])?", re.DOTALL)
+_MANY = {"": (1, 1), "?": (0, 1), "*": (0, MANY), "+": (1, MANY)}
+
+
+def kind_of(text: str, name: str) -> Kind:
+    """`path*`, `sql:postgres`, `=up|=down`, `/[0-9]+/?` and the like. Raises BadTable."""
+    found = _QUANTIFIED.fullmatch(text)
+    if found is None:
+        raise BadTable(f"{name}: an empty kind")
+    kind, (least, most) = found["kind"], _MANY[found["many"] or ""]
+    if kind.startswith("/"):
+        if not kind.endswith("/") or len(kind) < 3:
+            raise BadTable(f"{name}: pattern {text!r} does not end with a slash")
+        return Kind(
+            "pattern", kind[1:-1], pattern=_compiled(kind[1:-1], name), least=least, most=most
+        )
+    if kind.startswith("="):
+        literals = frozenset(word.removeprefix("=") for word in kind.split("|"))
+        return Kind("literal", kind, literals=literals, least=least, most=most)
+    base, _, argument = kind.partition(":")
+    return Kind(base, argument, least=least, most=most)
+
+
+def _compiled(pattern: str, name: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise BadTable(f"{name}: pattern {pattern!r}: {error}") from error
+
+
+def _mapping(raw: Mapping[str, object], key: str, name: str) -> Mapping[str, object]:
+    value = raw.get(key, {})
+    if not isinstance(value, Mapping) or not all(isinstance(k, str) for k in value):
+        raise BadTable(f"{name}: {key} is not a mapping of words")
+    return value
+
+
+def _list(raw: Mapping[str, object], key: str, name: str) -> list[object]:
+    value = raw.get(key, [])
+    if not isinstance(value, list):
+        raise BadTable(f"{name}: {key} is not a list")
+    return value
+
+
+def _text(raw: Mapping[str, object], key: str, name: str) -> str:
+    value = raw.get(key, "")
+    if not isinstance(value, str):
+        raise BadTable(f"{name}: {key} is not a text: {value!r}")
+    return value
+
+
+def _flag(raw: Mapping[str, object], key: str, name: str) -> bool:
+    value = raw.get(key, False)
+    if not isinstance(value, bool):
+        raise BadTable(f"{name}: {key} is neither true nor false: {value!r}")
+    return value
+
+
+def _category(raw: Mapping[str, object], name: str, key: str = "category") -> Category | None:
+    value = raw.get(key)
+    if value is None or value in get_args(Category):
+        return value  # type: ignore[return-value]  # one of the literals
+    raise BadTable(f"{name}: {key} {value!r} is none of {', '.join(get_args(Category))}")

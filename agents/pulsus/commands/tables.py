@@ -1,0 +1,85 @@
+"""Where tables come from: one YAML file a program, read when that program is first judged.
+
+Effect: reads files. `tables/NAME.yaml` here, then what plugins and the project add; a folder that
+is searched earlier wins, so a project can replace what ships. A file may say `same_as: OTHER`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from pulsus.commands.table import BadTable, Node, node
+
+SHIPPED: Final = Path(__file__).parent / "tables"
+_NAME = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
+
+
+class Tables:
+    """Programs known by `folders`, the first that knows one wins. Not changed once read."""
+
+    def __init__(self, folders: Sequence[Path] = ()) -> None:
+        self.folders = (*folders, SHIPPED)
+        self._known: dict[str, Node | None] = {}
+
+    def get(self, program: str) -> Node | None:
+        """What is known of `program` (a name without folders), or None.
+
+        Raises BadTable for a file that is no table: nothing is judged by half of one.
+        """
+        if program not in self._known:
+            self._known[program] = self._read(program)
+        return self._known[program]
+
+    def names(self) -> list[str]:
+        """Every program that is known, sorted."""
+        found = {_program(file) for folder in self.folders for file in folder.glob("*.yaml")}
+        return sorted(found)
+
+    def raw(self, program: str) -> Mapping[str, object] | None:
+        """The parsed file of `program` itself (`same_as` not followed), or None."""
+        if not _NAME.fullmatch(program):
+            return None
+        for folder in self.folders:
+            file = folder / f"{_file(program)}.yaml"
+            if file.is_file():
+                return _parsed(file)
+        return None
+
+    def _read(self, program: str) -> Node | None:
+        raw = self.raw(program)
+        if raw is None:
+            return None
+        if "same_as" in raw:
+            other = str(raw["same_as"])
+            found = self.raw(other)
+            if found is None or "same_as" in found:
+                raise BadTable(f"{program}: same_as {other!r} is not a table of its own")
+            raw = found
+        elif raw.get("program") != program:
+            raise BadTable(f"{program}: its file says program {raw.get('program')!r}")
+        return node(raw, program, top=True)
+
+
+def _file(program: str) -> str:
+    return "bracket" if program == "[" else program
+
+
+def _program(file: Path) -> str:
+    return "[" if file.stem == "bracket" else file.stem
+
+
+def _parsed(file: Path) -> Mapping[str, object]:
+    # Late: a warm route imports no YAML.
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        raw = yaml.load(file.read_text(encoding="utf-8"), Loader=loader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadTable(f"{file}: {error}") from error
+    if not isinstance(raw, Mapping):
+        raise BadTable(f"{file}: not a mapping")
+    return raw

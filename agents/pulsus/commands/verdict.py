@@ -1,0 +1,72 @@
+"""What is said of a command (contracts: `pulsus commands classify`)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pulsus.record import dataclass
+
+Intent = Literal["read_only_certain", "read_only_conditional", "write_or_unknown"]
+Category = Literal["tty_flag", "pager", "unbounded_stream", "interactive_repl"]
+Phase = Literal[
+    "characters",
+    "sensitive",
+    "parse",
+    "guard",
+    "non_interactive",
+    "write",
+    "allow",
+    "content",
+    "unknown",
+]
+"""Where a verdict was reached, in the order they are asked (assistant architecture §2.6, §6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why: the `phase`, the `word` that decided, the `rule` in a sentence, and, where there is
+    something that would be allowed, how (`instead`)."""
+
+    phase: Phase
+    word: str
+    rule: str
+    instead: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.word}: {self.rule}" if self.word else self.rule
+        return f"{text}; {self.instead}" if self.instead else text
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one part of a command is: what a rule, a table or an inspector answers.
+
+    `category` is set where it needs a terminal or need not end; such a finding is no read.
+    """
+
+    intent: Intent
+    reason: Reason
+    category: Category | None = None
+
+    @property
+    def is_read(self) -> bool:
+        return self.intent != "write_or_unknown" and self.category is None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer for a whole command.
+
+    `allow` is true only for a command that may run through the read tool as it stands. `risk` is
+    0 (read) to 3; `sensitive` says that it touches secrets; `rewrite` is another command that was
+    judged and is allowed, offered in place of this one.
+    """
+
+    command: str
+    allow: bool
+    intent: Intent
+    category: Category | None
+    risk: int
+    sensitive: bool
+    reason: Reason
+    rewrite: str | None = None

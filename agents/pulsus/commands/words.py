@@ -1,0 +1,153 @@
+"""Words of a shell command as the shell will see them, or why they cannot be known.
+
+A word is taken apart here by POSIX quoting alone, from the exact bytes the parser called one word;
+what does not come out as a literal is refused. Parser and unquoter have to agree on where it ends.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pulsus.record import dataclass
+
+
+class Unreadable(Exception):
+    """What stands there is not known before it runs. `word` is the text, `rule` the reason."""
+
+    def __init__(self, word: str, rule: str) -> None:
+        super().__init__(f"{word}: {rule}")
+        self.word, self.rule = word, rule
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a command.
+
+    `text` is the word after quoting was removed. `wild` says that unquoted `*`, `?` or `[` make it
+    stand for any number of file names, or that another program fills it in; then `head` and `tail`
+    are the literal text before the first and after the last of them.
+    """
+
+    text: str
+    wild: bool = False
+    head: str = ""
+    tail: str = ""
+
+    @property
+    def may_be_option(self) -> bool:
+        """Whether a program can take it for an option."""
+        return self.head[:1] in {"", "-"} if self.wild else self.text[:1] == "-"
+
+
+ANYTHING: Final = Word(text="*", wild=True)
+"""A word that something else fills in: what xargs reads."""
+
+_PLAIN = re.compile(r"[^\s\\'\"$`*?\[{}~!#;&|<>()]+")
+_BRACES = re.compile(r"\{[^{}]*(,|\.\.)[^{}]*\}")
+_STRING_PLAIN = re.compile(r"[^\"\\$`]+")
+
+
+def unquoted(source: str) -> Word:
+    """The word that `source`, one shell word as written, stands for.
+
+    Raises Unreadable where it is no literal: an expansion, a substitution, braces, or quotes that
+    do not end.
+    """
+    out: list[str] = []
+    wild: list[int] = []
+    bare = _Bare(source)
+    at = 0
+    while at < len(source):
+        at = _step(source, at, out, wild, bare)
+    text = "".join(out)
+    if _BRACES.search(bare.text):
+        raise Unreadable(source, "braces stand for other words")
+    if not wild:
+        return Word(text)
+    return Word(text, wild=True, head=text[: wild[0]], tail=text[wild[-1] + 1 :])
+
+
+class _Bare:
+    """What of the word is not quoted, with a NUL for what is: where braces are looked for."""
+
+    def __init__(self, source: str) -> None:
+        self.source, self.text = source, ""
+
+
+def _step(source: str, at: int, out: list[str], wild: list[int], bare: _Bare) -> int:
+    plain = _PLAIN.match(source, at)
+    if plain:
+        out.append(plain[0])
+        bare.text += plain[0]
+        return plain.end()
+    char = source[at]
+    if char == "\\":
+        return _escaped(source, at, out, bare)
+    if char == "'":
+        return _single(source, at, out, bare)
+    if char == '"':
+        return _double(source, at, out, bare)
+    if char in "$`":
+        return _dollar(source, at, out, bare)
+    if char in " \t\r\n;&|<>()":
+        raise Unreadable(source, "the parser and the shell may differ on where this word ends")
+    if char in "*?[":
+        wild.append(sum(map(len, out)))
+    out.append(char)
+    bare.text += char
+    return at + 1
+
+
+def _escaped(source: str, at: int, out: list[str], bare: _Bare) -> int:
+    if at + 1 == len(source):
+        raise Unreadable(source, "a backslash with nothing behind it")
+    if source[at + 1] != "\n":
+        out.append(source[at + 1])
+        bare.text += "\0"
+    return at + 2
+
+
+def _single(source: str, at: int, out: list[str], bare: _Bare) -> int:
+    end = source.find("'", at + 1)
+    if end < 0:
+        raise Unreadable(source, "a quote that does not end")
+    out.append(source[at + 1 : end])
+    bare.text += "\0"
+    return end + 1
+
+
+def _double(source: str, at: int, out: list[str], bare: _Bare) -> int:
+    at += 1
+    bare.text += "\0"
+    while at < len(source):
+        plain = _STRING_PLAIN.match(source, at)
+        if plain:
+            out.append(plain[0])
+            at = plain.end()
+        elif source[at] == '"':
+            return at + 1
+        elif source[at] == "\\":
+            at = _escaped_in_string(source, at, out)
+        else:
+            at = _dollar(source, at, out, bare, inside=True)
+    raise Unreadable(source, "a quote that does not end")
+
+
+def _escaped_in_string(source: str, at: int, out: list[str]) -> int:
+    following = source[at + 1 : at + 2]
+    if following == "\n":
+        return at + 2
+    out.append(following if following and following in '"\\$`' else "\\" + following)
+    return at + 2
+
+
+def _dollar(source: str, at: int, out: list[str], bare: _Bare, *, inside: bool = False) -> int:
+    """A `$` that begins no expansion is itself: at the end of a word, or before a blank or mark."""
+    following = source[at + 1 : at + 2]
+    expands = source[at] == "`" or following.isalnum() or (following and following in "_{([*@#?$!-")
+    if expands or (following and following in "'\"" and not inside):
+        raise Unreadable(source, "an expansion or substitution is not known before it runs")
+    out.append("$")
+    bare.text += "$"
+    return at + 1

@@ -1,0 +1,29 @@
+"""Every table reads, and its own examples come out as it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from pulsus.commands.classify import examine
+from pulsus.commands.context import Context
+from pulsus.commands.tables import Tables
+
+CONTEXT = Context()
+NAMES = Tables().names()
+
+
+@pytest.mark.parametrize("program", NAMES)
+def test_what_a_table_gives_as_examples_comes_out_so(program):
+    raw = CONTEXT.tables.raw(program)
+    assert raw is not None
+    assert CONTEXT.tables.get(program) is not None
+    if "same_as" in raw:
+        return
+    examples = raw["examples"]
+    assert examples["refused"], "a table shows at least one call that it refuses"
+    node = CONTEXT.tables.get(program)
+    assert examples.get("allowed") or node.never or node.category, "and one that it allows"
+    for command in examples.get("allowed", []):
+        assert examine(command, CONTEXT).deciding.is_read, examine(command, CONTEXT).deciding
+    for command in examples["refused"]:
+        assert not examine(command, CONTEXT).deciding.is_read, command
