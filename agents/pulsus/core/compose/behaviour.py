@@ -8,7 +8,6 @@ out, so the proof is `shape` (docs/tool-contract.md).
 from __future__ import annotations
 
 import ast
-import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from pulsus.core.compose import source as python
 from pulsus.core.compose.plan_text import dump_yaml
 from pulsus.core.contract import docstring, examples
 from pulsus.core.contract.matching import apart, concrete
-from pulsus.core.types import Example, InlineFile, JsonValue, ToolSpec
+from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.errors import UsageError
 
 _ARROW = re.compile(r"\s*(?:->|=>|→|⇒)\s*")
@@ -124,7 +123,7 @@ def differs(tool: ToolSpec, given: Sequence[Example]) -> str:
 
 def items(given: Iterable[Example]) -> list[JsonValue]:
     """The examples as the contract writes them."""
-    return [_item(example) for example in given]
+    return [examples.item(example) for example in given]
 
 
 def yaml(given: Iterable[Example]) -> str:
@@ -255,23 +254,3 @@ def _section(name: str, content: str) -> str:
         return f"{name}: {content}"
     lines = (f"    {line}".rstrip() for line in content.split("\n"))
     return "\n".join((f"{name}:", *lines))
-
-
-def _item(example: Example) -> JsonValue:
-    item: dict[str, JsonValue] = {"title": example.title} if example.title else {}
-    item["inputs"] = dict(example.inputs)
-    if example.files:
-        item["files"] = {file.path: _file(file) for file in example.files}
-    if example.has_expected:
-        item["output"] = example.expected
-    return item
-
-
-def _file(file: InlineFile) -> JsonValue:
-    try:
-        text: dict[str, JsonValue] = {"text": file.content.decode("utf-8")}
-    except UnicodeDecodeError:
-        text = {"base64": base64.b64encode(file.content).decode("ascii")}
-    if file.age_s is not None:
-        return {"mtime": -file.age_s, **text}
-    return text.get("text", text)

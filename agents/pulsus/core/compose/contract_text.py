@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from pulsus.core.compose import hints
 from pulsus.core.compose.plan_text import dump_yaml
 from pulsus.core.compose.wiring import outputs_of
+from pulsus.core.contract import examples
 from pulsus.core.telemetry.printable import one_line
 from pulsus.core.types import (
     ArgSpec,
     Example,
-    InlineFile,
-    JsonValue,
     Kind,
     OutputSpec,
     Plan,
@@ -113,23 +111,8 @@ def _effects(used: Sequence[ToolSpec]) -> str:
 def _examples(example: Example | None) -> str:
     if example is None:
         return ""
-    item: dict[str, JsonValue] = {"title": example.title, "inputs": dict(example.inputs)}
-    if example.files:
-        item["files"] = {file.path: _file(file) for file in example.files}
-    if example.has_expected:
-        item["output"] = example.expected
-    text = dump_yaml([item], compact=True)
+    text = dump_yaml([examples.item(example)], compact=True)
     return _section("Examples:", text.rstrip("\n").split("\n"))
-
-
-def _file(file: InlineFile) -> JsonValue:
-    try:
-        text: dict[str, JsonValue] = {"text": file.content.decode("utf-8")}
-    except UnicodeDecodeError:
-        text = {"base64": base64.b64encode(file.content).decode("ascii")}
-    if file.age_s is not None:
-        return {"mtime": -file.age_s, **text}
-    return text.get("text", text)
 
 
 def _joined(words: Iterable[str]) -> str:

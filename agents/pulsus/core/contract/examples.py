@@ -44,6 +44,27 @@ def read(
     return tuple(examples), tuple(errors)
 
 
+def item(example: Example) -> dict[str, JsonValue]:
+    """The item of the section that `read` reads as that example."""
+    found: dict[str, JsonValue] = {"title": example.title} if example.title else {}
+    found["inputs"] = dict(example.inputs)
+    if example.files:
+        found["files"] = {file.path: _spec(file) for file in example.files}
+    if example.has_expected:
+        found["output"] = example.expected
+    return found
+
+
+def _spec(file: InlineFile) -> JsonValue:
+    try:
+        text: dict[str, JsonValue] = {"text": file.content.decode("utf-8")}
+    except UnicodeDecodeError:
+        text = {"base64": base64.b64encode(file.content).decode("ascii")}
+    if file.age_s is not None:
+        return {"mtime": -file.age_s, **text}
+    return text.get("text", text)
+
+
 def _example(item: JsonValue, arguments: Collection[str] | None) -> Example:
     fields = _mapping(item, "an example")
     _known(fields, _KEYS)

@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator
 
+from pulsus.core.contract.named import last_name
 from pulsus.record import dataclass
 
 _OURS = "pulsus"
@@ -65,23 +66,17 @@ def _catches(handler: ast.ExceptHandler) -> bool:
 
 def _names_import_error(node: ast.expr) -> bool:
     kinds = node.elts if isinstance(node, ast.Tuple) else [node]
-    return any(_last(kind) in _CATCHING for kind in kinds)
+    return any(last_name(kind) in _CATCHING for kind in kinds)
 
 
 def _suppresses(item: ast.withitem) -> bool:
     call = item.context_expr
     return (
         isinstance(call, ast.Call)
-        and _last(call.func) == "suppress"
+        and last_name(call.func) == "suppress"
         and any(map(_names_import_error, call.args))
     )
 
 
 def _for_checkers(test: ast.expr) -> bool:
-    return _last(test) == "TYPE_CHECKING"
-
-
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return last_name(test) == "TYPE_CHECKING"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from pulsus.core.contract.named import last_name
 from pulsus.core.types import ArgSpec, Example, InlineFile, JsonValue, ToolSpec
 from pulsus.core.validators.effects import DRY_RUN, takes_dry_run
 
@@ -103,9 +104,9 @@ def _value(hint: ast.expr, name: str) -> JsonValue:
             return _first([hint.left, hint.right], name)
         case ast.Subscript(value=outer, slice=inner):
             items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-            return _generic(_last_name(outer), items, name)
+            return _generic(last_name(outer), items, name)
         case _:
-            return _plain(_last_name(hint), name)
+            return _plain(last_name(hint), name)
 
 
 def _plain(kind: str, name: str) -> JsonValue:
@@ -134,7 +135,7 @@ def _generic(kind: str, items: list[ast.expr], name: str) -> JsonValue:
             if value is None or isinstance(value, (str, int, bool)):
                 return value
             raise ValueError(kind)
-        case _ if kind in _LISTS and _last_name(items[0]) in (*_SCALARS, "Path"):
+        case _ if kind in _LISTS and last_name(items[0]) in (*_SCALARS, "Path"):
             return [_value(items[0], name)]
         case _:
             return _plain(kind, name)
@@ -151,9 +152,3 @@ def _first(options: list[ast.expr], name: str) -> JsonValue:
     if not values:
         raise ValueError(name)
     return None if None in values else values[0]
-
-
-def _last_name(hint: ast.expr) -> str:
-    if isinstance(hint, ast.Attribute):
-        return hint.attr
-    return hint.id if isinstance(hint, ast.Name) else ""

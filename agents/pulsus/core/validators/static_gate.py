@@ -17,6 +17,7 @@ import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 
+from pulsus.core.contract.named import last_name
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.builtin_use import uses
 from pulsus.core.validators.effects import takes_dry_run
@@ -204,15 +205,11 @@ def _nodes(tree: ast.AST) -> str:
     for count, node in enumerate(ast.walk(tree)):
         if count >= MAX_NODES:
             return f"more than {MAX_NODES} syntax nodes: split the module"
-        if isinstance(node, (ast.Name, ast.Attribute)) and _last(node) == "no_type_check":
+        if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "no_type_check":
             return f"line {node.lineno}: no_type_check switches a checker off: remove it"
     for line, name in uses(tree, _RUNS_TEXT):
         return f"line {line}: {name}() runs text as code: call a function"
     return ""
-
-
-def _last(node: ast.Name | ast.Attribute) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr
 
 
 def _contract(tool: ToolSpec) -> str:

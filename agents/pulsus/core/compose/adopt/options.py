@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from pulsus.core.compose.adopt.values import Parameter, Style, identifier
+from pulsus.core.contract.named import last_name
 from pulsus.core.telemetry.printable import one_line
 
 _TYPES = {
@@ -31,7 +32,7 @@ def from_argparse(tree: ast.AST) -> Iterator[Found]:
     taken: list[str] = []
     subcommands = _subparsers(tree)
     for call in _calls(tree, "add_argument"):
-        if isinstance(call.func, ast.Attribute) and _last(call.func.value) in subcommands:
+        if isinstance(call.func, ast.Attribute) and last_name(call.func.value) in subcommands:
             continue
         found = _argument(call, taken)
         if isinstance(found, Parameter):
@@ -48,7 +49,7 @@ def from_click(function: ast.FunctionDef) -> Iterator[Found]:
     """The parameters of a command's decorators."""
     taken: list[str] = []
     for call in function.decorator_list:
-        kind = _last(call.func) if isinstance(call, ast.Call) else ""
+        kind = last_name(call.func) if isinstance(call, ast.Call) else ""
         if not isinstance(call, ast.Call) or kind not in ("option", "argument"):
             continue
         found = _click_option(call, taken) if kind == "option" else _click_argument(call, taken)
@@ -63,7 +64,7 @@ def _argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
     names = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
     if not names or len(names) != len(call.args):
         return f"line {call.lineno}: an argument whose name is computed"
-    action = _text(given.get("action")) or _last(given.get("action", _NONE)) or "store"
+    action = _text(given.get("action")) or last_name(given.get("action", _NONE)) or "store"
     if action in ("help", "version"):
         return None
     options = [n for n in names if n.startswith("-")]
@@ -166,7 +167,7 @@ def _click_option(call: ast.Call, taken: Sequence[str]) -> Found | None:
 def _hint(name: str, given: Mapping[str, ast.expr]) -> str:
     choices = _value(given.get("choices"))
     kind = given.get("type")
-    if isinstance(kind, ast.Call) and _last(kind.func) == "Choice" and kind.args:
+    if isinstance(kind, ast.Call) and last_name(kind.func) == "Choice" and kind.args:
         choices = _value(kind.args[0])
     if (
         isinstance(choices, list | tuple)
@@ -176,7 +177,7 @@ def _hint(name: str, given: Mapping[str, ast.expr]) -> str:
         return f"Literal[{', '.join(map(_quoted, choices))}]"
     if kind is not None:
         outer = kind.func if isinstance(kind, ast.Call) else kind
-        return _TYPES.get(_last(outer), "str")
+        return _TYPES.get(last_name(outer), "str")
     default = _value(given.get("default"))
     if isinstance(default, int | float) and not isinstance(default, bool):
         return type(default).__name__
@@ -200,11 +201,11 @@ def _default(node: ast.expr | None, hint: str) -> str | None:
 def _subparsers(tree: ast.AST) -> set[str]:
     """Names of the parsers of subcommands."""
     return {
-        _last(target)
+        last_name(target)
         for node in ast.walk(tree)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
         for target in node.targets
-        if _last(node.value.func) == "add_parser"
+        if last_name(node.value.func) == "add_parser"
     }
 
 
@@ -241,11 +242,5 @@ def _flag(options: Sequence[str]) -> str:
 
 
 def _calls(tree: ast.AST, name: str) -> list[ast.Call]:
-    found = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _last(n.func) == name]
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and last_name(n.func) == name]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
-
-
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pulsus.core.compose.adopt import facts, names, options
 from pulsus.core.compose.adopt.values import NotAdoptable, Parameter, Script
 from pulsus.core.compose.source import module
+from pulsus.core.contract.named import last_name
 
 SCRIPT = "_script"
 _ENTRIES = ("run", "main")
@@ -144,13 +145,13 @@ def _stays(node: ast.stmt) -> bool:
 def _is_active(node: ast.stmt) -> bool:
     """Whether the statement does what the script is for, rather than prepare it."""
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
-    if any(_last(call.func) in _ACTIVE for call in calls):
+    if any(last_name(call.func) in _ACTIVE for call in calls):
         return True
     match node:
         case ast.Assign() | ast.AnnAssign() | ast.Try():
             return False
         case ast.Expr(value=ast.Call(func=ast.Attribute())):
-            return _last(node.value.func) not in _PREPARES  # type: ignore[attr-defined]
+            return last_name(node.value.func) not in _PREPARES  # type: ignore[attr-defined]
         case ast.Expr(value=ast.Constant()):
             return False
         case ast.If():
@@ -234,7 +235,7 @@ def _described(tree: ast.Module, command: ast.FunctionDef | None) -> tuple[str, 
     """(summary, the rest): of its docstring, its command's, or its parser's description."""
     texts = [ast.get_docstring(tree) or "", ast.get_docstring(command) or "" if command else ""]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _last(node.func) == "ArgumentParser":
+        if isinstance(node, ast.Call) and last_name(node.func) == "ArgumentParser":
             texts += [
                 str(given.value.value)
                 for given in node.keywords
@@ -249,7 +250,7 @@ def _click_command(tree: ast.Module) -> ast.FunctionDef | None:
         if isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
                 called = decorator.func if isinstance(decorator, ast.Call) else decorator
-                if _last(called) == "command" and not _is_group(tree):
+                if last_name(called) == "command" and not _is_group(tree):
                     return node
     return None
 
@@ -258,7 +259,7 @@ def _is_group(tree: ast.Module) -> bool:
     decorators = (
         d for node in tree.body if isinstance(node, ast.FunctionDef) for d in node.decorator_list
     )
-    return any(_last(d.func if isinstance(d, ast.Call) else d) == "group" for d in decorators)
+    return any(last_name(d.func if isinstance(d, ast.Call) else d) == "group" for d in decorators)
 
 
 def _mentions(tree: ast.Module, name: str) -> bool:
@@ -285,9 +286,3 @@ def _first(node: ast.stmt) -> int:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return node.lineno
-
-
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
