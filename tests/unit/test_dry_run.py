@@ -1,5 +1,6 @@
 """Import smoke and dry run as findings (spec §8.3, §8.4), on a pretended sandbox."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.sandbox.policy import Limits
+from pulsus.core.types import Observed
 from pulsus.core.validators.dry_run import DryRun
 from pulsus.core.validators.finding import Subject
 from tests.candidates import DOCUMENTED, tool_of
@@ -130,6 +132,17 @@ def test_made_up_inputs_that_fail_ask_for_an_example():
     run, _ = dry(source, Outcome("failed", "run", message="FileNotFoundError: example"))
     run.import_smoke()
     assert "path was made up: add an Examples: item" in run.dry_run().message
+
+
+def test_a_program_without_network_is_not_sent_to_an_option_that_does_not_help_it():
+    seen = Observed(hosts=("a.example:443",), commands=("curl",))
+    source = '"""Tool."""\ndef run():\n    """It."""\n'
+    run, _ = dry(source, Outcome("failed", "run", message="no", observed=seen))
+    run.subject = replace(run.subject, network=("a.example:443",))
+    run.import_smoke()
+    assert run.dry_run().warnings == (
+        "only Python's own code can reach allowed hosts; programs that it starts (curl) cannot",
+    )
 
 
 def test_a_promised_key_that_is_absent_is_a_warning():

@@ -46,6 +46,9 @@ def signature(text, doc="Tool."):
         ("Literal['json', 'csv']", "json"),
         ("Annotated[int, 'bytes']", 1),
         ("None", None),
+        ("datetime.date", "2024-01-31"),
+        ("datetime | None", None),
+        ("list[date]", ["2024-01-31"]),
     ],
 )
 def test_a_value_is_made_up_from_the_hint(hint, value):

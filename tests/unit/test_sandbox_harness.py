@@ -1,6 +1,7 @@
 """Loading and calling a tool (docs/tool-contract.md), outside and inside the sandbox."""
 
 import sys
+from datetime import UTC, date, datetime
 from pathlib import Path
 from textwrap import dedent
 
@@ -9,6 +10,8 @@ import pytest
 from pulsus.core.sandbox.calling import load_module, run_entry
 from pulsus.core.sandbox.job import StepSource
 from tests.sandboxes import sandboxed
+
+DAY, TIME = date(2024, 2, 3), datetime(2024, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def load(source, name="tool_under_test"):
@@ -55,13 +58,25 @@ def test_a_module_that_fails_to_load_is_not_kept():
         pytest.param("a: Path | None", {"a": None}, {"a": None}, id="no path"),
         pytest.param("a: Path | str", {"a": "/x"}, {"a": "/x"}, id="path or text stays text"),
         pytest.param("a: list[Path]", {"a": ["/x"]}, {"a": [Path("/x")]}, id="paths"),
+        pytest.param("a: date", {"a": "2024-02-03"}, {"a": DAY}, id="date"),
+        pytest.param("a: date | None", {"a": None}, {"a": None}, id="no date"),
+        pytest.param("a: list[date]", {"a": ["2024-02-03"]}, {"a": [DAY]}, id="dates"),
+        pytest.param("a: date | str", {"a": "today"}, {"a": "today"}, id="date or text"),
+        pytest.param("a: 'datetime'", {"a": "2024-02-03T04:05Z"}, {"a": TIME}, id="datetime"),
         pytest.param("a: str", {"a": "/x"}, {"a": "/x"}, id="text"),
         pytest.param("a: 'Missing'", {"a": "/x"}, {"a": "/x"}, id="unknown hint"),
     ],
 )
 def test_inputs_reach_the_entry_point(signature, inputs, result):
-    module = load(f"from pathlib import Path\ndef run({signature}):\n    return locals()")
+    names = "from datetime import date, datetime\nfrom pathlib import Path\n"
+    module = load(f"{names}def run({signature}):\n    return locals()")
     assert run_entry(module, "run", inputs) == result
+
+
+def test_what_is_no_date_is_named():
+    module = load("from datetime import date\ndef run(day: date): ...")
+    with pytest.raises(ValueError, match="tomorrow"):
+        run_entry(module, "run", {"day": "tomorrow"})
 
 
 def test_an_unknown_or_missing_argument_is_a_type_error():

@@ -197,6 +197,26 @@ def test_tls_works_and_checks_the_name(named):
     assert outcome.value == ["hello", "SSLCertVerificationError"], outcome
 
 
+@pytest.mark.parametrize("how", ["connect(({name!r}, {port}))", "connect_ex(({name!r}, {port}))"])
+def test_an_address_in_an_unusual_form_is_the_same_address(how):
+    with pages() as host:
+        port = host.partition(":")[2]
+        call = how.format(name="127.1", port=port)
+        outcome = run(
+            f"""
+            import socket
+            def run():
+                made = socket.socket()
+                made.{call}
+                made.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
+                return b"".join(iter(lambda: made.recv(100), b""))[-5:].decode()
+            """,
+            host,
+        )
+    assert outcome.value == "hello", outcome
+    assert outcome.observed.hosts == (host,)
+
+
 def test_connect_ex_and_plain_sockets_reach_it():
     with pages() as host:
         name, port = host.split(":")

@@ -81,9 +81,12 @@ class Descriptors:
     relay: Path | None = None
 
 
-def own_files() -> tuple[tuple[Path, bytes], ...]:
-    """The sandbox's own users, groups and hosts: nobody, and nobody else, and itself."""
-    named = (("passwd", _PASSWD), ("group", _GROUP), ("hosts", _HOSTS))
+def own_files(*, relay: bool = False) -> tuple[tuple[Path, bytes], ...]:
+    """The sandbox's own users and groups, nobody and nobody else, and its own name.
+
+    With a relay it has no name: an allowed address of ours is reached by that address alone.
+    """
+    named = [("passwd", _PASSWD), ("group", _GROUP), *([] if relay else [("hosts", _HOSTS)])]
     return tuple((Path("/etc", name), data) for name, data in named)
 
 

@@ -64,13 +64,12 @@ def _run(
     pipes = Pipes.open(
         stack, limits.result_bytes + MESSAGE_BYTES, observed.KEEP_BYTES, limits.output_bytes
     )
+    own = policy.own_files(relay=relay is not None)
     fds = policy.Descriptors(
         info=pipes.info.theirs.fileno(),
         seccomp=_memory_file(stack, seccomp.program(shown=bool(shown_calls[0]))),
         zero=_memory_file(stack, b""),
-        files=tuple(
-            (_memory_file(stack, data), path) for path, data in (*policy.own_files(), *shown.files)
-        ),
+        files=tuple((_memory_file(stack, data), path) for path, data in (*own, *shown.files)),
         relay=relay.start() if relay else None,
     )
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()

@@ -87,3 +87,13 @@ def _names(found: object) -> tuple[str, ...]:
 def _many(what: str, names: Sequence[str]) -> str:
     plural = {"thread": "threads", "process": "processes"}
     return f"its {what if len(names) == 1 else plural[what]} {', '.join(names)}"
+
+
+def number(value: object) -> int:
+    """A number it told; 0 where it told none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def milliseconds(value: object) -> int:
+    """A time it told, which may be a lie: within the days that any clock here allows."""
+    return min(max(number(value), 0), 10**9 - 1)

@@ -142,10 +142,10 @@ class Session:
             output=said.output(self._pipes.stdout, self._pipes.stderr),
             trace=strip_controls(str(final.get("trace", ""))),
             import_ms=self._import_ms,
-            run_ms=_ms(final.get("ms")),
+            run_ms=said.milliseconds(final.get("ms")),
             peak_bytes=self._peak,
             observed=replace(seen, others=(*seen.others, *said.left_running(final.get("threads")))),
-            line=_number(final.get("line")),
+            line=said.number(final.get("line")),
         )
 
     def _decided(self) -> bool:
@@ -181,12 +181,12 @@ class Session:
             case _ if self._over is not None:
                 self._killed = "it sent a message after its last"
             case "ready" if self._stage == "start":
-                if self._start_watching(_number(message.get("calls"))):
+                if self._start_watching(said.number(message.get("calls"))):
                     self._stage, self._deadline = "import", now + self._limits.import_seconds
                     with suppress(BrokenPipeError):
                         self._pipes.let_go()
             case "imported" if self._stage == "import":
-                self._import_ms = _ms(message.get("ms"))
+                self._import_ms = said.milliseconds(message.get("ms"))
                 self._stage, self._deadline = "run", now + self._limits.run_seconds
             case "unsafe" if self._stage == "start":
                 self._final = message
@@ -289,15 +289,6 @@ class Session:
 
     def _result_cap(self) -> int:
         return self._limits.result_bytes + MESSAGE_BYTES
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _ms(value: object) -> int:
-    """A time it told, which may be a lie: within the days that any clock here allows."""
-    return min(max(_number(value), 0), 10**9 - 1)
 
 
 def _refuse(name: str) -> object:

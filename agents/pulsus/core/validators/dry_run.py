@@ -138,16 +138,15 @@ class DryRun:
     def _unreached(self) -> tuple[str, ...]:
         """Which hosts were out of reach, where that may be why it failed."""
         seen = self.observed or Observed()
-        allowed = () if seen.commands else self.subject.network  # programs cannot use the relay
-        hosts = tuple(h for h in seen.hosts if not h.startswith("unix:") and h not in allowed)
-        if not hosts:
-            return ()
-        fix = "allow them by --allow-network HOST:PORT, or let it say well that it has none"
-        if seen.commands:
-            fix += (
-                f"; allowed hosts are reached by Python's own code, not by {_some(seen.commands)}"
-            )
-        return (f"its dry run has no network to {_some(hosts)}: {fix}",)
+        asked = tuple(h for h in seen.hosts if not h.startswith("unix:"))
+        found: list[str] = []
+        if hosts := tuple(h for h in asked if h not in self.subject.network):
+            fix = "allow them by --allow-network HOST:PORT, or let it say well that it has none"
+            found.append(f"its dry run has no network to {_some(hosts)}: {fix}")
+        if asked and seen.commands:
+            what = f"programs that it starts ({_some(seen.commands)}) cannot"
+            found.append(f"only Python's own code can reach allowed hosts; {what}")
+        return tuple(found)
 
     def _warnings(self, last: Outcome) -> tuple[str, ...]:
         tool = self.subject.tool
