@@ -68,3 +68,11 @@ def append_in_child(state_dir, name, count):
 
     for number in range(count):
         append(Path(state_dir), data={"by": name, "number": number}, key=f"{name}-{number}")
+
+
+def decided(project):
+    """The key of every decision in the log, each of which must be whole."""
+    found: list[chain_record.Record] = []
+    checked = chain_check.check(project / ".pulsus/audit", each=found.append)
+    assert checked.damages == ()
+    return sorted(r.key for r in found if r.key)

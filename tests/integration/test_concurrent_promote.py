@@ -1,14 +1,13 @@
 """Promotions at the same time, and promotions that were killed half-way (spec §10)."""
 
 import hashlib
-import json
 import multiprocessing
-import subprocess
-import sys
 
 import pytest
 
-from pulsus.core.storage import chain_record, metadata, writing
+from pulsus.core.storage import metadata, writing
+from tests.decisions import decided
+from tests.kills import killed_everywhere
 from tests.promotions import module, promote_in_child, promoted, tree
 
 PROMOTERS = 8
@@ -29,17 +28,6 @@ def promote_at_once(project, names, sources):
         child.join(60)
     assert [child.exitcode for child in children] == [0] * len(children)
     return metadata.read(project / RECORDS), (project / LOG).read_text(encoding="utf-8")
-
-
-def decided(project):
-    """The key of every decision in the log."""
-    found = []
-    for path in chain_record.segments(project / ".pulsus/audit"):
-        for line in path.read_bytes().splitlines():
-            record = chain_record.valid(line)
-            assert record is not None
-            found += [record.key] if record.key else []
-    return found
 
 
 def leftovers(project):
@@ -77,56 +65,20 @@ def test_eight_versions_of_one_tool_at_once_are_eight_revisions_in_order(tmp_pat
     assert (tmp_path / "workflows/domains/system/count/tool.py").read_bytes() == last
 
 
-KILLER = """
-import os, sys
+SECOND = """
 from dataclasses import replace
-from pathlib import Path
 from pulsus.core.storage.target import Target
 from tests.promotions import CONTEXT, module, promoted
+import griffe
 
-project, n, how = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-here = Target("system", "count", "things")
-there = Target("system", "measure", "things")
-moved = {"target": there, "context": replace(CONTEXT, replaces=here)}
-calls = 0
-
-def counting(real):
-    def call(*args, **options):
-        global calls
-        calls += 1
-        if calls == n:
-            os._exit(9)
-        return real(*args, **options)
-    return call
-
-for name in ("open", "rename", "fsync", "unlink", "mkdir", "write", "ftruncate"):
-    setattr(os, name, counting(getattr(os, name)))
-promoted(project, module("two"), **(moved if how == "moved" else {}))
+def act(project):
+    promoted(project, module("two"))
 """
+MOVED = f"""{SECOND}
+moved = replace(CONTEXT, replaces=Target("system", "count", "things"))
 
-
-FORKER = f"""
-import json, os, shutil, sys
-from pathlib import Path
-import tests.promotions
-
-SOURCE = {KILLER!r}
-base, work, how = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-shutil.copytree(base, work / "warm")
-tests.promotions.promoted(work / "warm", tests.promotions.module("three"))  # all is imported once
-codes = []
-for n in range(1, 500):
-    project = work / str(n)
-    shutil.copytree(base, project)
-    pid = os.fork()
-    if pid == 0:
-        sys.argv = ["killer", str(project), str(n), how]
-        exec(compile(SOURCE, "killer", "exec"), {{}})
-        os._exit(0)
-    codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-    if codes[-1] == 0:
-        break
-print(json.dumps(codes))
+def act(project):
+    promoted(project, module("two"), target=Target("system", "measure", "things"), context=moved)
 """
 
 
@@ -136,19 +88,11 @@ def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_nex
     (base / "workflows").mkdir(parents=True)
     if how != "first":
         promoted(base)
-    out = subprocess.run(
-        [sys.executable, "-c", FORKER, str(base), str(tmp_path), how],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    codes = json.loads(out.stdout)
-    assert codes[-1] == 0
-    assert len(codes) > 20, "the promotion was never killed"
-    for n, code in enumerate(codes, start=1):
-        project = tmp_path / str(n)
-        assert code in (0, 9)
+    code = MOVED if how == "moved" else SECOND
+    killed, finished = killed_everywhere(base, tmp_path, code)
+    assert len(killed) > 20, "the promotion was never killed"
+    for project in (*killed, finished):
+        n = project.name
         done = promoted(project, module("three"))
         records = metadata.read_all(project / "workflows")
         log = (project / LOG).read_text(encoding="utf-8")
@@ -157,6 +101,6 @@ def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_nex
         assert log.count("\n## ") == len(records), f"killed at call {n}"
         assert done.version == own[-1]
         assert leftovers(project) == [], f"killed at call {n}"
-        assert sorted(decided(project)) == sorted(map(writing.decision_key, records))
+        assert decided(project) == sorted(map(writing.decision_key, records))
         moved = {r.event for r in records} | {r.replaces for r in records}
         assert moved in ({None}, {None, "deprecate", "system/count/things"})

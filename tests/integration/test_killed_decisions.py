@@ -2,9 +2,10 @@
 
 import pytest
 
-from pulsus.core.storage import chain_check, chain_record, metadata, rollback, writing
+from pulsus.core.storage import chain_check, metadata, rollback, writing
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.redact import Redactor
+from tests.decisions import decided
 from tests.kills import killed_everywhere
 from tests.promotions import module, noon, promoted, tree
 
@@ -60,14 +61,6 @@ def base(tmp_path):
 def recovered(project):
     """What any command does first."""
     writing.recover(project / "workflows", project / ".pulsus", clock=noon, redactor=Redactor())
-
-
-def decided(project):
-    """The key of every decision in the log, each of which must be whole."""
-    found: list[chain_record.Record] = []
-    checked = chain_check.check(project / ".pulsus/audit", each=found.append)
-    assert checked.damages == ()
-    return sorted(r.key for r in found if r.key)
 
 
 def whole(project, name):
