@@ -54,13 +54,14 @@ class Writing:
     def next_revision(self, now: datetime, *pending: metadata.Record) -> str:
         """The next revision of that day, behind `pending` and every one that ever was here.
 
-        One whose record was taken out is still in the decision log: its id is not given again.
-        Raises MetadataCorrupt, StorageUnwritable.
+        One whose record was taken out is still in the decision log: its id is not given again. The
+        newest there is the highest of its day, for each was given here. Raises MetadataCorrupt,
+        StorageUnwritable.
         """
         there = (record.id for record in (*metadata.read_all(self.root), *pending))
         keys = chain_keys.starting(self.state_dir / "audit", metadata.revision_prefix(now))
-        logged = (key.partition(":")[0] for key in keys)
-        return metadata.next_revision((*there, *logged), now)
+        logged = next(keys, "").partition(":")[0]
+        return metadata.next_revision((*there, logged), now)
 
     def write(self, ledger: Ledger, *records: metadata.Record) -> None:
         """Change the files, and log the decisions that `records` stand for.
