@@ -2,3 +2,8 @@
 
 `examine` finds, `classify` decides. docs/commands.md has the model and how to add a program.
 """
+
+from pulsus.commands.classify import classify
+from pulsus.commands.verdict import Verdict
+
+__all__ = ["Verdict", "classify"]

@@ -7,14 +7,18 @@ makes the whole command none, whatever else stands in it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, get_args
 
 from pulsus.commands.characters import hidden
 from pulsus.commands.context import Context
 from pulsus.commands.judge import judge, refusal
+from pulsus.commands.rewrite import rewritten
+from pulsus.commands.risk import risk_of
 from pulsus.commands.script import Redirect, Script, Stage, read
+from pulsus.commands.sensitive import secrets_in, secrets_in_text
 from pulsus.commands.table import BadTable
-from pulsus.commands.verdict import Finding, Phase
+from pulsus.commands.verdict import Category, Finding, Phase, Verdict
 from pulsus.commands.words import Unreadable
 from pulsus.record import dataclass
 
@@ -38,6 +42,53 @@ class Examined:
         weaker = (f for f in self.findings if f.intent == "read_only_conditional")
         return next(weaker, self.findings[0])
 
+    @property
+    def category(self) -> Category | None:
+        """Why it may not end, or needs a terminal: the deciding finding's, else the first's."""
+        if self.deciding.category is not None:
+            return self.deciding.category
+        return next((f.category for f in self.findings if f.category is not None), None)
+
+    @property
+    def sensitive(self) -> bool:
+        """Whether it names a place where secrets are kept."""
+        return any(f.reason.phase == "sensitive" for f in self.findings)
+
+
+def classify(command: str, context: Context | None = None) -> Verdict:
+    """The verdict on `command`, by what ships, or by the tables of `context`.
+
+    Never raises for a text, whatever it is. A rewrite was judged by the same rules and is allowed.
+    """
+    context = _shipped() if context is None else context
+    examined = examine(command, context)
+    deciding = examined.deciding
+    return Verdict(
+        command=command,
+        allow=deciding.is_read,
+        intent=deciding.intent,
+        category=examined.category,
+        risk=risk_of(examined.findings, examined.script, command),
+        sensitive=examined.sensitive,
+        reason=deciding.reason,
+        rewrite=None if deciding.is_read else _offer(examined, context),
+    )
+
+
+@cache
+def _shipped() -> Context:
+    return Context()
+
+
+def _offer(examined: Examined, context: Context) -> str | None:
+    """Another command to offer: only one that is allowed as it stands."""
+    if examined.script is None or examined.category is None:
+        return None
+    other = rewritten(examined.script, context)
+    if other is None or not examine(other, context).deciding.is_read:
+        return None
+    return other
+
 
 def examine(command: str, context: Context) -> Examined:
     """Everything found in `command`. Never raises for a text, whatever it is."""
@@ -47,11 +98,13 @@ def examine(command: str, context: Context) -> Examined:
     try:
         script = read(command)
     except Unreadable as error:
-        return Examined(command, None, (refusal("parse", error.word, error.rule),))
+        unread = refusal("parse", error.word, error.rule)
+        return Examined(command, None, (unread, *secrets_in_text(command)))
     return Examined(command, script, tuple(_findings(script, context)))
 
 
 def _findings(script: Script, context: Context) -> Iterator[Finding]:
+    yield from secrets_in(script)
     for redirect in script.redirects:
         yield from _redirected(redirect)
     for stage in script.stages:
