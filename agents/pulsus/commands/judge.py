@@ -129,7 +129,7 @@ def _values(parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
 def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
     names = {one.name for one in parsed.given}
     for need in node.needs:
-        if names & need.one_of or names & need.unless:
+        if names & need.one_of or names & need.unless or (need.when and not names & need.when):
             continue
         word = node.name
         if need.category is None:

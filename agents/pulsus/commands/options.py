@@ -58,6 +58,8 @@ class Parser:
     def parse(self, words: Sequence[Word]) -> Parsed:
         """Raises Unlisted at the first option that is not known."""
         at, ended = 0, False
+        if self.node.style == "words":
+            return Parsed((), tuple(words))
         while at < len(words):
             word = words[at]
             if not ended and word.text == "--" and self.node.style != "dash" and not word.wild:
@@ -93,6 +95,8 @@ class Parser:
         if self.node.numeric and start[1:].isdigit() and not word.wild:
             return 1
         if self.node.style == "dash":
+            if start.rstrip("0123456789") in self.node.joined and not word.wild:
+                return 1
             raise self._unlisted(start)
         if start.startswith("--"):
             return self._long(words, at)

@@ -14,9 +14,10 @@ from typing import Literal, get_args
 from pulsus.commands.verdict import Category
 from pulsus.record import dataclass
 
-Style = Literal["gnu", "posix", "dash"]
+Style = Literal["gnu", "posix", "dash", "words"]
 """How options are written. gnu: clusters, `--long[=value]`, anywhere among the operands; posix: the
-same, but the first operand ends them; dash: every option is one word such as `-name`."""
+same, but the first operand ends them; dash: every option is one word such as `-name`; words: there
+are no options (`echo -x`)."""
 
 Takes = Literal["none", "value", "attached"]
 
@@ -59,12 +60,13 @@ class Form:
 @dataclass(frozen=True, slots=True)
 class Need:
     """`one_of` these options has to be given, `unless` another is; else the command is `category`,
-    or, where that is None, not known to be a read."""
+    or, where that is None, not known to be a read. With `when`, asked only if one of those is."""
 
     one_of: frozenset[str]
     unless: frozenset[str]
     category: Category | None
     why: str
+    when: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class Node:
 
     `harmless` says that none of its options does harm, so a file name read as one does none.
     `conditional` makes a read of it `read_only_conditional`. `never` is a refusal of every call.
-    `bounds` says that what it runs is ended by it (timeout).
+    `bounds` says that what it runs is ended by it (timeout). `joined` are options of style dash
+    that a number may follow in the same word (`-l64`).
     """
 
     name: str
@@ -87,6 +90,7 @@ class Node:
     bare: bool = False
     numeric: bool = False
     plus: bool = False
+    joined: frozenset[str] = frozenset()
     harmless: bool = False
     conditional: str = ""
     category: Category | None = None
@@ -102,6 +106,7 @@ class BadTable(ValueError):
 _NODE_KEYS = {
     *("style", "flags", "values", "attached", "streams", "pages", "asks", "terminal"),
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
+    *("joined",),
     *("harmless", "conditional", "category", "never", "bounds", "rewrite"),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
@@ -134,6 +139,7 @@ def node(raw: Mapping[str, object], name: str, *, top: bool = False) -> Node:
         bare=_flag(raw, "bare", name),
         numeric=_flag(raw, "numeric", name),
         plus=_flag(raw, "plus", name),
+        joined=frozenset(_text(raw, "joined", name).split()),
         harmless=_flag(raw, "harmless", name),
         conditional=_text(raw, "conditional", name),
         category=_category(raw, name),
@@ -192,13 +198,14 @@ def _form(raw: object, name: str) -> Form:
 
 
 def _need(raw: object, name: str) -> Need:
-    if not isinstance(raw, Mapping) or set(raw) - {"one_of", "unless", "else", "why"}:
-        raise BadTable(f"{name}: a need has one_of, unless, else and why")
+    if not isinstance(raw, Mapping) or set(raw) - {"one_of", "unless", "when", "else", "why"}:
+        raise BadTable(f"{name}: a need has one_of, unless, when, else and why")
     return Need(
         one_of=frozenset(_text(raw, "one_of", name).split()),
         unless=frozenset(_text(raw, "unless", name).split()),
         category=_category(raw, name, "else"),
         why=_text(raw, "why", name),
+        when=frozenset(_text(raw, "when", name).split()),
     )
 
 
