@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +23,7 @@ TRUSTED: Final = frozenset(
 
 _PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
 _WRAPS: Final = "command"
+_SHELL: Final = "shell"
 _FOUND: Final = Word(text="{}", wild=True, head="./")
 """What find puts in the place of `{}`: paths below where it began, one or many."""
 
@@ -61,10 +63,11 @@ def _folders() -> str:
 def _node(
     node: Node, words: Sequence[Word], above: Mapping[str, Option], context: Context
 ) -> Iterator[Finding]:
-    if node.never:
-        yield refusal("write", node.name, node.never)
     if node.category is not None:
         yield from _ends(node.category, node.name, f"{node.name} {_BLOCKS[node.category]}", context)
+    if node.never:
+        yield refusal("write", node.name, node.never)
+        yield from _asked(node, words, above, context)
     if node.never or node.category not in {None, "unbounded_stream"}:
         return
     parser = Parser(node, above, stop_at_first=_picks(node))
@@ -83,6 +86,16 @@ def _node(
     yield from _needs(node, parsed, context)
     yield from _operands(node, parsed, context)
     yield _reads(node)
+
+
+def _asked(
+    node: Node, words: Sequence[Word], above: Mapping[str, Option], context: Context
+) -> Iterator[Finding]:
+    """What of a call that is refused anyway needs a terminal (`docker exec -it`)."""
+    parser = Parser(node, above, stop_at_first=_picks(node))
+    with suppress(Unlisted):
+        parser.parse(words)
+    yield from _categories(node, parser.given, context)
 
 
 def _picks(node: Node) -> bool:
@@ -168,7 +181,10 @@ def _operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]
         if all(f.is_read for f in found):
             yield from found
             return
-        wrong = wrong or next(f for f in found if not f.is_read)
+        refused = next(f for f in found if not f.is_read)
+        # A form that fits but for what it blocks says more than one that does not fit.
+        if wrong is None or all(f.is_read or f.category is not None for f in found):
+            wrong = refused
     word = operands[0].text if operands else node.name
     yield wrong or refusal("allow", word, f"{node.name} is known to read without operands only")
 
@@ -207,6 +223,9 @@ def _kind(
         return
     if not words:
         return
+    if kind.name == _SHELL:
+        yield from _shell(words, context)
+        return
     if kind.name == _WRAPS:
         yield from _wrapped(kind, words, node, context)
         return
@@ -224,6 +243,21 @@ def _wrapped(kind: Kind, words: Sequence[Word], node: Node, context: Context) ->
     bounded = context.bounded or node.bounds
     inner = replace(context, depth=context.depth + 1, bounded=bounded)
     yield from judge(words, inner)
+
+
+def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
+    """Words that are joined by blanks and read by a shell once more (ssh)."""
+    # Late: what judges a text is built on this.
+    from pulsus.commands.classify import examine
+
+    wild = next((word for word in words if word.wild), None)
+    if wild is not None:
+        yield refusal("guard", wild.text, "it stands for any number of words of another shell")
+    elif context.depth >= DEEPEST:
+        yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
+    else:
+        inner = replace(context, depth=context.depth + 1)
+        yield from examine(" ".join(word.text for word in words), inner).findings
 
 
 def _content(kind: Kind, words: Sequence[Word]) -> Iterator[Finding]:

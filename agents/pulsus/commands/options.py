@@ -98,7 +98,7 @@ class Parser:
             if start.rstrip("0123456789") in self.node.joined and not word.wild:
                 return 1
             raise self._unlisted(start)
-        if start.startswith("--"):
+        if start.startswith("--") or self.node.style == "go":
             return self._long(words, at)
         return self._cluster(words, at)
 
@@ -115,15 +115,26 @@ class Parser:
     def _long(self, words: Sequence[Word], at: int) -> int:
         word = words[at]
         name, equals, value = word.text.partition("=")
+        if self.node.style == "go":
+            # One dash or two are the same; tables name the one.
+            name = "-" + name.removeprefix("-").removeprefix("-")
         option = self.known.get(name)
         if option is None or (word.wild and "=" not in word.head):
             raise self._unlisted(name)
         if not equals:
             return self._taken(name, option, None, words, at)
         if option.takes == "none":
-            raise Unlisted(word.text, f"{name} takes no value")
+            return self._switched(name, option, value, word)
         head = word.head.partition("=")[2]
         return self._taken(name, option, Word(value, word.wild, head, word.tail), words, at)
+
+    def _switched(self, name: str, option: Option, value: str, word: Word) -> int:
+        """`--flag=true` gives it, `--flag=false` does not, where the style knows that."""
+        if self.node.style not in {"pflag", "go"} or value not in {"true", "false"} or word.wild:
+            raise Unlisted(word.text, f"{name} takes no value")
+        if value == "true":
+            self.given.append(Given(name, option))
+        return 1
 
     def _cluster(self, words: Sequence[Word], at: int) -> int:
         word = words[at]

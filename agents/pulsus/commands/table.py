@@ -14,10 +14,11 @@ from typing import Literal, get_args
 from pulsus.commands.verdict import Category
 from pulsus.record import dataclass
 
-Style = Literal["gnu", "posix", "dash", "words"]
+Style = Literal["gnu", "posix", "dash", "words", "pflag", "go"]
 """How options are written. gnu: clusters, `--long[=value]`, anywhere among the operands; posix: the
 same, but the first operand ends them; dash: every option is one word such as `-name`; words: there
-are no options (`echo -x`)."""
+are no options (`echo -x`). pflag: gnu with
+`--flag=true|false`; go: one dash or two, `-name[=value]`. Subcommands of these two share it."""
 
 Takes = Literal["none", "value", "attached"]
 
@@ -118,13 +119,15 @@ _CATEGORY_KEYS: Mapping[str, Category] = {
 }
 
 
-def node(raw: Mapping[str, object], name: str, *, top: bool = False) -> Node:
+def node(
+    raw: Mapping[str, object], name: str, *, top: bool = False, inherited: str = "gnu"
+) -> Node:
     """The node that `raw` (parsed YAML) describes. Raises BadTable."""
     allowed = _NODE_KEYS | (_TOP_KEYS if top else set())
     for key in raw:
         if key not in allowed:
             raise BadTable(f"{name}: unknown key {key!r}; known are {', '.join(sorted(allowed))}")
-    style = raw.get("style", "gnu")
+    style = raw.get("style", inherited)
     if style not in get_args(Style):
         raise BadTable(f"{name}: style {style!r} is none of {', '.join(get_args(Style))}")
     return Node(
@@ -135,7 +138,7 @@ def node(raw: Mapping[str, object], name: str, *, top: bool = False) -> Node:
         refused=_refused(raw, name),
         forms=_forms(raw, name),
         needs=tuple(_need(n, name) for n in _list(raw, "needs", name)),
-        subcommands=_subcommands(raw, name),
+        subcommands=_subcommands(raw, name, str(style) if style in {"pflag", "go"} else "gnu"),
         bare=_flag(raw, "bare", name),
         numeric=_flag(raw, "numeric", name),
         plus=_flag(raw, "plus", name),
@@ -209,7 +212,7 @@ def _need(raw: object, name: str) -> Need:
     )
 
 
-def _subcommands(raw: Mapping[str, object], name: str) -> dict[str, Node]:
+def _subcommands(raw: Mapping[str, object], name: str, style: str) -> dict[str, Node]:
     out: dict[str, Node] = {}
     for words, child in _mapping(raw, "subcommands", name).items():
         if not isinstance(child, Mapping):
@@ -217,7 +220,7 @@ def _subcommands(raw: Mapping[str, object], name: str) -> dict[str, Node]:
         for word in words.split():
             if word in out:
                 raise BadTable(f"{name}: subcommand {word} is given twice")
-            out[word] = node(child, f"{name} {word}")
+            out[word] = node(child, f"{name} {word}", inherited=style)
     return out
 
 
