@@ -229,7 +229,7 @@ def _kind(
     if kind.name == _WRAPS:
         yield from _wrapped(kind, words, node, context)
         return
-    yield from _content(kind, words)
+    yield from _content(kind, words, context)
 
 
 def _wrapped(kind: Kind, words: Sequence[Word], node: Node, context: Context) -> Iterator[Finding]:
@@ -260,7 +260,7 @@ def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
         yield from examine(" ".join(word.text for word in words), inner).findings
 
 
-def _content(kind: Kind, words: Sequence[Word]) -> Iterator[Finding]:
+def _content(kind: Kind, words: Sequence[Word], context: Context) -> Iterator[Finding]:
     inspect = inspector(kind.name)
     wild = next((w for w in words if w.wild), None)
     if inspect is None:
@@ -270,8 +270,10 @@ def _content(kind: Kind, words: Sequence[Word]) -> Iterator[Finding]:
         yield refusal("content", wild.text, f"{kind.name} has to be one literal word")
         return
     opinion = inspect(tuple(word.text for word in words), kind.argument)
-    reason = Reason("content", opinion.word or words[0].text, opinion.rule)
-    if opinion.reads and opinion.category is None:
+    phase: Phase = "non_interactive" if opinion.category else "content"
+    reason = Reason(phase, opinion.word or words[0].text, opinion.rule)
+    ends = opinion.category is None or (context.bounded and opinion.category == "unbounded_stream")
+    if opinion.reads and ends:
         yield Finding("read_only_conditional", reason)
     else:
         yield Finding("write_or_unknown", reason, opinion.category)
