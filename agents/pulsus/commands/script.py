@@ -121,7 +121,7 @@ class _Reading:
             if child.type in marks:
                 continue
             if child.type == "file_redirect" and node.type == "redirected_statement":
-                self.redirects.append(self.redirect(child))
+                self.behind(node, self.redirect(child))
             else:
                 piped = node.type == "pipeline" and not first
                 self.structure(child, fed=fed or piped, depth=depth + 1)
@@ -150,7 +150,7 @@ class _Reading:
             elif child.type == "variable_assignment":
                 assignments.append(self.assignment(child))
             elif child.type == "file_redirect":
-                self.redirects.append(self.redirect(child))
+                words += self.redirect(child)
             elif child.type in {"==", "=~"}:
                 words.append(Word(self.text(child)))
             else:
@@ -181,18 +181,32 @@ class _Reading:
             else:
                 raise Unreadable(self.text(child)[:40], f"{_plain(child.type)} is not followed")
 
-    def redirect(self, node: Node) -> Redirect:
-        fd, operator, target = "", "", None
+    def redirect(self, node: Node) -> list[Word]:
+        """Notes a redirection; the words behind its target belong to the command before it."""
+        fd, operator = "", ""
+        words: list[Word] = []
         for child in self.children(node):
             if child.type == "file_descriptor":
                 fd = self.text(child)
             elif child.type in _WORDS:
-                target = unquoted(self.text(child))
+                words.append(unquoted(self.text(child)))
             else:
                 operator = self.text(child)
-        if target is None:
+        if not words:
             raise Unreadable(self.text(node), "a redirection without a plain target")
-        return Redirect(fd, operator, target)
+        self.redirects.append(Redirect(fd, operator, words[0]))
+        return words[1:]
+
+    def behind(self, node: Node, words: list[Word]) -> None:
+        """`find . 2>/dev/null -delete`: a command goes on behind a redirection."""
+        if not words:
+            return
+        if node.children[0].type not in {"command", "pipeline", "list"}:
+            raise Unreadable(
+                words[0].text, "a word behind a redirection that belongs to no command"
+            )
+        last = self.stages.pop()
+        self.stages.append(Stage((*last.words, *words), last.assignments, last.fed))
 
 
 def _plain(kind: str) -> str:

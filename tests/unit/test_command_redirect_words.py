@@ -1,0 +1,29 @@
+"""Words behind a redirection belong to the command before it (`find . 2>/dev/null -delete`)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pulsus.commands.script import read
+from pulsus.commands.words import Unreadable
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("find . 2>/dev/null -delete", ["find", ".", "-delete"]),
+        ("podman < x.tar load", ["podman", "load"]),
+        ("> /dev/null find . -delete", ["find", ".", "-delete"]),
+        ("cat a 2>&1 -n b", ["cat", "a", "-n", "b"]),
+        ("cat a 2>/dev/null -n </dev/null b", ["cat", "a", "-n", "b"]),
+        ("ls; cat a | sort 2>/dev/null -o x", ["sort", "-o", "x"]),
+        ("cat a && sort b 2>/dev/null -o x", ["sort", "b", "-o", "x"]),
+    ],
+)
+def test_a_word_behind_a_redirection_is_not_lost(command, words):
+    assert [word.text for word in read(command).stages[-1].words] == words
+
+
+def test_a_word_behind_a_redirected_group_is_refused():
+    with pytest.raises(Unreadable):
+        read("{ cat a; } 2>/dev/null b")
