@@ -33,8 +33,8 @@ _RULES = (
 _MACHINE = (
     (r" {2,}", "  "),
     (r"\d+\.\d+\.\d+\w*", "V"),
-    (r"bubblewrap .* \(version V\)", "SANDBOX (version V)"),
-    (r"(ok|absent)(  matplotlib  ).*", r"STATE\2FOUND"),
+    (r"bubblewrap [^()]*\(version V\)", "SANDBOX (version V)"),
+    (r"(ok|absent)(  matplotlib  ).*(\n  \S.*)*", r"STATE\2FOUND"),
 )
 
 
