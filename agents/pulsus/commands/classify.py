@@ -12,6 +12,7 @@ from typing import Final, get_args
 
 from pulsus.commands.characters import hidden
 from pulsus.commands.context import Context
+from pulsus.commands.devices import devices_in
 from pulsus.commands.judge import judge, refusal
 from pulsus.commands.rewrite import rewritten
 from pulsus.commands.risk import risk_of
@@ -105,6 +106,7 @@ def examine(command: str, context: Context) -> Examined:
 
 def _findings(script: Script, context: Context) -> Iterator[Finding]:
     yield from secrets_in(script)
+    yield from devices_in(script)
     for redirect in script.redirects:
         yield from _redirected(redirect)
     for stage in script.stages:

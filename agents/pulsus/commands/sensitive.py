@@ -1,31 +1,249 @@
-"""Files whose content is a secret: refused before anything else is asked (SENSITIVE_PATH)."""
+"""Files whose content is a secret: refused before anything else is asked (SENSITIVE_PATH).
+
+Every word of a command is looked at, in every spelling, but for programs that say of a file only
+what it is called (`ls`), and for patterns that are searched for.
+"""
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Final
 
+from pulsus.commands.peeled import peeled, program
+from pulsus.commands.places import contains_secrets, rules, secret, secret_pattern, words
 from pulsus.commands.script import Script
 from pulsus.commands.verdict import Finding, Reason
+from pulsus.commands.words import Word
+from pulsus.record import dataclass
 
-_PLACES: Final = re.compile(
-    r"(^|/)etc/(g?shadow|sudoers)|(^|/)\.ssh/|(^|/)proc/[^/]+/environ", re.IGNORECASE
-)
+_RUNS_FOUND: Final = {
+    "find": {"-exec", "-execdir", "-ok", "-okdir"},
+    "fd": {"-x", "-X", "--exec", "--exec-batch"},
+    "fdfind": {"-x", "-X", "--exec", "--exec-batch"},
+}
+_SHELLS: Final = {
+    *("sh", "bash", "dash", "zsh", "ksh", "ash", "su", "eval"),
+    *("ssh", "docker", "podman", "kubectl"),
+}
+"""What takes a command as one word."""
+
+_READING_LANGUAGES: Final = {"awk", "gawk", "mawk", "sed"}
+"""Languages in which a file can be read."""
+
+_SEPARATORS: Final = re.compile(r"[\s'\"=,:;@()<>|&`{}\\]+")
+_NAME: Final = re.compile(r"[\w.+@%~*?\[\]!^-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """How one program uses the files it is given.
+
+    `names`: not all `*.pem` are secret to it. `deep`: it looks below a folder, into files called
+    like `pattern`. `folders`: where the commands before it went.
+    """
+
+    program: str
+    words: Sequence[Word]
+    names: bool
+    deep: bool
+    pattern: str
+    folders: tuple[str, ...]
 
 
 def secrets_in(script: Script) -> Iterator[Finding]:
     """A refusal for each word of `script` that names a secret."""
+    folders: tuple[str, ...] = ()
+    handed_on = any(map(_hands_on, (stage.words for stage in script.stages)))
     for stage in script.stages:
-        for word in stage.words:
-            yield from secrets_in_text(word.text)
+        use = _use(peeled(stage.words), folders, handed_on)
+        if use is None:
+            continue
+        if use.program in {"cd", "pushd"} and len(use.words) > 1:
+            folders = (*folders, use.words[-1].text)
+        yield from _calls(use.words)
+        if not _only_names(use, handed_on):
+            yield from _read(use)
     for redirect in script.redirects:
-        yield from secrets_in_text(redirect.target.text)
+        if redirect.operator != "<<<":
+            use = _Use("", (redirect.target,), True, False, "*", folders)
+            yield from _read(use, first=0)
 
 
 def secrets_in_text(text: str) -> Iterator[Finding]:
     """A refusal if `text`, which need not be a command that can be read, names a secret."""
-    found = _PLACES.search(text)
-    if found is not None:
-        reason = Reason("sensitive", found[0], "secrets are kept there")
-        yield Finding("write_or_unknown", reason)
+    bare = re.sub(r"[\"'\\]", "", text)
+    for whole in {*_expanded(text), *_expanded(bare)}:
+        for token in re.split(r"[\s;&|<>()`=,:@{}]+", whole):
+            if token and _is_secret(token, wild=True, names=bool(_NAME.fullmatch(token))):
+                yield _refused(token)
+                return
+
+
+def _expanded(text: str) -> Iterator[str]:
+    """`text`, and what its braces stand for: one level, one after another."""
+    yield text
+    for found in re.finditer(r"([^\s{}]*)\{([^{}\s]*,[^{}\s]*)\}([^\s{}]*)", text):
+        for choice in found[2].split(","):
+            yield found[1] + choice + found[3]
+
+
+def _use(inner: Sequence[Word], folders: tuple[str, ...], handed_on: bool) -> _Use | None:
+    if not inner:
+        return None
+    name = program(inner).lower()
+    texts = [word.text for word in inner[1:]]
+    public = str(_entry("public_parts", name) or "").split()
+    recursive = _entry("recursive", name)
+    always = recursive is not None and not recursive.strip()
+    return _Use(
+        name,
+        inner,
+        names=name not in words("no_files") and not set(public) & set(texts),
+        deep=always
+        or any(_gives(text, recursive or "") for text in texts)
+        or bool(_RUNS_FOUND.get(name, set()) & set(texts))
+        or (handed_on and name in words("names_only")),
+        pattern=_pattern(texts),
+        folders=folders,
+    )
+
+
+def _entry(key: str, name: str) -> str | None:
+    """What the rules say of the program `name` below `key`; keys may list several."""
+    return next((str(v) for k, v in rules()[key].items() if name in k.split()), None)
+
+
+def _gives(text: str, options: str) -> bool:
+    """Whether the word gives one of `options`, alone, with a value or among other letters."""
+    for option in options.split():
+        if text == option or text.startswith(option + "="):
+            return True
+        if len(option) == 2 and re.match(rf"-[A-Za-z0-9]*{option[1]}", text):
+            return True
+    return False
+
+
+def _pattern(texts: Sequence[str]) -> str:
+    """What the files that find or grep look into are called, where that is said once."""
+    unsure = {"-o", "-or", "!", "-not", ",", "-iregex", "-regex"} & set(texts)
+    named = [b for a, b in pairwise(texts) if a in {"-name", "-iname"}]
+    named += [text[10:] for text in texts if text.startswith("--include=")]
+    return named[0] if len(named) == 1 and not unsure else "*"
+
+
+def _hands_on(given: Sequence[Word]) -> bool:
+    """Whether it runs a program on the names another program prints."""
+    inner = program(peeled(given)).lower()
+    around = {program((word,)) for word in given}
+    return bool({"xargs", "parallel"} & around) and inner not in words("names_only")
+
+
+def _only_names(use: _Use, handed_on: bool) -> bool:
+    if use.program not in words("names_only") or handed_on:
+        return False
+    options = _RUNS_FOUND.get(use.program, set())
+    runs = [at for at, word in enumerate(use.words) if word.text in options]
+    return all(program(use.words[at + 1 :]) in words("names_only") for at in runs)
+
+
+def _read(use: _Use, first: int = 1) -> Iterator[Finding]:
+    skipped = searched_for(use.words)
+    for at, word in enumerate(use.words[first:], first):
+        if at in skipped:
+            yield from _in_program(use.program, word)
+            continue
+        for text, whole in _parts(word, use.program):
+            if any(_opened(path, word, use, whole=whole) for path in _from(use.folders, text)):
+                yield _refused(text)
+                return
+
+
+def _in_program(name: str, word: Word) -> Iterator[Finding]:
+    if name in _READING_LANGUAGES:
+        tokens = _SEPARATORS.split(word.text)
+        yield from (_refused(t) for t in tokens if t[:1] == "/" and secret(t, names=False))
+
+
+def _opened(path: str, word: Word, use: _Use, *, whole: bool) -> bool:
+    wild = word.wild or use.program in {"find", "fd", "locate", "plocate"}
+    if _is_secret(path, wild=wild, names=use.names and bool(_NAME.fullmatch(_last(path)))):
+        return True
+    return use.deep and whole and contains_secrets(path, use.pattern)
+
+
+def _last(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _is_secret(path: str, *, wild: bool, names: bool) -> bool:
+    if secret(path, names=names):
+        return True
+    return wild and any(c in path for c in "*?[") and secret_pattern(path, names=names)
+
+
+def searched_for(given: Sequence[Word]) -> frozenset[int]:
+    """Where in the words of a call patterns stand, or programs in a language of their own."""
+    if program(given).lower() not in words("patterns"):
+        return frozenset()
+    options = words("pattern_options")
+    behind = {at + 1 for at, word in enumerate(given) if word.text in options}
+    if behind:
+        files = {at + 1 for at, word in enumerate(given) if word.text in {"-f", "--file"}}
+        return frozenset(behind - files)
+    operands = (at for at, word in enumerate(given[1:], 1) if word.text[:1] != "-")
+    return frozenset([first]) if (first := next(operands, None)) is not None else frozenset()
+
+
+def _parts(word: Word, name: str) -> Iterator[tuple[str, bool]]:
+    """What of `word` may be a path, each with whether it is the whole word."""
+    text = word.text
+    yield text, True
+    for sign in "=@:":
+        if sign in text:
+            yield text.partition(sign)[2], False
+    if text[:1] == "-" and text[1:2] != "-":
+        yield text[2:], False
+    tokens = _SEPARATORS.split(text)
+    if len(tokens) > 1:
+        bare = name in _SHELLS
+        yield from ((token, False) for token in tokens if token and (bare or "/" in token))
+
+
+def _from(folders: Sequence[str], path: str) -> Iterator[str]:
+    yield path
+    if folders and path[:1] not in {"/", "~"}:
+        at = ""
+        for folder in folders:
+            at = posixpath.join(at, folder)
+        yield posixpath.join(at, path)
+
+
+def _calls(given: Sequence[Word]) -> Iterator[Finding]:
+    texts = [word.text for word in given]
+    for start, text in enumerate(texts):
+        if start and program(given).lower() not in {"ssh", "docker", "podman", "kubectl"}:
+            return
+        for call in _called(text.rpartition("/")[2]):
+            if _in_order(call[1:], texts[start + 1 :]):
+                yield _refused(" ".join(call), "it prints a secret")
+                return
+
+
+def _called(name: str) -> Iterator[list[str]]:
+    for call in rules()["calls"]:
+        wanted = call.split()
+        if fnmatchcase(name, wanted[0]):
+            yield wanted
+
+
+def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
+    rest = iter(texts)
+    return all(any(fnmatchcase(text, pattern) for text in rest) for pattern in wanted)
+
+
+def _refused(word: str, rule: str = "secrets are kept there") -> Finding:
+    return Finding("write_or_unknown", Reason("sensitive", word, rule))

@@ -1,0 +1,49 @@
+"""Whether two patterns of file names have a name in common."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_SET: Final = re.compile(r"\[[!^]?\]?[^\]]*\]")
+
+
+def plain(pattern: str) -> str:
+    """`pattern` with each set `[…]` as `?`: it stands for no fewer names."""
+    return _SET.sub("?", pattern)
+
+
+@lru_cache(maxsize=4096)
+def meet(one: str, other: str) -> bool:
+    """Whether some name fits both (`*` any characters, `?` one), in time |one| · |other|."""
+    reached = _starred(one, {0})
+    for letter in _letters(other):
+        reached = _starred(one, _after(one, reached, letter))
+        if not reached:
+            return False
+    return len(one) in reached
+
+
+def _letters(pattern: str) -> list[str]:
+    return re.findall(r"\*+|[^*]", pattern)
+
+
+def _starred(pattern: str, places: set[int]) -> set[int]:
+    """`places` in the pattern, and those behind its stars that may stand for nothing."""
+    found = set(places)
+    for place in range(len(pattern)):
+        if place in found and pattern[place] == "*":
+            found.add(place + 1)
+    return found
+
+
+def _after(pattern: str, places: set[int], letter: str) -> set[int]:
+    """Where one may be in `pattern` once `letter` (`?` for any, `*` for any number) was read."""
+    if letter[0] == "*":
+        return set(range(min(places), len(pattern) + 1))
+    return {
+        place if pattern[place] == "*" else place + 1
+        for place in places
+        if place < len(pattern) and (pattern[place] in "*?" or letter in ("?", pattern[place]))
+    }

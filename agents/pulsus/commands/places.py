@@ -1,0 +1,206 @@
+"""Which paths hold secrets, by the names in `rules/sensitive.yaml`, through every spelling.
+
+Paths are compared in lower case, without `.`, `..`, doubled or closing slashes; a `~` is any home.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from pulsus.commands.globs import meet, plain
+from pulsus.record import dataclass
+
+_FILE: Final = Path(__file__).parent / "rules" / "sensitive.yaml"
+_HOMES: Final = (("root",), ("home", "*"), ("users", "*"), ("var", "root"))
+"""Where homes are, for what looks into folders."""
+
+_ORDINARY: Final = re.compile(r"\.(conf|log|service|list|md|txt|py|sh|c|h|js|html?|xml)$")
+"""Names that a search among many folders may keep to: hardly a secret is called so."""
+
+_LEAST: Final = 2
+"""Letters that a pattern has to share with a name that may be anywhere (`id*`, not `*`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`parts` of a path from its end; a `folder` is secret with all that is in it. `root` is where
+    such a path begins: `/`, `~` or, for a name, empty."""
+
+    parts: tuple[str, ...]
+    folder: bool
+    root: str
+
+
+@cache
+def rules() -> Mapping[str, Any]:
+    """The file as parsed. Effect: reads it, once."""
+    # Late: a warm route imports no YAML.
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    raw: Mapping[str, Any] = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=loader)
+    return raw
+
+
+@cache
+def words(key: str) -> frozenset[str]:
+    """The words that stand under `key` in the rules."""
+    return frozenset(str(rules()[key]).split())
+
+
+def spelled(path: str) -> str:
+    """`path` in the one spelling that is compared: relative to `/`, in lower case."""
+    path = re.sub(r"^~[^/]*", "/home/_", path)
+    path = posixpath.normpath("/" + path.lower()) if path else ""
+    return path.lstrip("/")
+
+
+def secret(path: str, *, names: bool = True) -> bool:
+    """Whether the file `path`, without its quotes, holds secrets or (`names`) is called as if."""
+    return _secret(spelled(path), names)
+
+
+def secret_pattern(path: str, *, names: bool = True) -> bool:
+    """Whether `path`, with unquoted `*`, `?` or `[…]`, may stand for a file that holds secrets."""
+    return _secret_pattern(plain(spelled(path)), names, path[:1] in {"/", "~"})
+
+
+def contains_secrets(path: str, pattern: str = "*") -> bool:
+    """Whether secrets lie in the folder `path` or below it, in files called like `pattern`."""
+    return _contains(plain(spelled(path)), plain(pattern.lower()), path[:1] in {"/", "~"})
+
+
+def matches(path: str, patterns: Iterable[str]) -> bool:
+    """Whether `path`, which may be a pattern itself, can be one of `patterns` (whole paths)."""
+    parts = plain(spelled(path)).split("/")
+    return any(
+        len(parts) == len(others) and all(map(meet, parts, others))
+        for others in (plain(spelled(p)).split("/") for p in patterns)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _secret(path: str, names: bool) -> bool:
+    if _expression("places").search(path):
+        return not path.endswith(".pub")
+    return names and bool(_expression("names").search(path)) and not _public(path)
+
+
+def _public(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return _in_public_folder(path) or any(
+        meet(name, rule) for rule in rules()["public"] if rule[0] != "/"
+    )
+
+
+def _in_public_folder(path: str) -> bool:
+    folders = (rule[1:] for rule in rules()["public"] if rule[0] == "/")
+    return path.startswith(tuple(folders))
+
+
+@lru_cache(maxsize=4096)
+def _secret_pattern(path: str, names: bool, rooted: bool) -> bool:
+    parts = path.split("/")
+    if any(_aligned(parts, place, rooted) for place in _places("places")):
+        return True
+    if not names or path.endswith(".pub") or _in_public_folder(path):
+        return False
+    return any(_named(parts[-1], place.parts[0]) for place in _places("names"))
+
+
+@lru_cache(maxsize=1024)
+def _contains(path: str, pattern: str, rooted: bool) -> bool:
+    """Only of folders whose place is known; of a relative one nothing is."""
+    parts = path.split("/") if path else []
+    if not rooted or _ORDINARY.search(pattern):
+        return False
+    for place in _places("places"):
+        for home in _HOMES if place.root == "~" else ((),):
+            inner = (*home, *place.parts)
+            fits = place.folder or meet(pattern, plain(inner[-1]))
+            if fits and len(parts) < len(inner) and all(map(meet, parts, inner)):
+                return True
+    return False
+
+
+def _aligned(parts: Sequence[str], place: Place, rooted: bool) -> bool:
+    """Whether the parts of a pattern can end in `place`, or, if it is a folder, go through it."""
+    count = len(place.parts)
+    starts = range(len(parts) - count + 1) if place.folder else [len(parts) - count]
+    for start in starts:
+        here = parts[start : start + count]
+        if start < 0 or not all(map(_part, here, place.parts)):
+            continue
+        letters = sum(len(part.strip("*?")) for part in here)
+        if letters >= _LEAST * count or (rooted and (start == 0 or here[0][0] == ".")):
+            return True
+    return False
+
+
+def _part(pattern: str, name: str) -> bool:
+    """Whether one part of a pattern can be `name`, and, where both have stars, is meant to be."""
+    if name == "*" or "*" not in name:
+        return not (name[0] == "." and pattern[0] in "*?") and meet(pattern, plain(name))
+    return _alike(pattern, name) and meet(pattern, plain(name))
+
+
+def _named(pattern: str, name: str) -> bool:
+    """Whether `pattern` means a file called `name`: it shares letters with it, or its ending."""
+    stem, dot, ending = name.rpartition(".")
+    if stem == "*" and dot:
+        own = pattern.rpartition(".")[2]
+        return "." in pattern and bool(own.strip("*?")) and meet(own, ending)
+    return _alike(pattern, name) and _part(pattern, name)
+
+
+def _alike(pattern: str, name: str) -> bool:
+    """Whether both begin or end with the same letters, and not with a few by chance."""
+    least = 1 if name[0] == "." else _LEAST
+    ours, theirs = re.split(r"[*?]", _stem(pattern)), re.split(r"[*?\[]", _stem(name))
+    heads = _shared(ours[0], theirs[0])
+    tails = _shared(ours[-1][::-1], theirs[-1][::-1])
+    return heads >= least or tails > _LEAST
+
+
+def _shared(one: str, other: str) -> int:
+    """How many letters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _stem(name: str) -> str:
+    return name.rpartition(".")[0] or name
+
+
+@cache
+def _places(key: str) -> tuple[Place, ...]:
+    return tuple(_place(str(rule)) for rule in rules()[key])
+
+
+def _place(rule: str) -> Place:
+    root = rule[0] if rule[0] in "/~" else ""
+    return Place(tuple(rule.lstrip("~/").rstrip("/").split("/")), rule.endswith("/"), root)
+
+
+@cache
+def _expression(key: str) -> re.Pattern[str]:
+    return re.compile("(?:^|/)(?:" + "|".join(map(_written, _places(key))) + ")")
+
+
+def _written(place: Place) -> str:
+    return "/".join(map(_part_written, place.parts)) + ("(?:/|$)" if place.folder else "$")
+
+
+def _part_written(part: str) -> str:
+    """One name as an expression: `*` any characters but a dot in front, `?` one, `[…]` a set."""
+    start = r"(?!\.)" if part[0] in "*?" else ""
+    pieces: Iterator[str] = (
+        "[^/]*" if p == "*" else "[^/]" if p == "?" else p if p[0] == "[" else re.escape(p)
+        for p in re.findall(r"\[[^\]]*\]|[*?]|[^*?\[]+", part)
+    )
+    return start + "".join(pieces)
