@@ -30,7 +30,10 @@ class ContentInspector(Protocol):
     def __call__(self, words: tuple[str, ...], argument: str) -> Opinion: ...
 
 
-_BUILT_IN: Final[Mapping[str, str]] = {}
+_BUILT_IN: Final[Mapping[str, str]] = {
+    "http_url": "http:url",
+    "http_user": "http:user",
+}
 """Kind → `module:function` below `pulsus.commands.inspectors`, imported when first met."""
 
 _loaded: dict[str, ContentInspector] = {}

@@ -262,7 +262,7 @@ def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
 
 def _content(kind: Kind, words: Sequence[Word], context: Context) -> Iterator[Finding]:
     inspect = inspector(kind.name)
-    wild = next((w for w in words if w.wild), None)
+    wild = next((w for w in words if w.wild and kind.name not in WILD_OK), None)
     if inspect is None:
         yield refusal("content", words[0].text, f"nothing here can judge {kind.name}")
         return

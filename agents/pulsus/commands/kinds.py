@@ -27,8 +27,8 @@ _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
     }.items()
 }
 
-WILD_OK: Final = frozenset({"path", "text"})
-"""Kinds that any number of file names may fill."""
+WILD_OK: Final = frozenset({"path", "text", "http_url"})
+"""Kinds that any number of file names may fill (a URL's `?` stands for names that begin alike)."""
 
 
 def fits(word: Word, kind: Kind) -> bool:

@@ -1,0 +1,1 @@
+"""Inspectors of what stands inside words, each registered by its kind in `content.py`."""

@@ -1,0 +1,222 @@
+"""What the words of HTTP clients say, and which calls of them only ask."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pulsus.commands.classify import examine
+from pulsus.commands.context import Context
+from pulsus.commands.inspectors import http, wrapping
+
+CONTEXT = Context()
+
+ASKS = [
+    "curl example.com",
+    "curl -s http://h/a?b=c&",
+    "curl -fsSLk --max-time 3 https://h",
+    "curl -v --http2 https://h/path#part",
+    "curl 'http://user:pw@h:8080/'",
+    "curl http://[fe80::1%25eth0]/",
+    "curl -XHEAD http://h",
+    "curl -X OPTIONS http://h -i",
+    "curl --get -d a=b -d c=d http://h",
+    "curl -sSGd 'match[]={job=\"x\"}' http://h:9090/api/v1/series",
+    "curl 'http://h/{a,b}/[1-9].txt'",
+    "curl -w '%{json}' -so /dev/null http://h",
+    "curl -D- -o/dev/null http://h",
+    "curl -H 'X-Api-Key: a' http://h",
+    "curl -u : --negotiate http://h",
+    "curl -A 'a b' --compressed http://h",
+    "curl --abstract-unix-socket x http://h/version",
+    "curl --unix-socket /run/docker.sock 'http://d/v1.41/events?since=1&until=2'",
+    "timeout 3 curl --unix-socket /run/docker.sock http://d/events",
+    "curl -V",
+    "curl https://h | jq .",
+    "wget -qO- https://h | head",
+    "wget --spider -S http://h",
+    "wget -q -O- -T 5 -t1 http://h",
+    "wget -nv -O - http://h",
+    "wget -O- --header='A: b' http://h",
+]
+
+DOES_NOT = [
+    "curl -X POST http://h",
+    "curl -X PURGE http://h",
+    "curl -X propfind http://h",
+    "curl -X get http://h",
+    "curl -sX PUT http://h",
+    "curl -vsXPATCH http://h",
+    "curl -sd@f http://h",
+    "curl -d '' http://h",
+    "curl -Gd@f http://h",
+    "curl -G --data-binary @f http://h",
+    "curl -G --data-urlencode @f http://h",
+    "curl --data-raw '{}' http://h",
+    "curl --json '{}' http://h",
+    "curl --url-query 'a@f' http://h",
+    "curl -sSo x http://h",
+    "curl -o/tmp/x http://h",
+    "curl -OJ http://h/x",
+    "curl -c x http://h",
+    "curl --cookie-jar=x http://h",
+    "curl -Dx http://h",
+    "curl --trace x http://h",
+    "curl --trace-asc - http://h",
+    "curl --stderr x http://h",
+    "curl --etag-save x http://h",
+    "curl --hsts x https://h",
+    "curl --alt-svc x https://h",
+    "curl -K- http://h",
+    "curl -H@f http://h",
+    "curl -H 'x-http-method: DELETE' http://h",
+    "curl -H 'X-Method-Override: DELETE' http://h",
+    "curl --expand-url http://h",
+    "curl --variable %HOME http://h",
+    "curl -b jar http://h",
+    "curl -w '%{url}%output{>>x}' http://h",
+    "curl FILE:///etc/hostname",
+    "curl file:/etc/hostname",
+    "curl scp://h/x",
+    "curl telnet://h:23",
+    "curl ldap://h/x",
+    "curl ftp.example.com",
+    "curl DICT.example.com/d:x",
+    "curl 'gopher{a,b}://h'",
+    "curl '{file,http}:///etc/hostname'",
+    "curl 'http://h/[1-1000000]'",
+    "curl 'http://h/[a-z][a-z]'",
+    "curl 'http://h/[0000000001-9999999999]'",
+    "curl 'http://169.254.169.{254,253}/latest/meta-data'",
+    "curl http://169.254.169.254/latest/meta-data/iam/security-credentials/r",
+    "curl *://h",
+    "curl h*",
+    "curl 'http://h/a b'",
+    "curl 'https://h/logs?follow=1'",
+    "curl --unix-socket /run/docker.sock http://d/containers/a/stats",
+    "curl http://h --next -X DELETE http://h",
+    "curl http://h -: -d a http://h",
+    "curl -Lo x http://h",
+    "curl -O http://h -o -",
+    "wget h",
+    "wget -O x h",
+    "wget -Ox h",
+    "wget -nvO x h",
+    "wget --output-doc=- h",
+    "wget -O - -o log h",
+    "wget -O - -i list",
+    "wget --spider -r h",
+    "wget --spider -m h",
+    "wget --spider --post-file=f h",
+    "wget --spider -e 'post_data=x' h",
+    "wget --spider --method=DELETE h",
+    "wget --spider --use-askpass=x h",
+    "wget -qO- --load-cookies c h",
+    "wget -qO- ftp://h/x",
+    "wget -qO- http://h https://169.254.169.254/x",
+]
+
+
+@pytest.mark.parametrize("command", ASKS)
+def test_a_request_that_only_asks_is_a_read(command):
+    found = examine(command.removesuffix("&"), CONTEXT).deciding
+    assert found.is_read, found.reason
+
+
+@pytest.mark.parametrize("command", DOES_NOT)
+def test_a_request_that_sends_or_writes_is_none(command):
+    assert not examine(command, CONTEXT).deciding.is_read
+
+
+@pytest.mark.parametrize(
+    ("command", "category"),
+    [
+        ("curl 'https://h/api/v1/pods?watch=1'", "unbounded_stream"),
+        ("curl --unix-socket /run/docker.sock http://d/events", "unbounded_stream"),
+        ("curl -u root https://h", "interactive_repl"),
+    ],
+)
+def test_a_request_that_does_not_end_or_asks_says_so(command, category):
+    assert examine(command, CONTEXT).deciding.category == category
+
+
+@pytest.mark.parametrize(
+    ("program", "names"), [("curl", http.CURL_WRITES), ("wget", http.WGET_WRITES)]
+)
+def test_what_an_option_is_said_to_write_no_table_lets_pass_with_a_file(program, names):
+    extra = "--spider" if program == "wget" else "-s"
+    for name in sorted(names):
+        command = f"{program} {extra} {name} @x http://h"
+        assert not examine(command, CONTEXT).deciding.is_read, command
+
+
+@pytest.mark.parametrize(
+    ("method", "mutates"),
+    [
+        *[("get", False), (" HEAD\n", False), ("OPTIONS", False), ("connect", False), ("", False)],
+        *[("post", True), ("Put", True), ("DELETE", True), ("PURGE", True), ("MKCOL", True)],
+    ],
+)
+def test_methods_that_only_ask_are_known_by_name(method, mutates):
+    assert http.http_method_mutates(method) is mutates
+
+
+@pytest.mark.parametrize(
+    ("word", "letters"),
+    [("-sXPOST", "sX"), ("-fsSL", "fsSL"), ("-dx", ""), ("--data", ""), ("-s", ""), ("x", "")],
+)
+def test_a_bundle_ends_with_the_letter_that_takes_a_value(word, letters):
+    assert http.curl_short_cluster(word) == letters
+
+
+@pytest.mark.parametrize(
+    ("words", "runs"),
+    [
+        (["env", "-i", "A=b"], False),
+        (["env", "-uA", "B=c"], False),
+        (["env", "-"], False),
+        (["env", "A=b", "-i"], True),
+        (["env", "-S", "rm x"], True),
+        (["env", "-iS", "rm x"], True),
+        (["env", "-Srm x"], True),
+        (["env", "--split", "x"], True),
+        (["env", "-C", "/tmp", "ls"], True),
+    ],
+)
+def test_env_runs_what_is_neither_an_option_nor_an_assignment(words, runs):
+    assert wrapping.env_args_run_a_command(words) is runs
+
+
+@pytest.mark.parametrize(
+    ("words", "inner"),
+    [
+        (["timeout", "5", "ls", "-l"], "ls -l"),
+        (["timeout", "-sKILL", ".5m", "ls"], "ls"),
+        (["timeout", "--kill-after=x", "5", "ls"], None),
+        (["timeout", "--kill-after=3", "5", "ls"], "ls"),
+        (["timeout", "-k", "x", "5", "ls"], None),
+        (["timeout", "5", "--", "ls"], "-- ls"),
+        ("timeout 5 ls", "ls"),
+    ],
+)
+def test_what_timeout_runs_stands_behind_its_duration(words, inner):
+    assert wrapping.timeout_inner_command(words) == inner
+
+
+@given(st.text())
+def test_no_address_makes_the_inspector_raise(text):
+    http.url((text,), "docker")
+    http.user((text,), "")
+
+
+@given(st.lists(st.text(alphabet="-sdXoO=:/ht p\"'", max_size=8), max_size=5))
+def test_no_words_make_the_inspectors_raise(words):
+    http.curl_command_writes(words)
+    http.curl_command_writes(" ".join(words))
+    http.curl_args_have_http_url(words)
+    wrapping.env_args_run_a_command(words)
+    wrapping.timeout_inner_command(words)
+    for word in words:
+        http.curl_short_cluster(word)
+        http.wget_option_writes(word)
