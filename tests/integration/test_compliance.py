@@ -273,8 +273,8 @@ def test_nothing_imports_the_package_through_its_folder():
 
 @pytest.fixture
 def shared():
-    """A folder of shared memory, where a dry run may write without being a tool that writes."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+    """A folder called as multiprocessing calls its memory: a dry run may write there and be a read."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="psm_") as name:
         yield Path(name)
 
 
