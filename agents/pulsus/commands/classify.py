@@ -105,8 +105,8 @@ def examine(command: str, context: Context) -> Examined:
 
 
 def _findings(script: Script, context: Context) -> Iterator[Finding]:
-    yield from secrets_in(script)
-    yield from devices_in(script)
+    yield from secrets_in(script, context.tables)
+    yield from devices_in(script, context.tables)
     for redirect in script.redirects:
         yield from _redirected(redirect)
     for stage in script.stages:

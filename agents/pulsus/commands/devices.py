@@ -13,6 +13,7 @@ from pulsus.commands.peeled import peeled, program, wrappers
 from pulsus.commands.places import matches, rules, words
 from pulsus.commands.script import Script
 from pulsus.commands.sensitive import searched_for
+from pulsus.commands.tables import Tables
 from pulsus.commands.verdict import Category, Finding, Reason
 from pulsus.commands.words import Word
 
@@ -34,12 +35,12 @@ _REASONS: Mapping[Category, Callable[[str], Reason]] = {
 }
 
 
-def devices_in(script: Script) -> Iterator[Finding]:
+def devices_in(script: Script, tables: Tables) -> Iterator[Finding]:
     """A refusal for each device that `script` would read as a file."""
     for stage in script.stages:
         inner = peeled(stage.words)
         bounded = "timeout" in wrappers(stage.words) or _limited(inner)
-        searched = searched_for(inner)
+        searched = searched_for(inner, tables)
         for word in (w for at, w in enumerate(inner) if at and at not in searched):
             yield from _device(program(inner), word, bounded=bounded)
     only = peeled(script.stages[0].words) if len(script.stages) == 1 else ()

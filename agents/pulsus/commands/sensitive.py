@@ -13,9 +13,12 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final
 
+from pulsus.commands.options import Parser, Unlisted
 from pulsus.commands.peeled import peeled, program
 from pulsus.commands.places import contains_secrets, rules, secret, secret_pattern, words
 from pulsus.commands.script import Script
+from pulsus.commands.table import BadTable
+from pulsus.commands.tables import Tables
 from pulsus.commands.verdict import Finding, Reason
 from pulsus.commands.words import Word
 from pulsus.record import dataclass
@@ -54,7 +57,7 @@ class _Use:
     folders: tuple[str, ...]
 
 
-def secrets_in(script: Script) -> Iterator[Finding]:
+def secrets_in(script: Script, tables: Tables) -> Iterator[Finding]:
     """A refusal for each word of `script` that names a secret."""
     folders: tuple[str, ...] = ()
     handed_on = any(map(_hands_on, (stage.words for stage in script.stages)))
@@ -66,11 +69,11 @@ def secrets_in(script: Script) -> Iterator[Finding]:
             folders = (*folders, use.words[-1].text)
         yield from _calls(use.words)
         if not _only_names(use, handed_on):
-            yield from _read(use)
+            yield from _read(use, searched_for(use.words, tables))
     for redirect in script.redirects:
         if redirect.operator != "<<<":
             use = _Use("", (redirect.target,), True, False, "*", folders)
-            yield from _read(use, first=0)
+            yield from _read(use, frozenset(), first=0)
 
 
 def secrets_in_text(text: str) -> Iterator[Finding]:
@@ -150,10 +153,9 @@ def _only_names(use: _Use, handed_on: bool) -> bool:
     return all(program(use.words[at + 1 :]) in words("names_only") for at in runs)
 
 
-def _read(use: _Use, first: int = 1) -> Iterator[Finding]:
-    skipped = searched_for(use.words)
+def _read(use: _Use, searched: frozenset[int], first: int = 1) -> Iterator[Finding]:
     for at, word in enumerate(use.words[first:], first):
-        if at in skipped:
+        if at in searched:
             yield from _in_program(use.program, word)
             continue
         for text, whole in _parts(word, use.program):
@@ -185,17 +187,24 @@ def _is_secret(path: str, *, wild: bool, names: bool) -> bool:
     return wild and any(c in path for c in "*?[") and secret_pattern(path, names=names)
 
 
-def searched_for(given: Sequence[Word]) -> frozenset[int]:
-    """Where in the words of a call patterns stand, or programs in a language of their own."""
-    if program(given).lower() not in words("patterns"):
+def searched_for(given: Sequence[Word], tables: Tables) -> frozenset[int]:
+    """Where in the words of a call patterns stand, or programs in a language of their own.
+
+    Nowhere where the words cannot be told apart by its table: then each is taken for a file.
+    """
+    name = program(given)
+    try:
+        node = tables.get(name) if name in words("patterns") else None
+        if node is None:
+            return frozenset()
+        parsed = Parser(node, {}, stop_at_first=False).parse(given[1:])
+    except (BadTable, Unlisted):
         return frozenset()
-    options = words("pattern_options")
-    behind = {at + 1 for at, word in enumerate(given) if word.text in options}
-    if behind:
-        files = {at + 1 for at, word in enumerate(given) if word.text in {"-f", "--file"}}
-        return frozenset(behind - files)
-    operands = (at for at, word in enumerate(given[1:], 1) if word.text[:1] != "-")
-    return frozenset([first]) if (first := next(operands, None)) is not None else frozenset()
+    inline, files = words("pattern_options"), words("pattern_files")
+    found = [v for one in parsed.given if one.name in inline for v in one.values]
+    if not found and not any(one.name in files for one in parsed.given):
+        found = list(parsed.operands[:1])
+    return frozenset(at for at, word in enumerate(given) if any(word is one for one in found))
 
 
 def _parts(word: Word, name: str) -> Iterator[tuple[str, bool]]:
