@@ -273,7 +273,7 @@ def test_nothing_imports_the_package_through_its_folder():
 
 @pytest.fixture
 def shared():
-    """A folder called as multiprocessing calls its memory: a dry run may write there and be a read."""
+    """A folder named like multiprocessing's memory, where a dry run may write and be a read."""
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="psm_") as name:
         yield Path(name)
 
