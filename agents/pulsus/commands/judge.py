@@ -141,6 +141,11 @@ def _values(parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
 
 def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
     names = {one.name for one in parsed.given}
+    for one, other in node.apart:
+        if names & one and names & other:
+            word = min(names & other)
+            rule = f"{node.name} is not known to read with it beside {min(names & one)}"
+            yield refusal("allow", word, rule)
     for need in node.needs:
         if names & need.one_of or names & need.unless or (need.when and not names & need.when):
             continue
@@ -261,7 +266,7 @@ def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
 
 
 def _content(kind: Kind, words: Sequence[Word], context: Context) -> Iterator[Finding]:
-    inspect = inspector(kind.name)
+    inspect = inspector(kind.name) or context.inspectors.get(kind.name)
     wild = next((w for w in words if w.wild and kind.name not in WILD_OK), None)
     if inspect is None:
         yield refusal("content", words[0].text, f"nothing here can judge {kind.name}")

@@ -76,8 +76,9 @@ class Node:
 
     `harmless` says that none of its options does harm, so a file name read as one does none.
     `conditional` makes a read of it `read_only_conditional`. `never` is a refusal of every call.
-    `bounds` says that what it runs is ended by it (timeout). `joined` are options of style dash
-    that a number may follow in the same word (`-l64`).
+    Of two sets that are `apart` only one may be given. `bounds` says that what it runs is ended by
+    it (timeout). `joined` are options of style dash that a number may follow in the same word
+    (`-l64`).
     """
 
     name: str
@@ -87,6 +88,7 @@ class Node:
     refused: Mapping[str, str] = field(default_factory=dict)
     forms: tuple[Form, ...] = ()
     needs: tuple[Need, ...] = ()
+    apart: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     subcommands: Mapping[str, Node] = field(default_factory=dict)
     bare: bool = False
     numeric: bool = False
@@ -107,7 +109,7 @@ class BadTable(ValueError):
 _NODE_KEYS = {
     *("style", "flags", "values", "attached", "streams", "pages", "asks", "terminal"),
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
-    *("joined",),
+    *("joined", "apart"),
     *("harmless", "conditional", "category", "never", "bounds", "rewrite"),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
@@ -138,6 +140,7 @@ def node(
         refused=_refused(raw, name),
         forms=_forms(raw, name),
         needs=tuple(_need(n, name) for n in _list(raw, "needs", name)),
+        apart=tuple(_apart(str(a), name) for a in _list(raw, "apart", name)),
         subcommands=_subcommands(raw, name, str(style) if style in {"pflag", "go"} else "gnu"),
         bare=_flag(raw, "bare", name),
         numeric=_flag(raw, "numeric", name),
@@ -210,6 +213,13 @@ def _need(raw: object, name: str) -> Need:
         why=_text(raw, "why", name),
         when=frozenset(_text(raw, "when", name).split()),
     )
+
+
+def _apart(text: str, name: str) -> tuple[frozenset[str], frozenset[str]]:
+    one, bar, other = text.partition(" | ")
+    if not bar or not other.strip():
+        raise BadTable(f"{name}: apart holds `-a --aa | -b --bb`, not {text!r}")
+    return frozenset(one.split()), frozenset(other.split())
 
 
 def _subcommands(raw: Mapping[str, object], name: str, style: str) -> dict[str, Node]:
