@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pulsus.bootstrap.past import Past
     from pulsus.bootstrap.ranking import Ranking
     from pulsus.bootstrap.upkeep import Upkeep
+    from pulsus.commands.context import Context
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.storage.accepted import PastRoute
     from pulsus.core.telemetry.logging import AppLog
@@ -108,6 +109,18 @@ class App:
         own = load_synonyms(self.project / "config" / "synonyms.toml")
         merged = merge_synonyms([self.contributions.synonyms, own])
         return stemmed(merged, self.cache_dir)
+
+    @cached_property
+    def commands(self) -> Context:
+        """What the command gate knows: the project's tables, then the plugins', then its own."""
+        from pulsus.commands.context import Context
+        from pulsus.commands.tables import Tables
+
+        own = self.project / "config" / "commands"
+        if len(self.plugins.infos) == 1:
+            return Context(Tables((own,)))
+        added = self.contributions
+        return Context(Tables((own, *added.command_tables)), added.content_inspectors)
 
     @cached_property
     def interpreter(self) -> Interpreter | None:

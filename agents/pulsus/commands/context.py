@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 
+from pulsus.commands.content import ContentInspector
 from pulsus.commands.tables import Tables
 from pulsus.record import dataclass
 
@@ -15,10 +17,11 @@ DEEPEST = 3
 class Context:
     """`bounded`: something outside ends it (timeout N). `fed`: another program writes its input.
 
-    `depth`: wrappers around it.
+    `depth`: wrappers around it. `inspectors`: kinds that plugins add to those that ship.
     """
 
     tables: Tables = field(default_factory=Tables)
+    inspectors: Mapping[str, ContentInspector] = field(default_factory=dict)
     bounded: bool = False
     fed: bool = False
     depth: int = 0

@@ -35,18 +35,26 @@ class Tables:
 
     def names(self) -> list[str]:
         """Every program that is known, sorted."""
-        found = {_program(file) for folder in self.folders for file in folder.glob("*.yaml")}
+        found = {named(file) for folder in self.folders for file in folder.glob("*.yaml")}
         return sorted(found)
 
     def raw(self, program: str) -> Mapping[str, object] | None:
         """The parsed file of `program` itself (`same_as` not followed), or None."""
+        file = self.path(program)
+        return None if file is None else parsed(file)
+
+    def path(self, program: str) -> Path | None:
+        """The file that says what `program` reads with, or None.
+
+        Raises BadTable where a folder cannot be looked into: it may say otherwise.
+        """
         if not _NAME.fullmatch(program):
             return None
-        for folder in self.folders:
-            file = folder / f"{_file(program)}.yaml"
-            if file.is_file():
-                return _parsed(file)
-        return None
+        files = (folder / f"{_file(program)}.yaml" for folder in self.folders)
+        try:
+            return next((file for file in files if file.is_file()), None)
+        except OSError as error:
+            raise BadTable(f"{program}: {error}") from error
 
     def _read(self, program: str) -> Node | None:
         raw = self.raw(program)
@@ -67,18 +75,20 @@ def _file(program: str) -> str:
     return "bracket" if program == "[" else program
 
 
-def _program(file: Path) -> str:
+def named(file: Path) -> str:
+    """The program that a table file is about."""
     return "[" if file.stem == "bracket" else file.stem
 
 
-def _parsed(file: Path) -> Mapping[str, object]:
+def parsed(file: Path) -> Mapping[str, object]:
+    """The mapping in that file. Raises BadTable."""
     # Late: a warm route imports no YAML.
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         raw = yaml.load(file.read_text(encoding="utf-8"), Loader=loader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError, OSError) as error:
         raise BadTable(f"{file}: {error}") from error
     if not isinstance(raw, Mapping):
         raise BadTable(f"{file}: not a mapping")

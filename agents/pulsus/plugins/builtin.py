@@ -15,6 +15,7 @@ from pulsus.core.validators.finding import Validator
 from pulsus.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    from pulsus.commands.content import ContentInspector
     from pulsus.core.compose.proposer import MakeProvider, Provider, Setup
 
 
@@ -48,6 +49,18 @@ def pulsus_synonyms() -> Mapping[str, tuple[str, ...]]:
 def pulsus_model_providers() -> Mapping[str, MakeProvider]:
     """The two dialects most servers speak, over plain HTTP."""
     return {"openai": _openai, "anthropic": _anthropic}
+
+
+@hookimpl
+def pulsus_command_tables() -> Iterable[Path]:
+    """None beyond those of the gate itself: whoever uses it alone has them too."""
+    return ()
+
+
+@hookimpl
+def pulsus_content_inspectors() -> Mapping[str, ContentInspector]:
+    """None beyond those of the gate itself."""
+    return {}
 
 
 def _openai(setup: Setup) -> Provider:

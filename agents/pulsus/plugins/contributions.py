@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pulsus.core.rankers.base import Feature
 from pulsus.core.validators.finding import Validator
-from pulsus.plugins.guard import GuardedFeature, GuardedMaker, GuardedValidator
+from pulsus.plugins.guard import (
+    GuardedFeature,
+    GuardedInspector,
+    GuardedMaker,
+    GuardedValidator,
+)
 from pulsus.plugins.load import BUILTIN, Plugins
 from pulsus.record import dataclass
 from pulsus.routing.synonyms import merge_synonyms
 
 if TYPE_CHECKING:
+    from pulsus.commands.content import ContentInspector
     from pulsus.core.compose.proposer import MakeProvider
 
 
@@ -27,6 +34,8 @@ class Contributions:
     tool_sources: tuple[Path, ...]
     synonyms: Mapping[str, tuple[str, ...]]
     model_providers: Mapping[str, MakeProvider]
+    command_tables: tuple[Path, ...] = ()
+    content_inspectors: Mapping[str, ContentInspector] = field(default_factory=dict)
 
 
 def gather(plugins: Plugins) -> Contributions:
@@ -43,6 +52,7 @@ def _gather(plugins: Plugins) -> Contributions:
 
     taken = set(BUILT_IN)
     makers: set[str] = set()
+    kinds: set[str] = set()
 
     def features(plugin: str, answer: Any) -> Iterable[Feature]:
         return [_feature(f, taken, partial(plugins.fail, plugin)) for f in _list(answer)]
@@ -50,12 +60,17 @@ def _gather(plugins: Plugins) -> Contributions:
     def providers(plugin: str, answer: Any) -> Iterable[tuple[str, MakeProvider]]:
         return [(name, _maker(plugin, name, make, makers)) for name, make in dict(answer).items()]
 
+    def inspectors(plugin: str, answer: Any) -> Iterable[tuple[str, ContentInspector]]:
+        return [(kind, _inspector(kind, judge, kinds)) for kind, judge in dict(answer).items()]
+
     return Contributions(
         features=plugins.gather("pulsus_features", features),
         validators=plugins.gather("pulsus_validators", _validators),
         tool_sources=plugins.gather("pulsus_tool_sources", _sources),
         synonyms=merge_synonyms(plugins.gather("pulsus_synonyms", _synonyms)),
         model_providers=dict(plugins.gather("pulsus_model_providers", providers)),
+        command_tables=plugins.gather("pulsus_command_tables", _folders),
+        content_inspectors=dict(plugins.gather("pulsus_content_inspectors", inspectors)),
     )
 
 
@@ -78,6 +93,17 @@ def _maker(plugin: str, name: Any, make: Any, taken: set[str]) -> MakeProvider:
     return make if plugin == BUILTIN else GuardedMaker(plugin, make)
 
 
+def _inspector(kind: Any, judge: Any, taken: set[str]) -> ContentInspector:
+    from pulsus.commands.checked import knows  # only where a plugin has an inspector
+
+    if not isinstance(kind, str) or not kind.isidentifier() or not callable(judge):
+        raise TypeError(f"{kind!r}: {judge!r} is no inspector: it is a kind and what judges it")
+    if kind in taken or knows(kind):
+        raise ValueError(f"there is a kind called {kind} already")
+    taken.add(kind)
+    return GuardedInspector(judge)
+
+
 def _validators(_: str, answer: Any) -> Iterable[tuple[str, Validator]]:
     found = _list(answer)
     for validator in found:
@@ -88,6 +114,14 @@ def _validators(_: str, answer: Any) -> Iterable[tuple[str, Validator]]:
 
 def _sources(_: str, answer: Any) -> Iterable[Path]:
     return [Path(folder) for folder in _list(answer)]
+
+
+def _folders(_: str, answer: Any) -> Iterable[Path]:
+    found = [Path(folder) for folder in _list(answer)]
+    for folder in found:
+        if not folder.is_absolute() or not folder.is_dir():
+            raise ValueError(f"{str(folder)!r} is no folder of tables: an absolute path to one is")
+    return found
 
 
 def _synonyms(_: str, answer: Any) -> Iterable[Mapping[str, tuple[str, ...]]]:

@@ -15,6 +15,7 @@ from pulsus.core.validators.finding import Validator
 from pulsus.errors import ModelError, PulsusError
 
 if TYPE_CHECKING:
+    from pulsus.commands.content import ContentInspector, Opinion
     from pulsus.core.compose.proposer import (
         Completion,
         MakeProvider,
@@ -83,6 +84,26 @@ class GuardedValidator:
             found: Any = self.validator(source, tool)
         if not isinstance(found, StepResult) or not isinstance(found.ok, bool):
             raise TypeError(f"it answered {found!r:.80}, not a StepResult")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedInspector:
+    """A plugin's judge of content. What it raises, or answers that is no opinion, is no read."""
+
+    inspector: ContentInspector
+
+    def __call__(self, words: tuple[str, ...], argument: str) -> Opinion:
+        """The plugin's opinion, or one that refuses."""
+        from pulsus.commands.content import Opinion
+
+        try:
+            with contained():
+                found: Any = self.inspector(words, argument)
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            return Opinion(False, f"its inspector failed: {one_line(str(error))}")
+        if not isinstance(found, Opinion) or not isinstance(found.reads, bool):
+            return Opinion(False, f"its inspector answered {one_line(repr(found), 80)}, no opinion")
         return found
 
 

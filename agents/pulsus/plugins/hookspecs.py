@@ -16,6 +16,7 @@ from pulsus.core.rankers.base import Feature
 from pulsus.core.validators.finding import Validator
 
 if TYPE_CHECKING:
+    from pulsus.commands.content import ContentInspector
     from pulsus.core.compose.proposer import MakeProvider
 
 hookspec = pluggy.HookspecMarker("pulsus")
@@ -45,3 +46,13 @@ def pulsus_synonyms() -> Mapping[str, tuple[str, ...]]:  # type: ignore[empty-bo
 @hookspec
 def pulsus_model_providers() -> Mapping[str, MakeProvider]:  # type: ignore[empty-body]
     """Ways to reach a language model, by the name that `model.provider` selects one by."""
+
+
+@hookspec
+def pulsus_command_tables() -> Iterable[Path]:  # type: ignore[empty-body]
+    """Folders of tables (`NAME.yaml`, docs/commands.md), searched before those that ship."""
+
+
+@hookspec
+def pulsus_content_inspectors() -> Mapping[str, ContentInspector]:  # type: ignore[empty-body]
+    """Judges of what stands inside a command's words, by the kind that tables name."""

@@ -1,0 +1,137 @@
+"""What is wrong with a program's table: its schema, what it names, and its own examples.
+
+Effect: reads table files. `pulsus commands check` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from pulsus.commands.classify import classify
+from pulsus.commands.content import built_in
+from pulsus.commands.context import Context
+from pulsus.commands.kinds import NAMES
+from pulsus.commands.options import Parser
+from pulsus.commands.table import BadTable, Kind, Node, Option, node
+from pulsus.commands.tables import named, parsed
+from pulsus.record import dataclass
+
+WRAPPERS: Final = {"command": {"", "fed", ";"}, "shell": {""}}
+"""Kinds that run what follows, each with the arguments it knows."""
+
+Code = Literal[
+    "TABLE_INVALID",
+    "KIND_UNKNOWN",
+    "OPTION_UNKNOWN",
+    "CONTRADICTION",
+    "EXAMPLES_MISSING",
+    "EXAMPLE_REFUSED",
+    "EXAMPLE_ALLOWED",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with the table of `program` in `file`, and what to do."""
+
+    program: str
+    file: Path
+    code: Code
+    reason: str
+    fix: str
+
+
+def check(file: Path, context: Context) -> Iterator[Problem]:
+    """What is wrong with the table in `file`; nothing where it is right.
+
+    Its examples are judged by `context`, which has to know the file's folder.
+    """
+    program = named(file)
+    try:
+        raw = parsed(file)
+        if "same_as" in raw:
+            context.tables.get(program)
+            return
+        if raw.get("program") != program:
+            wrong = f"the file is called {file.name} and its program {raw.get('program')!r}"
+            yield Problem(program, file, "TABLE_INVALID", wrong, "give both the same name")
+            return
+        found = node(raw, program, top=True)
+    except BadTable as error:
+        fix = "docs/commands.md has every key and what it holds"
+        yield Problem(program, file, "TABLE_INVALID", str(error), fix)
+        return
+    for code, reason, fix in (*_named(found, {}, context), *_examples(raw, found, context)):
+        yield Problem(program, file, code, reason, fix)
+
+
+_Said = tuple[Code, str, str]
+
+
+def _named(node: Node, above: Mapping[str, Option], context: Context) -> Iterator[_Said]:
+    """What a node names and nothing knows: kinds, and options of needs and forms."""
+    for kind in _kinds(node):
+        wrong = _unknown(kind, context)
+        if wrong:
+            yield "KIND_UNKNOWN", f"{node.name}: {wrong}", "docs/commands.md lists the kinds"
+    parser = Parser(node, above, stop_at_first=False)
+    needs = ((n.one_of | n.unless | n.when) for n in node.needs)
+    used = frozenset().union(*needs, *(form.when for form in node.forms))
+    for option in sorted(used - set(parser.known)):
+        reason = f"{node.name}: {option} stands in needs or operands, and no option is called so"
+        yield "OPTION_UNKNOWN", reason, "list it as an option too, or correct its spelling"
+    for word in sorted(set(node.refused) & (set(node.options) | set(node.subcommands))):
+        reason = f"{node.name}: {word} is refused and allowed"
+        yield "CONTRADICTION", reason, "keep one of the two"
+    inherited = parser.known if node.style == "gnu" else parser.above
+    for child in node.subcommands.values():
+        yield from _named(child, inherited, context)
+
+
+def _kinds(node: Node) -> Iterator[Kind]:
+    for option in (*node.options.values(), *node.everywhere.values()):
+        if option.kind is not None:
+            yield option.kind
+    for form in node.forms:
+        yield from form.kinds
+
+
+def _unknown(kind: Kind, context: Context) -> str:
+    if kind.name in WRAPPERS:
+        known = kind.argument in WRAPPERS[kind.name]
+        return "" if known else f"{kind.name}:{kind.argument} is no way to run a command"
+    if knows(kind.name) or kind.name in context.inspectors:
+        return ""
+    return f"there is no kind {kind.name!r}"
+
+
+def knows(kind: str) -> bool:
+    """Whether tables can name `kind` without any plugin."""
+    return kind in WRAPPERS or kind in NAMES or built_in(kind)
+
+
+def _examples(raw: Mapping[str, object], found: Node, context: Context) -> Iterator[_Said]:
+    """Whether the examples come out as the table says, and whether there are any."""
+    given = raw.get("examples")
+    shown = given if isinstance(given, Mapping) else {}
+    for side in ("allowed", "refused"):
+        calls = shown.get(side)
+        needed = side == "refused" or not (found.never or found.category)
+        if not isinstance(calls, list) or not calls:
+            if needed:
+                yield "EXAMPLES_MISSING", f"no call shows what is {side}", f"examples: {side}: […]"
+            continue
+        for call in calls:
+            yield from _example(str(call), side, context)
+
+
+def _example(call: str, side: str, context: Context) -> Iterator[_Said]:
+    verdict = classify(call, context)
+    if side == "allowed" and not verdict.allow:
+        fix = "list what it needs, or move it to refused"
+        yield "EXAMPLE_REFUSED", f"`{call}` is refused: {verdict.reason}", fix
+    elif side == "refused" and verdict.allow:
+        fix = "take out what allows it, or move it to allowed"
+        yield "EXAMPLE_ALLOWED", f"`{call}` is allowed: {verdict.reason}", fix

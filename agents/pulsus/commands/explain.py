@@ -1,0 +1,126 @@
+"""Why a command got its verdict: what each phase and each stage found, and what would be allowed.
+
+Everything here is what `examine` and `judge` answer; nothing is decided anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from pulsus.commands.classify import Examined, classify, examine
+from pulsus.commands.context import Context
+from pulsus.commands.judge import judge
+from pulsus.commands.script import Stage
+from pulsus.commands.table import BadTable
+from pulsus.commands.verdict import Finding, Phase, Verdict
+from pulsus.record import dataclass
+
+SHOWN: Final = 3
+"""Examples of a program that are offered in place of a refused call."""
+
+_LIMITS: Final = {"characters", "parse"}
+"""Phases behind which nothing is asked once they refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One phase: what it said, and the findings that made it."""
+
+    phase: Phase
+    answer: Literal["passed", "refused", "not asked"]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One program call: the words as the program gets them, its table and what was found."""
+
+    stage: Stage
+    program: str
+    table: Path | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def reads(self) -> bool:
+        """Whether nothing that was found of this call alone is against it."""
+        return all(finding.is_read for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A verdict with what it was made of. `allowed` are commands that would be, if there are."""
+
+    verdict: Verdict
+    examined: Examined
+    phases: tuple[Asked, ...]
+    parts: tuple[Part, ...]
+    allowed: tuple[str, ...]
+
+
+def explain(command: str, context: Context | None = None) -> Explanation:
+    """What `classify` says of `command`, and why. Never raises for a text."""
+    context = Context() if context is None else context
+    verdict = classify(command, context)
+    examined = examine(command, context)
+    stages = examined.script.stages if examined.script else ()
+    parts = tuple(_part(stage, context) for stage in stages if stage.words)
+    return Explanation(
+        verdict=verdict,
+        examined=examined,
+        phases=tuple(_phases(examined)),
+        parts=parts,
+        allowed=() if verdict.allow else tuple(_allowed(verdict, parts, context)),
+    )
+
+
+def _phases(examined: Examined) -> Iterator[Asked]:
+    order = get_args(Phase)
+    refused = {f.reason.phase for f in examined.findings if not f.is_read}
+    stopped = refused & _LIMITS
+    for phase in order:
+        found = tuple(f for f in examined.findings if f.reason.phase == phase)
+        if phase in refused:
+            yield Asked(phase, "refused", found)
+        elif stopped and order.index(phase) > min(order.index(each) for each in stopped):
+            yield Asked(phase, "not asked", ())
+        else:
+            yield Asked(phase, "passed", found)
+
+
+def _part(stage: Stage, context: Context) -> Part:
+    program = stage.words[0].text.rpartition("/")[2]
+    try:
+        table = context.tables.path(program)
+        findings = tuple(judge(stage.words, context))
+    except BadTable:
+        table, findings = None, ()
+    return Part(stage, program, table, findings)
+
+
+def _allowed(verdict: Verdict, parts: tuple[Part, ...], context: Context) -> Iterator[str]:
+    """The rewrite, then calls of the refused program that its table shows."""
+    if verdict.rewrite is not None:
+        yield verdict.rewrite
+    if verdict.reason.phase in _LIMITS | {"sensitive"}:
+        return
+    refused = next((part for part in parts if not part.reads), None)
+    if refused is None or refused.table is None:
+        return
+    for example in examples(refused.program, context)[:SHOWN]:
+        if classify(example, context).allow:
+            yield example
+
+
+def examples(program: str, context: Context) -> list[str]:
+    """Calls that the table of `program` gives as allowed; none where it cannot be read."""
+    try:
+        raw = context.tables.raw(program)
+        if raw is not None and "same_as" in raw:
+            raw = context.tables.raw(str(raw["same_as"]))
+    except BadTable:
+        return []
+    shown = raw.get("examples") if raw is not None else None
+    calls = shown.get("allowed") if isinstance(shown, dict) else None
+    return [str(call) for call in calls] if isinstance(calls, list) else []
