@@ -7,7 +7,7 @@ makes the whole command none, whatever else stands in it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Final, get_args
 
 from pulsus.commands.characters import hidden
@@ -69,11 +69,15 @@ def classify(command: str, context: Context | None = None) -> Verdict:
         allow=deciding.is_read,
         intent=deciding.intent,
         category=examined.category,
-        risk=risk_of(examined.findings, examined.script, command),
+        risk=risk_of(examined.findings, examined.script, command, partial(_reads, context)),
         sensitive=examined.sensitive,
         reason=deciding.reason,
         rewrite=None if deciding.is_read else _offer(examined, context),
     )
+
+
+def _reads(context: Context, stage: Stage) -> bool:
+    return all(f.is_read for f in _called(stage, context))
 
 
 @cache
@@ -110,14 +114,18 @@ def _findings(script: Script, context: Context) -> Iterator[Finding]:
     for redirect in script.redirects:
         yield from _redirected(redirect)
     for stage in script.stages:
-        yield from _assigned(stage)
-        if not stage.words:
-            yield refusal("guard", "", "an assignment without a program")
-            continue
-        try:
-            yield from judge(stage.words, context)
-        except BadTable as error:
-            yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
+        yield from _called(stage, context)
+
+
+def _called(stage: Stage, context: Context) -> Iterator[Finding]:
+    yield from _assigned(stage)
+    if not stage.words:
+        yield refusal("guard", "", "an assignment without a program")
+        return
+    try:
+        yield from judge(stage.words, context)
+    except BadTable as error:
+        yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
 
 
 def _redirected(redirect: Redirect) -> Iterator[Finding]:

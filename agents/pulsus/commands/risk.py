@@ -1,18 +1,133 @@
-"""What is at stake if a command does what it may do: 0 (a read) to 3."""
+"""What is at stake if a command does what it may do: 0 (a read) to 3 (`rules/risk.yaml`).
+
+For people who approve and for policies; nothing is allowed because its risk is low.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
 
-from pulsus.commands.script import Script
+from pulsus.commands.peeled import PRIVILEGED, peeled, program, wrappers
+from pulsus.commands.script import Redirect, Script, Stage
 from pulsus.commands.verdict import Finding
+from pulsus.commands.words import Word
+
+Stake = Literal["destructive", "high", "low"]
+
+_FILE: Final = Path(__file__).parent / "rules" / "risk.yaml"
+_RISKS: Final[Mapping[Stake, int]] = {"destructive": 3, "high": 3, "low": 1}
+_MEDIUM: Final = 2
+_WRITES: Final = {">", ">>", "&>", "&>>", ">|", "<>"}
 
 
-def risk_of(findings: Sequence[Finding], script: Script | None, command: str) -> int:
-    """0 for a read, 1 for one that is refused only because it may not end, else 2 or 3."""
+def risk_of(
+    findings: Sequence[Finding],
+    script: Script | None,
+    command: str,
+    reads: Callable[[Stage], bool],
+) -> int:
+    """0 for a read, 1 for one that is refused only because it may not end, else by its stakes.
+
+    `reads` says of one part whether it is a read: those weigh nothing.
+    """
     refused = [f for f in findings if not f.is_read]
     if not refused:
         return 0
     if all(f.category is not None for f in refused):
         return 1
-    return 2
+    if script is None:
+        return max((_risk(words) for words in _calls_in(command)), default=_MEDIUM)
+    if any(map(_overwrites, script.redirects)):
+        return 3
+    risks = [_risk(stage.words) for stage in script.stages if not reads(stage)]
+    return max(risks, default=_MEDIUM)
+
+
+def destroys(words: Sequence[Word]) -> bool:
+    """Whether the call loses data, stops a service, a machine or a process of another."""
+    return "destructive" in set(_stakes(words))
+
+
+def calls_in(command: str) -> Iterator[Sequence[Word]]:
+    """The words of each program call in a text, roughly: it may be one that cannot be read."""
+    bare = re.sub(r"[\"'\\]", "", command)
+    for part in re.split(r"\$\(|[;&|\n`(){}]+", bare):
+        words = tuple(map(Word, part.split()))
+        if words:
+            yield words
+
+
+def _calls_in(command: str) -> Iterator[Sequence[Word]]:
+    quiet = re.sub(r"\d?>&\d|&?\d?>>?\s*/dev/null", "", command)
+    if ">" in quiet:
+        yield (Word("tee"),)
+    yield from calls_in(command)
+
+
+def _overwrites(redirect: Redirect) -> bool:
+    return redirect.operator in _WRITES and redirect.target.text != "/dev/null"
+
+
+def _risk(words: Sequence[Word]) -> int:
+    if PRIVILEGED & set(wrappers(words)):
+        return 3
+    return max((_RISKS[stake] for stake in _stakes(words)), default=_MEDIUM)
+
+
+def _stakes(words: Sequence[Word]) -> Iterator[Stake]:
+    """What is at stake in a call, and in those it carries within its words."""
+    inner = peeled(words)
+    yield from _stake(inner)
+    if program(inner).lower() in _rules()["carriers"].split():
+        texts = [token for word in inner[1:] for token in word.text.split()]
+        carried = tuple(map(Word, texts))
+        for at in range(len(carried)):
+            yield from _stake(carried[at:])
+
+
+def _stake(words: Sequence[Word]) -> Iterator[Stake]:
+    name = program(words).lower()
+    texts = [word.text for word in words[1:]]
+    for stake in get_args(Stake):
+        if any(_means(phrase, texts) for phrase in _phrases(stake).get(name, ())):
+            yield stake
+            return
+
+
+def _means(phrase: str, texts: Sequence[str]) -> bool:
+    if phrase == "any":
+        return True
+    if phrase[0] == "-":
+        return phrase in texts
+    operands = [text.lower() for text in texts if text[:1] != "-"]
+    wanted = phrase.lower().split()
+    if len(wanted) == 1:
+        return wanted[0] in operands[:2]
+    return len(operands) >= len(wanted) and all(
+        w in ("_", o) for w, o in zip(wanted, operands, strict=False)
+    )
+
+
+@cache
+def _phrases(stake: Stake) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for names, phrases in _rules()[stake].items():
+        for name in names.split():
+            found[name] = (*found.get(name, ()), *shlex.split(phrases))
+    return found
+
+
+@cache
+def _rules() -> Mapping[str, Any]:
+    """The file as parsed. Effect: reads it, once."""
+    # Late: a warm route imports no YAML.
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    raw: Mapping[str, Any] = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=loader)
+    return raw
