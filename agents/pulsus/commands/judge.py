@@ -94,7 +94,8 @@ def _asked(
     """What of a call that is refused anyway needs a terminal (`docker exec -it`)."""
     parser = Parser(node, above, stop_at_first=_picks(node))
     with suppress(Unlisted):
-        parser.parse(words)
+        parsed = parser.parse(words)
+        yield from (f for f in _needs(node, parsed, context) if f.category is not None)
     yield from _categories(node, parser.given, context)
 
 
