@@ -89,7 +89,7 @@ def _offer(examined: Examined, context: Context) -> str | None:
     """Another command to offer: only one that is allowed as it stands."""
     if examined.script is None or examined.category is None:
         return None
-    other = rewritten(examined.script, context)
+    other = rewritten(examined.command, examined.script, context)
     if other is None or not examine(other, context).deciding.is_read:
         return None
     return other

@@ -77,6 +77,10 @@ class Parser:
             at += 1
         return Parsed(tuple(self.given), tuple(self.operands), ended)
 
+    def taken(self, words: Sequence[Word], at: int) -> int:
+        """How many words the option at `at` takes, now in `given`; 0 where it is an operand."""
+        return self._option(words, at)
+
     def _option(self, words: Sequence[Word], at: int) -> int:
         """How many words the option at `at` takes; 0 where it is an operand."""
         word = words[at]

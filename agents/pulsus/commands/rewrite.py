@@ -1,11 +1,185 @@
-"""The same command so that it ends by itself (assistant architecture §2.6, rewrites)."""
+"""The same command so that it ends by itself (assistant architecture §2.6, rewrites).
+
+One word of the text is changed at a time, and after each the text is read again: it has to say what
+was meant and nothing else. Whether the result may be offered is decided by judging it.
+"""
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
 from pulsus.commands.context import Context
-from pulsus.commands.script import Script
+from pulsus.commands.options import Given, Parser, Unlisted
+from pulsus.commands.peeled import peeled
+from pulsus.commands.script import Script, read
+from pulsus.commands.table import BadTable, Node, Option
+from pulsus.commands.words import Unreadable, Word
+from pulsus.record import dataclass
+
+_FILE: Final = Path(__file__).parent / "rules" / "rewrite.yaml"
+_DROPPED: Final = {"unbounded_stream", "tty_flag"}
 
 
-def rewritten(script: Script, context: Context) -> str | None:
-    """A command to offer in place of `script`, not yet judged, or None."""
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """At the word `at` of a call, `words` instead of `count` words; `given`: as it is written."""
+
+    at: int
+    count: int
+    words: tuple[Word, ...]
+    written: str
+
+
+def rewritten(command: str, script: Script, context: Context) -> str | None:
+    """A command to offer in place of `command`, not yet judged, or None."""
+    text, changed = command, script
+    for index, stage in enumerate(script.stages):
+        # From the end, so that a change moves none that is still to come.
+        for edit in sorted(_edits(stage.words, context), key=lambda e: -e.at):
+            meant = _meant(changed, index, edit)
+            found = _written(text, changed.stages[index].words, edit, meant)
+            if found is None:
+                return None
+            text, changed = found, meant
+    return None if changed is script else text
+
+
+def _meant(script: Script, index: int, edit: _Edit) -> Script:
+    stage = script.stages[index]
+    words = (*stage.words[: edit.at], *edit.words, *stage.words[edit.at + edit.count :])
+    stages = list(script.stages)
+    stages[index] = replace(stage, words=words)
+    return replace(script, stages=tuple(stages))
+
+
+def _written(text: str, words: Sequence[Word], edit: _Edit, meant: Script) -> str | None:
+    """`text` with the edit made where the parser agrees that it is there."""
+    if edit.count:
+        old, keeps = words[edit.at].text, ""
+    else:
+        old = keeps = words[edit.at - 1].text
+    new = " ".join(filter(None, (keeps, edit.written)))
+    gone = r"\s*" if not new else ""
+    for found in re.finditer(rf"(?<!\S)(['\"]?){re.escape(old)}\1(?!\S){gone}", text):
+        candidate = (text[: found.start()] + new + text[found.end() :]).strip()
+        if _says(candidate, meant):
+            return candidate
     return None
+
+
+def _says(text: str, meant: Script) -> bool:
+    try:
+        return read(text) == meant
+    except Unreadable:
+        return False
+
+
+def _edits(words: Sequence[Word], context: Context) -> Iterator[_Edit]:
+    inner = peeled(words)
+    if not inner:
+        return
+    start = len(words) - len(inner)
+    instead = _instead(inner[0].text)
+    if inner[0].text == "watch":
+        yield from _once(inner, start)
+    elif instead:
+        yield _Edit(start, 1, tuple(map(Word, instead.split())), instead)
+    else:
+        with suppress(BadTable, Unlisted):
+            yield from _walk(inner, start, context)
+
+
+def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
+    """What watch repeats, once: its words, or the one word that holds them."""
+    at = 1
+    while at < len(words) and words[at].text[:1] == "-":
+        at += 2 if words[at].text in {"-n", "--interval", "-q", "--equexit"} else 1
+    if at == len(words) - 1 and " " in words[at].text:
+        whole = words[at].text
+        with suppress(Unreadable):
+            inner = read(whole)
+            if not inner.compound and not inner.redirects:
+                yield _Edit(start + at, 1, inner.stages[0].words, whole)
+    if at < len(words):
+        yield from (_Edit(start + i, 1, (), "") for i in range(at))
+
+
+def _walk(words: Sequence[Word], start: int, context: Context) -> Iterator[_Edit]:
+    """Down the subcommands: each level leaves out its own options."""
+    node, above, at = context.tables.get(words[0].text), dict[str, Option](), 1
+    kept: list[Given] = []
+    while node is not None:
+        parser = Parser(node, above, stop_at_first=bool(node.subcommands))
+        own = words[at:]
+        operands = parser.parse(own).operands
+        yield from _left_out(own, start + at, Parser(node, above, stop_at_first=False), parser)
+        kept += (one for one in parser.given if one.option.category not in _DROPPED)
+        child = node.subcommands.get(operands[0].text) if node.subcommands and operands else None
+        if child is None:
+            yield from _added(node, kept, own, start + at)
+            return
+        above = dict(parser.known if node.style == "gnu" else parser.above)
+        at += next(i for i, word in enumerate(own) if word is operands[0]) + 1
+        node = child
+
+
+def _left_out(words: Sequence[Word], start: int, again: Parser, parser: Parser) -> Iterator[_Edit]:
+    """The options among `words` that make it follow or take a terminal, letter by letter."""
+    at = 0
+    while at < len(words) and words[at].text != "--":
+        before = len(again.given)
+        used = again.taken(words, at)
+        found = again.given[before:]
+        dropped = [one for one in found if one.option.category in _DROPPED]
+        if dropped and len(dropped) == len(found):
+            yield from (_Edit(start + at + i, 1, (), "") for i in range(used))
+        elif dropped:
+            text = words[at].text
+            letters = {one.name[1] for one in dropped}
+            left = _cluster(text, letters, found)
+            yield _Edit(start + at, 1, (Word(left),), left)
+        if not used and parser.stop:
+            return
+        at += used or 1
+
+
+def _cluster(text: str, letters: set[str], found: Sequence[Given]) -> str:
+    """`-fn5` without f: letters are left out up to the one that takes the rest for its value."""
+    options = text[1 : 1 + len(found)]
+    return "-" + "".join(c for c in options if c not in letters) + text[1 + len(found) :]
+
+
+def _added(node: Node, kept: Sequence[Given], words: Sequence[Word], at: int) -> Iterator[_Edit]:
+    told, limit = _rules()["told"].get(node.name), _rules()["limits"].get(node.name)
+    names = {one.name for one in kept}
+    if told and not names & set(told.split()):
+        yield _Edit(at, 0, tuple(map(Word, shlex.split(told))), told)
+    says = set(_rules()["limiting"].split())
+    if node.name.partition(" ")[0] in _rules()["namespaced"].split():
+        says.discard("-n")
+    if not limit or names & says:
+        return
+    if not any(node.numeric and re.fullmatch(r"-\d+", word.text) for word in words):
+        yield _Edit(at, 0, tuple(map(Word, shlex.split(limit))), limit)
+
+
+def _instead(name: str) -> str | None:
+    return next((str(v) for k, v in _rules()["instead"].items() if name in k.split()), None)
+
+
+@cache
+def _rules() -> Mapping[str, Any]:
+    """The file as parsed. Effect: reads it, once."""
+    # Late: a warm route imports no YAML.
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    raw: Mapping[str, Any] = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=loader)
+    return raw
