@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pulsus.core.storage import chain_accept, chain_check, chain_record
@@ -28,6 +28,7 @@ MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(Heal
 
 
 @given(rows=st.lists(st.tuples(DATA, st.text(max_size=12) | st.none()), max_size=5))
+@example(rows=[({}, ""), ({}, "")])
 @FEW
 def test_whatever_is_appended_verifies_and_reads_back(tmp_path_factory, rows):
     state_dir = tmp_path_factory.mktemp("log")

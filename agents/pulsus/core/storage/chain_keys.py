@@ -31,6 +31,6 @@ def _keys(data: mmap.mmap, wanted: bytes, start: str) -> Iterator[str]:
     while at >= 0:
         begin = data.rfind(b"\n", 0, at) + 1
         record = chain_record.valid(data[begin : data.find(b"\n", at)])
-        if record and record.key and record.key.startswith(start):
+        if record and record.key is not None and record.key.startswith(start):
             yield record.key
         at = data.rfind(wanted, 0, at)
