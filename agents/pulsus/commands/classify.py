@@ -7,6 +7,7 @@ makes the whole command none, whatever else stands in it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, partial
 from typing import Final, get_args
 
@@ -113,8 +114,10 @@ def _findings(script: Script, context: Context) -> Iterator[Finding]:
     yield from devices_in(script, context.tables)
     for redirect in script.redirects:
         yield from _redirected(redirect)
+    read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
     for stage in script.stages:
-        yield from _called(stage, context)
+        fed = context.fed or stage.fed or read_from
+        yield from _called(stage, replace(context, fed=fed))
 
 
 def _called(stage: Stage, context: Context) -> Iterator[Finding]:

@@ -68,6 +68,8 @@ def _node(
     if node.never:
         yield refusal("write", node.name, node.never)
         yield from _asked(node, words, above, context)
+    if node.sends and context.fed:
+        yield refusal("guard", node.name, node.sends)
     if node.never or node.category not in {None, "unbounded_stream"}:
         return
     parser = Parser(node, above, stop_at_first=_picks(node))
@@ -262,7 +264,8 @@ def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
     elif context.depth >= DEEPEST:
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
     else:
-        inner = replace(context, depth=context.depth + 1)
+        # What ends it here need not end what it runs there.
+        inner = replace(context, depth=context.depth + 1, bounded=False)
         yield from examine(" ".join(word.text for word in words), inner).findings
 
 

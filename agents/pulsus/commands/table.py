@@ -99,6 +99,8 @@ class Node:
     category: Category | None = None
     never: str = ""
     bounds: bool = False
+    sends: str = ""
+    """Why it is no read where another program or a file feeds it."""
     rewrite: str = ""
 
 
@@ -110,7 +112,7 @@ _NODE_KEYS = {
     *("style", "flags", "values", "attached", "streams", "pages", "asks", "terminal"),
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
     *("joined", "apart"),
-    *("harmless", "conditional", "category", "never", "bounds", "rewrite"),
+    *("harmless", "conditional", "category", "never", "bounds", "sends", "rewrite"),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
 _CATEGORY_KEYS: Mapping[str, Category] = {
@@ -151,6 +153,7 @@ def node(
         category=_category(raw, name),
         never=_text(raw, "never", name),
         bounds=_flag(raw, "bounds", name),
+        sends=_text(raw, "sends", name),
         rewrite=_text(raw, "rewrite", name),
     )
 
