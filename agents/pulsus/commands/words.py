@@ -54,6 +54,8 @@ def unquoted(source: str) -> Word:
     Raises Unreadable where it is no literal: an expansion, a substitution, braces, or quotes that
     do not end.
     """
+    if source == "[":
+        return Word(source)  # the program: a pattern would end with ]
     out: list[str] = []
     wild: list[int] = []
     bare = _Bare(source)
