@@ -23,6 +23,11 @@ from tests.sandboxes import need_sandbox
 
 ANSWERS = Path(__file__).parents[1] / "fixtures/answers"
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
+LONG = {"approval", "audit", "deprecate", "other_results", "promote", "rollback"}
+
+
+def _row(path):
+    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in LONG else [])
 
 
 def head_and_commands(text):
@@ -69,7 +74,7 @@ def play(command, folder, model):
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", [_row(path) for path in TRANSCRIPTS])
 def test_the_command_line_says_what_the_transcript_says(path, tmp_path):
     need_sandbox()
     expected = path.read_text(encoding="utf-8")

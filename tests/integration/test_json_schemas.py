@@ -29,6 +29,11 @@ RAN = [
     ("tools-list", 0, ["tools", "list"]),
     ("tools-show", 0, ["tools", "show", "delete_old_files"]),
     ("tools-check", 0, ["tools", "check"]),
+    ("commands-classify", 0, ["commands", "classify", "df -h | sort"]),
+    ("commands-classify", 6, ["commands", "classify", "sort -o a b", "--explain"]),
+    ("commands-list", 0, ["commands", "list"]),
+    ("commands-show", 0, ["commands", "show", "egrep"]),
+    ("commands-check", 3, ["commands", "check", "wrong.yaml"]),
     ("init", 0, ["init", "new"]),
     ("config", 0, ["config", "show"]),
     ("plugins", 0, ["plugins", "list"]),
@@ -108,7 +113,7 @@ def check(name, document):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    return make(tmp_path_factory.mktemp("json") / "project", "requests", "candidate")
+    return make(tmp_path_factory.mktemp("json") / "project", "requests", "candidate", "tables")
 
 
 @pytest.mark.parametrize(
@@ -122,6 +127,7 @@ def test_what_a_command_prints_as_json_fits_its_schema(schema, code, args, proje
     check(schema, done.json)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_what_proving_commands_print_as_json_fits_their_schemas(tmp_path):
     need_sandbox()

@@ -63,7 +63,7 @@ def level(old, new):
     return BUMPS.index(between(old, new).bump)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(tools(), tools(), tools())
 def test_two_changes_together_never_call_for_more_than_the_greater_of_them(first, second, third):
     assert level(first, third) <= max(level(first, second), level(second, third))

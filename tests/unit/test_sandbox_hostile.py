@@ -110,7 +110,11 @@ def test_it_fails(line):
         pytest.param("ctypes.string_at(0)", id="segmentation fault"),
         pytest.param("sys.setrecursionlimit(1 << 30); (f := lambda: f())()", id="deep recursion"),
         pytest.param("os.execv('/bin/true', ['true'])", id="becomes another program"),
-        pytest.param("os.dup2(os.open('/dev/null', 1), 3); os.closerange(4, 99)", id="replaces it"),
+        pytest.param(
+            "os.dup2(os.open('/dev/null', 1), 3); os.closerange(4, 99)",
+            id="replaces it",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_there_is_no_result_without_the_harness(body):
