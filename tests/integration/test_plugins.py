@@ -17,6 +17,8 @@ from tests.sandboxes import need_sandbox
 GREETER = "workflows/domains/demo/greet/say_hello.py"
 HELLO = "say hello, a friendly greeting for a person"
 HOOKS = {
+    "pulsus_command_tables",
+    "pulsus_content_inspectors",
     "pulsus_features",
     "pulsus_model_providers",
     "pulsus_synonyms",

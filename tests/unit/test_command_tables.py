@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pulsus.commands.checked import check
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
 from pulsus.commands.tables import Tables
@@ -27,3 +28,10 @@ def test_what_a_table_gives_as_examples_comes_out_so(program):
         assert examine(command, CONTEXT).deciding.is_read, examine(command, CONTEXT).deciding
     for command in examples["refused"]:
         assert not examine(command, CONTEXT).deciding.is_read, command
+
+
+@pytest.mark.parametrize("program", NAMES)
+def test_the_check_that_users_have_finds_nothing_in_a_table_that_ships(program):
+    path = CONTEXT.tables.path(program)
+    assert path is not None
+    assert [f"{found.code}: {found.reason}" for found in check(path, CONTEXT)] == []

@@ -30,6 +30,7 @@ COMMANDS = {
     "promote": ("pulsus.cli.promote", "Validate a module and add it to the catalogue."),
     "rollback": ("pulsus.cli.rollback", "Put an older version of a tool back."),
     "deprecate": ("pulsus.cli.deprecate", "Let another tool be used instead of one."),
+    "commands": ("pulsus.cli.commands", "Say which shell commands are provably reads."),
     "eval": ("pulsus.cli.evaluate", "Measure routing on requests whose right tools are known."),
     "init": ("pulsus.cli.init", "Set up a catalogue with the starter tools."),
     "doctor": ("pulsus.cli.doctor", "Show what works on this machine and what to install."),

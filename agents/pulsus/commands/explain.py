@@ -45,7 +45,7 @@ class Part:
     @property
     def reads(self) -> bool:
         """Whether nothing that was found of this call alone is against it."""
-        return all(finding.is_read for finding in self.findings)
+        return bool(self.findings) and all(finding.is_read for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,8 @@ def _allowed(verdict: Verdict, parts: tuple[Part, ...], context: Context) -> Ite
         yield verdict.rewrite
     if verdict.reason.phase in _LIMITS | {"sensitive"}:
         return
-    refused = next((part for part in parts if not part.reads), None)
+    decided = (part for part in parts if any(f.reason == verdict.reason for f in part.findings))
+    refused = next(decided, None)
     if refused is None or refused.table is None:
         return
     for example in examples(refused.program, context)[:SHOWN]:

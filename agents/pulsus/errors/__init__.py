@@ -48,6 +48,7 @@ from pulsus.errors.model import (
 from pulsus.errors.outcome import (
     Aborted,
     ApprovalNeeded,
+    CommandRefused,
     Denied,
     EvalBelowFloor,
     HashMoved,
@@ -72,6 +73,7 @@ __all__ = [
     "BumpRefused",
     "Busy",
     "CalibrationRefused",
+    "CommandRefused",
     "ConfigError",
     "Denied",
     "DiskFull",

@@ -58,6 +58,13 @@ class Denied(PulsusError):
     exit_status = 6
 
 
+class CommandRefused(PulsusError):
+    """A command is not proven to be a read that ends by itself."""
+
+    code = "COMMAND_REFUSED"
+    exit_status = 6
+
+
 class TargetRefused(Denied):
     """A promotion target lies outside the workflows folder or crosses a link."""
 

@@ -1,0 +1,70 @@
+"""Verdicts of the command gate as lines. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from pulsus.cli.report import relative
+from pulsus.commands.explain import Explanation, Part
+from pulsus.commands.tables import SHIPPED
+from pulsus.commands.verdict import Finding, Verdict
+
+
+def verdict(found: Verdict) -> Iterator[str]:
+    """Allowed or refused, with the reason, and what else is known."""
+    yield f"{'allowed' if found.allow else 'refused'}: {_one(str(found.reason))}"
+    also = [found.intent, f"risk {found.risk}"]
+    also += [found.category] if found.category else []
+    also += ["sensitive"] if found.sensitive else []
+    yield f"  {', '.join(also)}; decided by phase {found.reason.phase}"
+    if found.rewrite is not None:
+        yield f"  allowed instead: {found.rewrite}"
+
+
+def explanation(found: Explanation, project: Path) -> Iterator[str]:
+    """Phases, then every program call with its words and table, then what would be allowed."""
+    yield ""
+    yield "phases"
+    for asked in found.phases:
+        yield f"  {asked.phase:<16}{asked.answer}"
+        if asked.answer == "refused":
+            yield from (f"    {_finding(each)}" for each in asked.findings if not each.is_read)
+    if found.parts:
+        yield ""
+        yield "programs"
+    for number, part in enumerate(found.parts, 1):
+        yield from _part(number, part, project)
+    if found.allowed:
+        yield ""
+        yield "would be allowed"
+        yield from (f"  {each}" for each in found.allowed)
+
+
+def _part(number: int, part: Part, project: Path) -> Iterator[str]:
+    words = " ".join(_word(word.text, wild=word.wild) for word in part.stage.words)
+    yield f"  {number} {words}"
+    yield f"    table: {_table(part.table, project)}"
+    for finding in part.findings:
+        if finding.is_read == part.reads:
+            yield f"    {'reads' if finding.is_read else 'no read'}: {_finding(finding)}"
+
+
+def _word(text: str, *, wild: bool) -> str:
+    return _one(text) if wild else _one(shlex.quote(text))
+
+
+def _table(table: Path | None, project: Path) -> str:
+    if table is None:
+        return "none"
+    return f"{table.name}, shipped" if table.is_relative_to(SHIPPED) else relative(table, project)
+
+
+def _finding(finding: Finding) -> str:
+    category = f" ({finding.category})" if finding.category else ""
+    return _one(f"{finding.reason}{category}")
+
+
+def _one(text: str) -> str:
+    return text.replace("\n", "\\n").replace("\t", "\\t")
