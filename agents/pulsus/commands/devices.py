@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from pulsus.commands.peeled import peeled, program, wrappers
-from pulsus.commands.places import matches, rules, words
+from pulsus.commands.places import is_disk, matches, rules, words
 from pulsus.commands.script import Script
 from pulsus.commands.sensitive import searched_for
 from pulsus.commands.tables import Tables
@@ -58,7 +58,7 @@ def _device(name: str, word: Word, *, bounded: bool) -> Iterator[Finding]:
             continue
         if name not in words("device_tools"):
             yield from _read(path, bounded=bounded)
-        if name in words("readers") and matches(path, _named("disks")):
+        if name in words("readers") and is_disk(path):
             rule = "it is a whole disk: every file of it, whoever may read them"
             yield Finding("write_or_unknown", Reason("sensitive", path, rule))
 
@@ -74,8 +74,7 @@ def _read(path: str, *, bounded: bool) -> Iterator[Finding]:
 
 @cache
 def _named(key: str) -> tuple[str, ...]:
-    listed = rules()["disks"] if key == "disks" else rules()["devices"][key]
-    return tuple(str(listed).split())
+    return tuple(str(rules()["devices"][key]).split())
 
 
 def _limited(given: Sequence[Word]) -> bool:

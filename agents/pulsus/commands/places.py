@@ -84,6 +84,11 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
     )
 
 
+def is_disk(path: str) -> bool:
+    """Whether `path` is, or as a pattern may be, a whole disk or a part of one."""
+    return matches(path, str(rules()["disks"]).split())
+
+
 @lru_cache(maxsize=4096)
 def _secret(path: str, names: bool) -> bool:
     if _expression("places").search(path):

@@ -50,10 +50,10 @@ def risk_of(
 
 def destroys(words: Sequence[Word]) -> bool:
     """Whether the call loses data, stops a service, a machine or a process of another."""
-    return "destructive" in set(_stakes(words))
+    return "destructive" in _stakes(words)
 
 
-def calls_in(command: str) -> Iterator[Sequence[Word]]:
+def calls_in_text(command: str) -> Iterator[Sequence[Word]]:
     """The words of each program call in a text, roughly: it may be one that cannot be read."""
     bare = re.sub(r"[\"'\\]", "", command)
     for part in re.split(r"\$\(|[;&|\n`(){}]+", bare):
@@ -66,7 +66,7 @@ def _calls_in(command: str) -> Iterator[Sequence[Word]]:
     quiet = re.sub(r"\d?>&\d|&?\d?>>?\s*/dev/null", "", command)
     if ">" in quiet:
         yield (Word("tee"),)
-    yield from calls_in(command)
+    yield from calls_in_text(command)
 
 
 def _overwrites(redirect: Redirect) -> bool:
@@ -79,15 +79,19 @@ def _risk(words: Sequence[Word]) -> int:
     return max((_RISKS[stake] for stake in _stakes(words)), default=_MEDIUM)
 
 
-def _stakes(words: Sequence[Word]) -> Iterator[Stake]:
-    """What is at stake in a call, and in those it carries within its words."""
+def carried(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """The call without what only runs it, then whatever a program such as `sh -c` or `ssh` may
+    run: all that its words may be the beginning of."""
     inner = peeled(words)
-    yield from _stake(inner)
+    yield inner
     if program(inner).lower() in _rules()["carriers"].split():
-        texts = [token for word in inner[1:] for token in word.text.split()]
-        carried = tuple(map(Word, texts))
-        for at in range(len(carried)):
-            yield from _stake(carried[at:])
+        tokens = tuple(Word(token) for word in inner[1:] for token in word.text.split())
+        yield from (tokens[at:] for at in range(len(tokens)))
+
+
+def _stakes(words: Sequence[Word]) -> Iterator[Stake]:
+    for call in carried(words):
+        yield from _stake(call)
 
 
 def _stake(words: Sequence[Word]) -> Iterator[Stake]:

@@ -112,6 +112,39 @@ class AccessConfig(Section):
 
 
 @dataclass(frozen=True)
+class PolicyConfig(Section):
+    """What may be done with a shell command that was asked for (docs/commands.md, Policy).
+
+    Patterns of commands: a program, then words of the call in that order. block wins over
+    require_approval, that over allow; what no pattern names needs approval. `target_…` adds
+    patterns for targets by name (`*` and `?` as in file names).
+    """
+
+    allow: tuple[str, ...] = ("@read",)
+    require_approval: tuple[str, ...] = ("ping <name>", "ping6 <name>")
+    block: tuple[str, ...] = (
+        *("@secret", "@disk", "@shell-from-network", "shutdown", "reboot", "poweroff", "halt"),
+        *("init 0", "init 6", "telinit 0", "telinit 6", "systemctl poweroff", "systemctl reboot"),
+        *("systemctl halt", "systemctl kexec", "systemctl emergency", "mkfs*", "wipefs", "shred"),
+        *("dd of=/dev/*", "rm <system>", "mv <system>", "chmod <system>", "chown <system>"),
+    )
+    target_allow: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    target_require_approval: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    target_block: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = {"@read", "@secret", "@disk", "@shell-from-network"}
+        for name in ("allow", "require_approval", "block"):
+            lists = (getattr(self, name), *getattr(self, f"target_{name}").values())
+            for pattern in (one for patterns in lists for one in patterns):
+                if not pattern.strip() or (pattern[0] == "@" and pattern not in known):
+                    rules = ", ".join(sorted(known))
+                    raise ValueError(
+                        f"policy.{name}: {pattern!r} is no command and none of {rules}"
+                    )
+
+
+@dataclass(frozen=True)
 class ComposeConfig(Section):
     """Limits of a composed plan (spec §6)."""
 
@@ -258,6 +291,7 @@ class Settings(Section):
     discovery: DiscoveryConfig = DiscoveryConfig()
     ranker: RankerConfig = RankerConfig()
     access: AccessConfig = AccessConfig()
+    policy: PolicyConfig = PolicyConfig()
     compose: ComposeConfig = ComposeConfig()
     sandbox: SandboxConfig = SandboxConfig()
     validation: ValidationConfig = ValidationConfig()

@@ -1,0 +1,1 @@
+"""What may happen, for agent and plans alike: pure functions over values."""

@@ -1,0 +1,77 @@
+"""Patterns of commands, as policies write them (docs/commands.md, Policy).
+
+`systemctl restart nginx*`: the program, then words that the call has in this order, others between
+them; letters of either case are alike, `*` and `?` as in file names. `<name>` is a host that is
+named and no address, `<ip>` an address, `<system>` a folder without which the system is none.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import posixpath
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from pulsus.commands.peeled import program
+from pulsus.commands.words import Word
+
+MORE: Final = "**"
+"""At the end of a pattern that has to fit a whole call: any further words."""
+
+_SYSTEM: Final = {
+    *("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root"),
+    *("/run", "/sbin", "/srv", "/sys", "/usr", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/local"),
+    *("/var", "/var/lib", "/var/log", "~"),
+}
+
+
+def has(pattern: str, words: Sequence[Word]) -> bool:
+    """Whether the call has the words of `pattern`, in this order."""
+    wanted = pattern.split()
+    if not wanted or not fnmatchcase(program(words).lower(), wanted[0].lower()):
+        return False
+    rest = iter(words[1:])
+    return all(any(_is(one, word.text) for word in rest) for one in wanted[1:])
+
+
+def is_whole(pattern: str, words: Sequence[Word]) -> bool:
+    """Whether the call is `pattern` word by word; `**` at its end takes any further words."""
+    wanted = pattern.split()
+    if wanted[-1:] == [MORE]:
+        wanted, words = wanted[:-1], words[: len(wanted) - 1]
+    if not wanted or len(wanted) != len(words) or any(word.wild for word in words):
+        return False
+    same = fnmatchcase(words[0].text.lower(), wanted[0].lower())
+    return same and all(map(_is, wanted[1:], (word.text for word in words[1:])))
+
+
+def _is(pattern: str, text: str) -> bool:
+    special = _SPECIAL.get(pattern)
+    return special(text) if special else fnmatchcase(text.lower(), pattern.lower())
+
+
+def _address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text.strip("[]").partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _named(text: str) -> bool:
+    host = bool(re.fullmatch(r"[\w][\w.:-]*", text)) and bool(re.search(r"[A-Za-z]", text))
+    return host and not _address(text) and not re.fullmatch(r"[\d.]+(ms|s|m|h)?", text)
+
+
+def _system(text: str) -> bool:
+    whole = re.sub(r"/\*+$", "/", text)
+    return (posixpath.normpath(re.sub(r"^/+", "/", whole)) if whole else "") in _SYSTEM
+
+
+_SPECIAL: Final[Mapping[str, Callable[[str], bool]]] = {
+    "<ip>": _address,
+    "<name>": _named,
+    "<system>": _system,
+}

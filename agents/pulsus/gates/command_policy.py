@@ -1,0 +1,162 @@
+"""Policy for shell commands: allow, require approval or block, per command and target.
+
+The source of POLICY_BLOCKED. A policy says what is done with a command that was asked for; it never
+makes one a read: whether the read tool may run it is `may_read`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from fnmatch import fnmatchcase
+from typing import Final, Literal
+
+from pulsus.commands import Verdict, classify
+from pulsus.commands.peeled import peeled, program
+from pulsus.commands.places import is_disk
+from pulsus.commands.risk import calls_in_text, carried
+from pulsus.commands.script import Script, read
+from pulsus.commands.words import Unreadable, Word
+from pulsus.config.settings import PolicyConfig
+from pulsus.gates.command_patterns import has, is_whole
+from pulsus.record import dataclass
+
+Decision = Literal["allow", "require_approval", "block"]
+
+COMPOUND: Final = "compound"
+UNKNOWN: Final = "unknown"
+"""Rules of a policy beside its patterns: more than one program, and none of the patterns."""
+
+_SUDO: Final = re.compile(r"\s*sudo\s+(?:-n\s+)?(?=[\w/])")
+_SHELLS: Final = {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "python3", "perl"}
+_FETCHERS: Final = {"curl", "wget", "fetch", "aria2c", "http", "nc", "ncat"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What is done with a command: the `rule` that says so is a pattern of the policy, `compound`
+    or `unknown`; `version` is the policy's."""
+
+    decision: Decision
+    rule: str
+    version: str
+
+    @property
+    def code(self) -> str | None:
+        """The stable code of an envelope that refuses it, or None."""
+        codes = {"block": "POLICY_BLOCKED", "require_approval": "APPROVAL_REQUIRED"}
+        return codes.get(self.decision)
+
+
+def may_read(verdict: Verdict, ruling: Ruling) -> bool:
+    """Whether the read tool may run it: a proven read, against which no pattern of the policy is.
+
+    That it has several parts is no reason: each was proven.
+    """
+    return verdict.allow and (ruling.decision == "allow" or ruling.rule == COMPOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One command, as it is matched: `calls` are all it may run, `whole` its words if it is one
+    plain call."""
+
+    verdict: Verdict
+    script: Script | None
+    calls: tuple[Sequence[Word], ...]
+    whole: Sequence[Word] | None
+    reads: bool
+
+
+class CommandPolicy:
+    """The policy that the settings describe. `judge` gives the verdict on a command."""
+
+    def __init__(self, config: PolicyConfig, judge: Callable[[str], Verdict] = classify) -> None:
+        self.config, self.judge = config, judge
+        text = json.dumps(asdict(config), sort_keys=True)
+        self.version = f"policy-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        """Changes with every change of the patterns."""
+
+    def evaluate(
+        self, command: str, target: str | None = None, verdict: Verdict | None = None
+    ) -> Ruling:
+        """What is done with `command` on `target`; `verdict` saves judging it again."""
+        asked = self._asked(command, verdict or self.judge(command))
+        for pattern in self._patterns("block", target):
+            if _against(pattern, asked):
+                return Ruling("block", pattern, self.version)
+        for pattern in self._patterns("require_approval", target):
+            if _against(pattern, asked):
+                return Ruling("require_approval", pattern, self.version)
+        if asked.script is None or asked.script.compound:
+            return Ruling("require_approval", COMPOUND, self.version)
+        for pattern in self._patterns("allow", target):
+            if _for(pattern, asked):
+                return Ruling("allow", pattern, self.version)
+        return Ruling("require_approval", UNKNOWN, self.version)
+
+    def _patterns(self, decision: Decision, target: str | None) -> Iterator[str]:
+        yield from getattr(self.config, decision)
+        more: Mapping[str, tuple[str, ...]] = getattr(self.config, f"target_{decision}")
+        for name, patterns in more.items():
+            if target is not None and fnmatchcase(target.lower(), name.lower()):
+                yield from patterns
+
+    def _asked(self, command: str, verdict: Verdict) -> _Asked:
+        try:
+            script = read(command)
+        except Unreadable:
+            calls = (c for words in calls_in_text(command) for c in carried(words))
+            return _Asked(verdict, None, tuple(calls), None, reads=False)
+        # What is a proven read carries nothing: `find / -name reboot` only looks for one.
+        inside = (lambda words: (peeled(words),)) if verdict.allow else carried
+        found = tuple(call for stage in script.stages for call in inside(stage.words))
+        bare = _SUDO.sub("", command, count=1) if not script.compound else command
+        reads = verdict.allow or (bare != command and self.judge(bare).allow)
+        return _Asked(verdict, script, found, _plain(script), reads)
+
+
+def _plain(script: Script) -> Sequence[Word] | None:
+    """The words of the only call, without sudo, where nothing else is in the script."""
+    only = script.stages[0]
+    if script.compound or script.redirects or only.assignments or not only.words:
+        return None
+    return peeled(only.words) if program(only.words) == "sudo" else only.words
+
+
+def _against(pattern: str, asked: _Asked) -> bool:
+    if pattern.startswith("@"):
+        return _named(pattern, asked)
+    return any(has(pattern, call) for call in asked.calls if call)
+
+
+def _for(pattern: str, asked: _Asked) -> bool:
+    if pattern.startswith("@"):
+        return _named(pattern, asked)
+    return asked.whole is not None and is_whole(pattern, asked.whole)
+
+
+def _named(pattern: str, asked: _Asked) -> bool:
+    """`@read`, `@secret`, `@disk` and `@shell-from-network`. Another name is never so."""
+    match pattern:
+        case "@read":
+            return asked.reads
+        case "@secret":
+            return asked.verdict.sensitive
+        case "@disk":
+            return asked.script is not None and any(
+                ">" in one.operator and is_disk(one.target.text) for one in asked.script.redirects
+            )
+        case "@shell-from-network":
+            return _shell_from_network(asked)
+        case _:
+            return False
+
+
+def _shell_from_network(asked: _Asked) -> bool:
+    names = [program(peeled(stage.words)) for stage in asked.script.stages] if asked.script else []
+    first = next((at for at, name in enumerate(names) if name in _FETCHERS), len(names))
+    return any(name in _SHELLS for name in names[first + 1 :])
