@@ -84,7 +84,7 @@ class Parser:
     def _option(self, words: Sequence[Word], at: int) -> int:
         """How many words the option at `at` takes; 0 where it is an operand."""
         word = words[at]
-        if word.wild and not word.head:
+        if word.wild and word.head in {"", "-"}:
             self._wild(word)
             return 0
         start = word.head if word.wild else word.text
@@ -113,8 +113,16 @@ class Parser:
         stands for, the second is an operand.
         """
         whole = self.node.style == "dash" and ("." in word.tail or word.head not in {"", "-"})
-        if not (self.node.harmless or whole) and (not value or not word.head):
+        safe = self.node.harmless or whole or (self.node.closed and not self._may_be_one(word))
+        if not safe and (not value or not word.head):
             raise Unlisted(word.text, "a file name that it stands for can be taken for an option")
+
+    def _may_be_one(self, word: Word) -> bool:
+        """Whether a file name that `word` stands for can be an option somebody listed."""
+        return any(
+            option.startswith(word.head) and option.endswith(word.tail)
+            for option in (*self.known, *self.node.refused)
+        )
 
     def _long(self, words: Sequence[Word], at: int) -> int:
         word = words[at]

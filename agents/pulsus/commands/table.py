@@ -74,7 +74,8 @@ class Need:
 class Node:
     """A program or one of its subcommands.
 
-    `harmless` says that none of its options does harm, so a file name read as one does none.
+    `harmless` says that none of its options does harm, so a file name read as one does none;
+    `closed`, of style dash, that each one which does is listed or refused, by its whole name.
     `conditional` makes a read of it `read_only_conditional`. `never` is a refusal of every call.
     Of two sets that are `apart` only one may be given. `bounds` says that what it runs is ended by
     it (timeout). `joined` are options of style dash that a number may follow in the same word
@@ -95,6 +96,7 @@ class Node:
     plus: bool = False
     joined: frozenset[str] = frozenset()
     harmless: bool = False
+    closed: bool = False
     conditional: str = ""
     category: Category | None = None
     never: str = ""
@@ -111,7 +113,7 @@ class BadTable(ValueError):
 _NODE_KEYS = {
     *("style", "flags", "values", "attached", "streams", "pages", "asks", "terminal"),
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
-    *("joined", "apart"),
+    *("joined", "apart", "closed"),
     *("harmless", "conditional", "category", "never", "bounds", "sends", "rewrite"),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
@@ -149,6 +151,7 @@ def node(
         plus=_flag(raw, "plus", name),
         joined=frozenset(_text(raw, "joined", name).split()),
         harmless=_flag(raw, "harmless", name),
+        closed=_flag(raw, "closed", name),
         conditional=_text(raw, "conditional", name),
         category=_category(raw, name),
         never=_text(raw, "never", name),
