@@ -40,11 +40,15 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Everything a command line would run, in order; `stages` of pipes, lists and groups alike."""
+    """Everything a command line would run, in order; `stages` of pipes, lists and groups alike.
+
+    `negated`: a `!` stands before one of them.
+    """
 
     stages: tuple[Stage, ...]
     redirects: tuple[Redirect, ...] = ()
     compound: bool = False
+    negated: bool = False
 
 
 _WORDS: Final = frozenset({"word", "string", "raw_string", "concatenation", "number"})
@@ -74,6 +78,7 @@ def read(command: str) -> Script:
         stages=tuple(reading.stages),
         redirects=tuple(reading.redirects),
         compound=len(reading.stages) > 1,
+        negated=reading.negated,
     )
 
 
@@ -102,6 +107,7 @@ class _Reading:
         self.source = source
         self.stages: list[Stage] = []
         self.redirects: list[Redirect] = []
+        self.negated = False
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode()
@@ -116,6 +122,7 @@ class _Reading:
         marks = _STRUCTURE.get(node.type)
         if marks is None or depth > DEEPEST:
             raise Unreadable(self.text(node)[:40], f"{_plain(node.type)} is not followed")
+        self.negated |= node.type == "negated_command"
         first = True
         for child in self.children(node):
             if child.type in marks:
