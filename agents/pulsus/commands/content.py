@@ -31,8 +31,14 @@ class ContentInspector(Protocol):
 
 
 _BUILT_IN: Final[Mapping[str, str]] = {
+    "awk": "awk:awk",
     "http_url": "http:url",
     "http_user": "http:user",
+    "mongo": "mongo:inspect",
+    "postgres_place": "database_place:postgres",
+    "redis": "redis:inspect",
+    "redis_times": "redis:repeated",
+    "sql": "sql:inspect",
 }
 """Kind → `module:function` below `pulsus.commands.inspectors`, imported when first met."""
 

@@ -1,0 +1,216 @@
+"""Which awk programs only read: what their tokens hide, where they write, whether they end."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pulsus.commands.inspectors.awk import awk
+
+READS = [
+    "{print $1}",
+    "$1 > 5",
+    "NR > 1 {print $2, $NF}",
+    'BEGIN {FS = ":"; OFS = "\\t"} {$1 = $1; print}',
+    "/a|b/ && !/c/",
+    "/[/]x/",
+    "{n = split($0, a, /[^/]+/); print a[n]}",
+    "/\\//,/end/",
+    "$2 ~ /^[0-9]+$/ {s += $2} END {print s / NR}",
+    "!seen[$0]++",
+    "length > 80",
+    "length($0) / 2 > 3",
+    "{print ($1 > 2)}",
+    '{print(a > b, "x")}',
+    "{print (1, 2)}",
+    "{print a[$1 > 2]}",
+    '{printf "%s %d\\n", $1, $2 > "/dev/stderr"}',
+    'END {print "done" > "/dev/stdout"}',
+    "NR == FNR {a[$1] = $2; next} $1 in a {print a[$1]}",
+    "{for (i = 1; i <= NF; i++) if ($i ~ /x/) print i, $i}",
+    '{for (i = NF; i > 0; i--) printf "%s ", $i; print ""}',
+    "{for (i = NF; i; i--) print $i}",
+    '{for (i = 1; i <= NF; i++) {gsub(/a/, "b", $i)}; print}',
+    '{n = split($0, a, ","); for (i = 1; i <= n; i++) print a[i]}',
+    "END {for (k in c) print k, c[k]}",
+    "END {n = asorti(c, k); for (i = 1; i in k; i++) print k[i]}",
+    "{i = 1; while (i <= NF) {print $i; i++}}",
+    "{i = 3; while (i-- > 0) print}",
+    "{do {i++; print i} while (i < 3)}",
+    'BEGIN {while ((getline line < "a.txt") > 0) n++; print n}',
+    "BEGIN {while (getline) n++; print n}",
+    "BEGIN {while (getline line) print line}",
+    "{while (match($0, /[0-9]+/)) {print RSTART; $0 = substr($0, RSTART + RLENGTH)}}",
+    '{while (match(s, "x*")) {s = substr(s, RSTART + 1)}}',
+    '{while (sub(/ab/, "c")); print}',
+    '{while (gsub(/  /, " ")); print}',
+    "function f(a, b) {return a + b} {print f($1, $2)}",
+    "function max(a, b) {return a > b ? a : b}\n{m = max(m, $1)}\nEND {print m}",
+    "{print length ($0), substr ($0, 2)}",
+    '{print -1 " " -2, !x, a b c}',
+    "{x = y = 3; a[1, 2]++; delete a[1, 2]; print (1, 2) in a}",
+    "$0 = tolower($0)",
+    'BEGIN {print ENVIRON["HOME"]}',
+    "{if ($1) print; else print $2}",
+    "{if ($1) {print} else if ($2) {print $2} else {next}}",
+    "{switch ($1) {case 1: print; break; case /x/: print 2; default: next}}",
+    "# nothing\n1",
+    "{a = $1 # comment with > and |\nprint a}",
+    "{print a,\n b}",
+    "{print $1 \\\n, $2}",
+    "p {print} /x/ {p = 1}; /y/ {exit}",
+    "/a/ {print} /b/ {print}",
+    'BEGIN {printf("%s\\n", "system(x) | sh > y")}',
+    'END {print strftime("%F", systime())}',
+    "{print $(NF - 1), $NF--}",
+    "{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}",
+    "{print x++ / 2, a[1] / 3, (4) / 5}",
+    "NR % 2 == 0 || NR ~ /7$/",
+    'BEGIN {RS = ""; FS = "\\n"} {print $1 "-" $2}',
+    "{print NR ? $1 : $2}",
+    "$1 ? /x/ : /y/",
+]
+
+WRITES_OR_RUNS = [
+    'BEGIN {system("id")}',
+    'BEGIN {system ("id")}',
+    'BEGIN {system\\\n("id")}',
+    'BEGIN {x = system("id") / 2}',
+    '{print > "x"}',
+    '{print >> "x"}',
+    "{print $1 > $2}",
+    '{print x = 1 > "x"}',
+    '{print a ? b : c > "x"}',
+    '{print a,\n b > "x"}',
+    '{print (1)(2) > "x"}',
+    '{print(1, 2) > "x"}',
+    '{print > "/dev/stderr" ".x"}',
+    '{print > "/dev/stderr/../x"}',
+    '{printf "%s", $1 >> ("x" NR)}',
+    '{if (1) print > "x"}',
+    '{print a[1] > "x"}',
+    '{print "a" "b" > "x"; print}',
+    '{print | "sh"}',
+    '{print |& "sh"}',
+    '{"id" | getline}',
+    '{"id" |& getline x}',
+    'BEGIN {f = "system"; @f("id")}',
+    '@include "x"',
+    '@load "filefuncs"',
+    "BEGIN {getline x < $1}",
+    'BEGIN {getline x < "a" "b"}',
+    'BEGIN {getline < "/inet/tcp/0/h/80"}',
+    'BEGIN {getline < "/dev/tcp"}',
+    'BEGIN {getline x < "/etc/h\\157sts"}',
+    "BEGIN {for (k in ENVIRON) print k, ENVIRON[k]}",
+    "BEGIN {print ENVIRON[x]}",
+    'BEGIN {print ENVIRON["API_KEY"]}',
+    'BEGIN {print ENVIRON["API\\137KEY"]}',
+    'BEGIN {print SYMTAB["ENVIRON"]}',
+    'BEGIN {ARGV[1] = "x"; ARGC = 2}',
+    "BEGIN {ARGC++}",
+    'BEGIN {split("a b", ARGV)}',
+    'function f(a) {a[1] = "x"} BEGIN {f(ARGV)}',
+    'BEGIN {sub(/a/, "b", ARGV[1])}',
+    "BEGIN {getline ARGV[1]}",
+    'BEGIN {unlink("x")}',
+    '{print extension("x")}',
+    '/[/]/ {print} {x = "a/ && system(1) #"',
+    '/[/ {print > "x"} /]/',
+    "/[[:]/ {system(1)} /:]]/",
+    "length / 2 / system(1)",
+    "{if (x) /2/ > 1}",
+    "{getline /x/}",
+    'BEGIN {awk::system("id")}',
+    "{print",
+    "}",
+    "'",
+    '"',
+    "/",
+    "{print `id`}",
+    "a\rb",
+    "{" * 200,
+    "(" * 500,
+    "$" * 500,
+    "1" + "^1" * 5000,
+    '/[/]/ {print > "x"} /]/',
+]
+
+NEED_NOT_END = [
+    "BEGIN {while (1) x++}",
+    'BEGIN {while ("yes") x++}',
+    "BEGIN {while (!0) x++}",
+    "BEGIN {for (;;) x++}",
+    "BEGIN {for (;;) if (x) break}",
+    "BEGIN {do x++; while (1)}",
+    "BEGIN {for (i = 0; i < 3;) x++}",
+    "BEGIN {for (i = 0; i < 3; j++) x++}",
+    "BEGIN {for (i = 0; i < 3; i--) x++}",
+    "BEGIN {for (i = 0; i >= 0; i++) x++}",
+    "BEGIN {for (i = 0; i < 3; i++) i = 0}",
+    "BEGIN {for (i = 0; i < 3; i++) i--}",
+    "BEGIN {for (i = 0; i < n; i++) n++}",
+    "BEGIN {for (i = 0; i < i + 1; i++) x++}",
+    "BEGIN {for (i = 0; i < 1e18; i++) x++}",
+    "BEGIN {for (i = 0; i < 10 ^ 18; i++) x++}",
+    "BEGIN {for (i = 0; i < 999999999999; i++) x++}",
+    "BEGIN {for (i = 0; i < 3; i += 0) x++}",
+    "{for (i = 1; i <= NF; i++) $(NF + 1) = 1}",
+    '{for (i = 1; i <= NF; i++) $0 = $0 " x"}',
+    '{for (i = 1; i <= NF; i++) gsub(/a/, "a a")}',
+    "{for (i = 1; i <= NF; i++) NF++}",
+    "{while (i <= NF) {i++; $i = 1}}",
+    '{for (i = 1; i <= length(s); i++) s = s "x"}',
+    "{for (i = 1; i <= length(a); i++) a[i + 1]}",
+    "{for (i = 1; i in a; i++) a[i + 1]}",
+    "function g() {n++} {for (i = 0; i < n; i++) g()}",
+    "{for (i = NF; i; i -= 2) x++}",
+    "{for (i = NF; i; i--) i--}",
+    "{while (i < 3) if (x) i++}",
+    "{while (i < 3) {if (x) continue; i++}}",
+    'BEGIN {while (getline x < "a") n++}',
+    'BEGIN {while ((getline x < "a") > 0) close("a")}',
+    'BEGIN {while ((getline x < "a") >= 0) n++}',
+    "{while (match($0, /x*/)) $0 = substr($0, RSTART + RLENGTH)}",
+    "{while (match($0, /x/)) print}",
+    '{while (sub(/a/, "a")) n++}',
+    '{while (sub(/ab/, "&")) n++}',
+    '{while (sub(/ab/, "")) $0 = $0 "ab"}',
+    "function f(n) {return f(n + 1)} {f(1)}",
+    "function f() {g()} function g() {f()} {f()}",
+]
+
+
+@pytest.mark.parametrize("program", READS)
+def test_a_program_that_only_prints_is_a_read(program):
+    found = awk((program,), "")
+    assert found.reads, found.rule
+    assert found.category is None, found.rule
+
+
+@pytest.mark.parametrize("program", WRITES_OR_RUNS)
+def test_a_program_that_writes_or_runs_is_none(program):
+    assert not awk((program,), "").reads
+
+
+@pytest.mark.parametrize("program", NEED_NOT_END)
+def test_a_loop_that_is_not_seen_to_end_is_a_stream(program):
+    assert awk((program,), "").category == "unbounded_stream"
+
+
+@given(st.text())
+def test_no_text_makes_it_raise(program):
+    awk((program,), "")
+
+
+_PIECES = [
+    *'{}()[];,$!?:<>=/"\\\n #+-',
+    *("print", "getline", "while", "for", "if", "x", "1", "in", "do", "else", "function f("),
+    *("system", "a[", "/x/", '"s"', " "),
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES)))
+def test_no_mixture_of_its_words_makes_it_raise(words):
+    awk(("".join(words),), "")
