@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from pulsus.commands.context import Context
-from pulsus.commands.options import Given, Parser, Unlisted
+from pulsus.commands.levels import Level, levels
+from pulsus.commands.options import Given, Parser
 from pulsus.commands.peeled import peeled
 from pulsus.commands.script import Script, read
-from pulsus.commands.table import BadTable, Node, Option
+from pulsus.commands.table import Node
 from pulsus.commands.words import Unreadable, Word
 from pulsus.record import dataclass
 
@@ -92,8 +93,7 @@ def _edits(words: Sequence[Word], context: Context) -> Iterator[_Edit]:
     elif instead:
         yield _Edit(start, 1, tuple(map(Word, instead.split())), instead)
     else:
-        with suppress(BadTable, Unlisted):
-            yield from _walk(inner, start, context)
+        yield from _walk(inner, start, context)
 
 
 def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
@@ -113,30 +113,23 @@ def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
 
 def _walk(words: Sequence[Word], start: int, context: Context) -> Iterator[_Edit]:
     """Down the subcommands: each level leaves out its own options."""
-    node, above, at = context.tables.get(words[0].text), dict[str, Option](), 1
     kept: list[Given] = []
-    while node is not None:
-        parser = Parser(node, above, stop_at_first=bool(node.subcommands))
-        own = words[at:]
-        operands = parser.parse(own).operands
-        yield from _left_out(own, start + at, Parser(node, above, stop_at_first=False), parser)
-        kept += (one for one in parser.given if one.option.category not in _DROPPED)
-        child = node.subcommands.get(operands[0].text) if node.subcommands and operands else None
-        if child is None:
-            yield from _added(node, kept, own, start + at)
-            return
-        above = dict(parser.known if node.style == "gnu" else parser.above)
-        at += next(i for i, word in enumerate(own) if word is operands[0]) + 1
-        node = child
+    last: Level | None = None
+    for last in levels(words, context.tables):
+        parser = Parser(last.node, last.above, stop_at_first=bool(last.node.subcommands))
+        yield from _left_out(last.words, start + last.at, parser)
+        kept += (one for one in last.parsed.given if one.option.category not in _DROPPED)
+    if last is not None:
+        yield from _added(last.node, kept, last.words, start + last.at)
 
 
-def _left_out(words: Sequence[Word], start: int, again: Parser, parser: Parser) -> Iterator[_Edit]:
+def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Edit]:
     """The options among `words` that make it follow or take a terminal, letter by letter."""
     at = 0
     while at < len(words) and words[at].text != "--":
-        before = len(again.given)
-        used = again.taken(words, at)
-        found = again.given[before:]
+        before = len(parser.given)
+        used = parser.taken(words, at)
+        found = parser.given[before:]
         dropped = [one for one in found if one.option.category in _DROPPED]
         if dropped and len(dropped) == len(found):
             yield from (_Edit(start + at + i, 1, (), "") for i in range(used))

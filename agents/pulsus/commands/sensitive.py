@@ -13,11 +13,10 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final
 
-from pulsus.commands.options import Parser, Unlisted
+from pulsus.commands.levels import levels
 from pulsus.commands.peeled import peeled, program
 from pulsus.commands.places import contains_secrets, rules, secret, secret_pattern, words
 from pulsus.commands.script import Script
-from pulsus.commands.table import BadTable
 from pulsus.commands.tables import Tables
 from pulsus.commands.verdict import Finding, Reason
 from pulsus.commands.words import Word
@@ -36,6 +35,8 @@ _SHELLS: Final = {
 
 _READING_LANGUAGES: Final = {"awk", "gawk", "mawk", "sed"}
 """Languages in which a file can be read."""
+
+_FOLDER_OPTIONS: Final = {"-C", "--chdir", "--directory", "--cwd", "-D"}
 
 _SEPARATORS: Final = re.compile(r"[\s'\"=,:;@()<>|&`{}\\]+")
 _NAME: Final = re.compile(r"[\w.+@%~*?\[\]!^-]+")
@@ -62,18 +63,19 @@ def secrets_in(script: Script, tables: Tables) -> Iterator[Finding]:
     folders: tuple[str, ...] = ()
     handed_on = any(map(_hands_on, (stage.words for stage in script.stages)))
     for stage in script.stages:
-        use = _use(peeled(stage.words), folders, handed_on)
+        use = _use(peeled(stage.words), (*folders, *_moved(stage.words)), handed_on)
         if use is None:
             continue
         if use.program in {"cd", "pushd"} and len(use.words) > 1:
             folders = (*folders, use.words[-1].text)
         yield from _calls(use.words)
         if not _only_names(use, handed_on):
-            yield from _read(use, searched_for(use.words, tables))
+            apart = _keys_used(use.words, tables)
+            yield from _read(use, searched_for(use.words, tables), apart)
     for redirect in script.redirects:
         if redirect.operator != "<<<":
-            use = _Use("", (redirect.target,), True, False, "*", folders)
-            yield from _read(use, frozenset(), first=0)
+            use = _Use("", (Word("<"), redirect.target), True, False, "*", folders)
+            yield from _read(use, frozenset(), frozenset())
 
 
 def secrets_in_text(text: str) -> Iterator[Finding]:
@@ -134,8 +136,21 @@ def _pattern(texts: Sequence[str]) -> str:
     """What the files that find or grep look into are called, where that is said once."""
     unsure = {"-o", "-or", "!", "-not", ",", "-iregex", "-regex"} & set(texts)
     named = [b for a, b in pairwise(texts) if a in {"-name", "-iname"}]
-    named += [text[10:] for text in texts if text.startswith("--include=")]
+    included = [text[10:] for text in texts if text.startswith("--include=")]
+    named += included + [b for a, b in pairwise(texts) if a == "--include"]
     return named[0] if len(named) == 1 and not unsure else "*"
+
+
+def _moved(given: Sequence[Word]) -> Iterator[str]:
+    """The folders a call says it runs in, or looks from."""
+    texts = [word.text for word in given]
+    for text, following in pairwise([*texts, ""]):
+        if text in _FOLDER_OPTIONS:
+            yield following
+        elif text.startswith(("--chdir=", "--directory=", "--cwd=")):
+            yield text.partition("=")[2]
+        elif text[:2] == "-C" and text[2:3] in {"/", "~", "."}:
+            yield text[2:]
 
 
 def _hands_on(given: Sequence[Word]) -> bool:
@@ -148,20 +163,27 @@ def _hands_on(given: Sequence[Word]) -> bool:
 def _only_names(use: _Use, handed_on: bool) -> bool:
     if use.program not in words("names_only") or handed_on:
         return False
+    reading = _entry("names_only_but", use.program) or ""
+    if any(_gives(word.text, reading) for word in use.words[1:]):
+        return False
     options = _RUNS_FOUND.get(use.program, set())
     runs = [at for at, word in enumerate(use.words) if word.text in options]
     return all(program(use.words[at + 1 :]) in words("names_only") for at in runs)
 
 
-def _read(use: _Use, searched: frozenset[int], first: int = 1) -> Iterator[Finding]:
-    for at, word in enumerate(use.words[first:], first):
+def _read(use: _Use, searched: frozenset[int], apart: frozenset[int]) -> Iterator[Finding]:
+    for at, word in enumerate(use.words[1:], 1):
         if at in searched:
             yield from _in_program(use.program, word)
-            continue
-        for text, whole in _parts(word, use.program):
-            if any(_opened(path, word, use, whole=whole) for path in _from(use.folders, text)):
-                yield _refused(text)
-                return
+        elif at not in apart:
+            yield from _named(word, use)
+
+
+def _named(word: Word, use: _Use) -> Iterator[Finding]:
+    for text, whole in _parts(word, use.program):
+        if any(_opened(path, word, use, whole=whole) for path in _from(use.folders, text)):
+            yield _refused(text)
+            return
 
 
 def _in_program(name: str, word: Word) -> Iterator[Finding]:
@@ -192,18 +214,30 @@ def searched_for(given: Sequence[Word], tables: Tables) -> frozenset[int]:
 
     Nowhere where the words cannot be told apart by its table: then each is taken for a file.
     """
-    name = program(given)
-    try:
-        node = tables.get(name) if name in words("patterns") else None
-        if node is None:
-            return frozenset()
-        parsed = Parser(node, {}, stop_at_first=False).parse(given[1:])
-    except (BadTable, Unlisted):
+    level = next(levels(given, tables), None) if program(given) in words("patterns") else None
+    if level is None:
         return frozenset()
     inline, files = words("pattern_options"), words("pattern_files")
-    found = [v for one in parsed.given if one.name in inline for v in one.values]
-    if not found and not any(one.name in files for one in parsed.given):
-        found = list(parsed.operands[:1])
+    options = level.parsed.given
+    found = [v for one in options if one.name in inline for v in one.values]
+    if not found and not any(one.name in files for one in options):
+        found = list(level.parsed.operands[:1])
+    return _places(given, found)
+
+
+def _keys_used(given: Sequence[Word], tables: Tables) -> frozenset[int]:
+    """Where keys and the like stand that the program uses and does not show (`ssh -i`)."""
+    options = (_entry("uses", program(given)) or "").split()
+    if not options:
+        return frozenset()
+    known = [one for level in levels(given, tables) for one in level.parsed.given]
+    used = [one for one in known if one.name in options]
+    written = {f"{one.name}={v.text}" for one in used for v in one.values}
+    joined = {at for at, word in enumerate(given) if word.text in written}
+    return _places(given, [v for one in used for v in one.values]) | joined
+
+
+def _places(given: Sequence[Word], found: Sequence[Word]) -> frozenset[int]:
     return frozenset(at for at, word in enumerate(given) if any(word is one for one in found))
 
 
