@@ -1,0 +1,84 @@
+"""Does this redis command only read, by the server's own flags (`redis_commands.yaml`)?
+
+Arguments cannot turn a read into a write, but XREAD BLOCK waits, and ACL LOG RESET forgets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from pulsus.commands.content import Opinion
+from pulsus.record import dataclass
+
+_LOCAL: Final = frozenset({"help", "?"})
+"""What redis-cli answers itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Commands:
+    reads: frozenset[str]
+    subcommands: Mapping[str, frozenset[str]]
+    alone: frozenset[str]
+    streams: frozenset[str]
+    blocks: frozenset[str]
+
+
+@cache
+def _commands() -> _Commands:
+    # Late: a warm route imports no YAML.
+    import yaml
+
+    text = files(__package__).joinpath("redis_commands.yaml").read_text(encoding="utf-8")
+    raw = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return _Commands(
+        reads=frozenset(raw["reads"].split()),
+        subcommands={k: frozenset(v.split()) for k, v in raw["subcommands"].items()},
+        alone=frozenset(raw["alone"].split()),
+        streams=frozenset(raw["streams"].split()),
+        blocks=frozenset(raw["blocks"].split()),
+    )
+
+
+def inspect(words: tuple[str, ...], argument: str) -> Opinion:
+    """Whether the command that `words` are (name, then arguments) only reads."""
+    known = _commands()
+    name, rest = words[0].lower(), [word.lower() for word in words[1:]]
+    if name in known.streams:
+        return Opinion(True, "it goes on until it is interrupted", words[0], "unbounded_stream")
+    if name in known.blocks:
+        return Opinion(False, "it waits for others, and may write", words[0], "unbounded_stream")
+    if name in known.subcommands:
+        return _subcommand(words, known)
+    if name == "xread" and _waits(rest):
+        return Opinion(True, "it waits for what is added", words[0], "unbounded_stream")
+    if name in known.reads or (name in _LOCAL and len(words) < 4):
+        return Opinion(True, "a read by the server's own flags", words[0])
+    return Opinion(False, "not a read by the server's own flags", words[0])
+
+
+def _waits(rest: list[str]) -> bool:
+    """XREAD's options stand before STREAMS."""
+    until = rest.index("streams") if "streams" in rest else len(rest)
+    return "block" in rest[:until]
+
+
+def _subcommand(words: tuple[str, ...], known: _Commands) -> Opinion:
+    name, shown = words[0].lower(), " ".join(words[:2])
+    if len(words) == 1:
+        return Opinion(name in known.alone, "without a subcommand", words[0])
+    second = words[1].lower()
+    if (name, second) == ("acl", "log") and [w.lower() for w in words[2:]] != ["reset"]:
+        return Opinion(True, "a read by the server's own flags", shown)
+    if second in known.subcommands[name]:
+        return Opinion(True, "a read by the server's own flags", shown)
+    return Opinion(False, "not a read by the server's own flags", shown)
+
+
+def repeated(words: tuple[str, ...], argument: str) -> Opinion:
+    """Whether `-r COUNT` ends: redis-cli counts down from it to exactly nought."""
+    if words[0].isascii() and words[0].isdigit() and int(words[0][:9]) > 0:
+        return Opinion(True, "it ends after that many times", words[0])
+    return Opinion(True, "it repeats for ever", words[0], "unbounded_stream")

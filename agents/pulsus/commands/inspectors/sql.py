@@ -1,0 +1,140 @@
+"""Does this SQL only read? Argument: the dialect or client (`sql:postgres`, `sql:mysql`, …).
+
+Two opinions have to agree: the words (`sql_text`), where every function is one that is listed, and
+the tree that sqlglot makes of them (`sql_tree`). Several statements read if each does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from pulsus.commands.content import Opinion
+from pulsus.commands.inspectors.sql_calls import check as check_calls
+from pulsus.commands.inspectors.sql_client import client_command
+from pulsus.commands.inspectors.sql_other import OTHER, reads_otherwise
+from pulsus.commands.inspectors.sql_text import Statement, Token, Unclear, statements, words
+from pulsus.commands.inspectors.sql_tree import Endless
+from pulsus.commands.inspectors.sql_tree import check as check_tree
+
+_QUERIES: Final = frozenset({"select", "with", "values", "table", "("})
+_EXPLAINED: Final = frozenset({"insert", "update", "delete"})
+_DIALECT: Final = {"cockroach": "postgres"}
+"""Clients that speak another's dialect."""
+
+_FORBIDDEN: Final = words("""
+    into outfile dumpfile insert delete update drop alter create truncate grant revoke merge
+    exec execute nextval""")
+_BATCH: Final = words("""
+    backup restore kill shutdown deny use waitfor print bulk dbcc begin commit rollback save
+    checkpoint reconfigure raiserror throw while if goto return open close deallocate declare set
+    writetext updatetext readtext setuser enable disable go receive send add""")
+"""T-SQL needs nothing between statements: each of these may begin another one."""
+
+
+def inspect(texts: tuple[str, ...], argument: str) -> Opinion:
+    """Whether all of `texts`, each a word of its own, only read."""
+    endless: list[Endless] = []
+    try:
+        for text in texts:
+            _text(text, argument, endless)
+    except Unclear as error:
+        return Opinion(False, error.rule, error.word)
+    if endless:
+        return Opinion(True, endless[0].rule, endless[0].word, "unbounded_stream")
+    return Opinion(True, "every statement in it only reads", texts[0][:40])
+
+
+def _text(text: str, client: str, endless: list[Endless]) -> None:
+    try:
+        if client_command(text, client):
+            return
+        dialect = _DIALECT.get(client, client)
+        found = statements(_prepared(text, dialect), dialect)
+    except Endless as error:
+        endless.append(error)
+        return
+    if not found:
+        raise Unclear(text[:40], "there is no statement in it")
+    for statement in found:
+        _statement(statement, dialect, endless)
+
+
+def _prepared(text: str, dialect: str) -> str:
+    if dialect == "tsql":
+        if "$(" in text:
+            raise Unclear("$(", "sqlcmd puts a variable in its place")
+        return re.sub(r"\ASET NOCOUNT ON[ ;]+(?=\S)", "", text.strip(), flags=re.IGNORECASE)
+    return text
+
+
+def _statement(statement: Statement, dialect: str, endless: list[Endless]) -> None:
+    first = statement.first or statement.tokens[0].text
+    if first in _QUERIES or (first == "from" and dialect == "duckdb"):
+        _query(statement, dialect, endless)
+        return
+    if first not in OTHER[dialect]:
+        raise Unclear(statement.tokens[0].text, "no statement that is known to read begins so")
+    inner = reads_otherwise(statement, dialect)
+    if inner is None and first == "pragma":
+        return
+    if inner is None:
+        endless += check_calls(statement.tokens, dialect)
+        return
+    found = statements(inner.text, dialect)
+    if len(found) != 1:
+        raise Unclear(statement.shown, "not one statement")
+    _query(found[0], dialect, endless, explained=inner.explained)
+
+
+def _query(
+    statement: Statement, dialect: str, endless: list[Endless], *, explained: bool = False
+) -> None:
+    first = statement.first or statement.tokens[0].text
+    writes = explained and first in _EXPLAINED
+    if not writes:
+        _no_write_words(statement.tokens, dialect)
+    if dialect == "duckdb":
+        _no_addresses(statement.tokens)
+    if dialect == "clickhouse" and _counts_on(statement.tokens):
+        endless.append(Endless(statement.shown, "it counts on without a limit"))
+    endless += check_calls(statement.tokens, dialect, writes=writes)
+    try:
+        check_tree(statement, dialect, explained=writes)
+    except Endless as error:
+        endless.append(error)
+
+
+def _no_write_words(tokens: Sequence[Token], dialect: str) -> None:
+    forbidden = _FORBIDDEN | _BATCH if dialect == "tsql" else _FORBIDDEN
+    for at, token in enumerate(tokens):
+        if token.key not in forbidden or (tokens[at - 1].text == "." and token.key != "nextval"):
+            continue
+        if at + 1 < len(tokens) and tokens[at + 1].text == "(" and dialect == "mysql":
+            continue  # INSERT(), TRUNCATE(): functions there, judged as such
+        raise Unclear(token.text, "a word of statements that write")
+
+
+_ADDRESS: Final = re.compile(r"[A-Za-z0-9+.-]+://")
+
+
+def _no_addresses(tokens: Sequence[Token]) -> None:
+    """DuckDB fetches what is named by an address, and installs what it needs for that."""
+    for at, token in enumerate(tokens):
+        if token.kind in {"string", "name"} and _ADDRESS.match(token.text):
+            before = tokens[at - 1]
+            if before.key in {"from", "join"} or before.text in {",", "(", "["}:
+                raise Unclear(token.text[:40], "it is fetched from elsewhere")
+
+
+def _counts_on(tokens: Sequence[Token]) -> bool:
+    """ClickHouse's endless tables, `system.numbers` and `numbers()`, without a LIMIT."""
+    if any(token.key == "limit" for token in tokens):
+        return False
+    for at, token in enumerate(tokens):
+        if token.text.lower().removesuffix("_mt") in {"numbers", "zeros", "numbers_rand"}:
+            behind = [t.text for t in tokens[at + 1 : at + 3]]
+            if behind[:1] != ["("] or behind == ["(", ")"]:
+                return True
+    return False
