@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final
 
@@ -17,6 +16,7 @@ from pulsus.commands.levels import levels
 from pulsus.commands.peeled import peeled, program
 from pulsus.commands.places import contains_secrets, rules, secret, secret_pattern, words
 from pulsus.commands.script import Script
+from pulsus.commands.secret_calls import calls_for_secrets
 from pulsus.commands.tables import Tables
 from pulsus.commands.verdict import Finding, Reason
 from pulsus.commands.words import Word
@@ -68,7 +68,7 @@ def secrets_in(script: Script, tables: Tables) -> Iterator[Finding]:
             continue
         if use.program in {"cd", "pushd"} and len(use.words) > 1:
             folders = (*folders, use.words[-1].text)
-        yield from _calls(use.words)
+        yield from calls_for_secrets(use.words)
         if not _only_names(use, handed_on):
             apart = _keys_used(use.words, tables)
             yield from _read(use, searched_for(use.words, tables), apart)
@@ -263,29 +263,6 @@ def _from(folders: Sequence[str], path: str) -> Iterator[str]:
         for folder in folders:
             at = posixpath.join(at, folder)
         yield posixpath.join(at, path)
-
-
-def _calls(given: Sequence[Word]) -> Iterator[Finding]:
-    texts = [word.text for word in given]
-    for start, text in enumerate(texts):
-        if start and program(given).lower() not in {"ssh", "docker", "podman", "kubectl"}:
-            return
-        for call in _called(text.rpartition("/")[2]):
-            if _in_order(call[1:], texts[start + 1 :]):
-                yield _refused(" ".join(call), "it prints a secret")
-                return
-
-
-def _called(name: str) -> Iterator[list[str]]:
-    for call in rules()["calls"]:
-        wanted = call.split()
-        if fnmatchcase(name, wanted[0]):
-            yield wanted
-
-
-def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
-    rest = iter(texts)
-    return all(any(fnmatchcase(text, pattern) for text in rest) for pattern in wanted)
 
 
 def _refused(word: str, rule: str = "secrets are kept there") -> Finding:

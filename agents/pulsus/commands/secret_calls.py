@@ -1,0 +1,46 @@
+"""Calls that print a secret they know how to find (`rules/sensitive.yaml`, calls)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from itertools import pairwise
+
+from pulsus.commands.peeled import program
+from pulsus.commands.places import rules
+from pulsus.commands.verdict import Finding, Reason
+from pulsus.commands.words import Word
+
+
+def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
+    """A refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
+    texts = [word.text for word in given]
+    for start, text in enumerate(texts):
+        if start and program(given).lower() not in {"ssh", "docker", "podman", "kubectl"}:
+            return
+        for call in _called(text.rpartition("/")[2]):
+            if _in_order(call[1:], texts[start + 1 :]):
+                reason = Reason("sensitive", " ".join(call), "it prints a secret")
+                yield Finding("write_or_unknown", reason)
+                return
+
+
+def _called(name: str) -> Iterator[list[str]]:
+    for call in rules()["calls"]:
+        wanted = call.split()
+        if fnmatchcase(name, wanted[0]):
+            yield wanted
+
+
+def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether the call has the options that are wanted, and first of all the other words."""
+    options = [one for one in wanted if one.lstrip("*")[:1] == "-"]
+    if not all(any(fnmatchcase(text, option) for text in texts) for option in options):
+        return False
+    rest = [one for one in wanted if one not in options]
+    for before, text in pairwise(["", *texts]):
+        if rest and fnmatchcase(text, rest[0]):
+            rest = rest[1:]
+        elif rest and text[:1] != "-" and before[:1] != "-":
+            return False
+    return not rest
