@@ -157,6 +157,8 @@ class Parser:
             if option is None or (word.wild and place >= len(word.head)):
                 raise self._unlisted(name if len(text) == 2 else f"{name} in {text}", name)
             rest = text[place + 1 :]
+            if rest and name in self.node.detached:
+                raise Unlisted(text, f"{name} takes the next word, so it stands last here")
             if option.takes != "none" and rest:
                 value = Word(rest, word.wild, word.head[place + 1 :], word.tail)
                 return self._taken(name, option, value, words, at)

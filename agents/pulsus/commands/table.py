@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal, get_args
 
+from pulsus.commands.raw import BadTable as BadTable
+from pulsus.commands.raw import category_of, flag, listed, mapping, text_of
 from pulsus.commands.verdict import Category
 from pulsus.record import dataclass
 
@@ -79,7 +81,7 @@ class Node:
     `conditional` makes a read of it `read_only_conditional`. `never` is a refusal of every call.
     Of two sets that are `apart` only one may be given. `bounds` says that what it runs is ended by
     it (timeout). `joined` are options of style dash that a number may follow in the same word
-    (`-l64`).
+    (`-l64`), `detached` ones of the others whose value is always the next word (`-aL 2`).
     """
 
     name: str
@@ -95,6 +97,7 @@ class Node:
     numeric: bool = False
     plus: bool = False
     joined: frozenset[str] = frozenset()
+    detached: frozenset[str] = frozenset()
     harmless: bool = False
     closed: bool = False
     conditional: str = ""
@@ -106,14 +109,10 @@ class Node:
     rewrite: str = ""
 
 
-class BadTable(ValueError):
-    """A table that cannot be read; the text names the key and what is wrong."""
-
-
 _NODE_KEYS = {
     *("style", "flags", "values", "attached", "streams", "pages", "asks", "terminal"),
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
-    *("joined", "apart", "closed"),
+    *("joined", "detached", "apart", "closed"),
     *("harmless", "conditional", "category", "never", "bounds", "sends", "rewrite"),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
@@ -140,35 +139,36 @@ def node(
         name=name,
         style=style,  # type: ignore[arg-type]  # checked above
         options=_options(raw, name),
-        everywhere=_options(_mapping(raw, "everywhere", name), f"{name}: everywhere"),
+        everywhere=_options(mapping(raw, "everywhere", name), f"{name}: everywhere"),
         refused=_refused(raw, name),
         forms=_forms(raw, name),
-        needs=tuple(_need(n, name) for n in _list(raw, "needs", name)),
-        apart=tuple(_apart(str(a), name) for a in _list(raw, "apart", name)),
+        needs=tuple(_need(n, name) for n in listed(raw, "needs", name)),
+        apart=tuple(_apart(str(a), name) for a in listed(raw, "apart", name)),
         subcommands=_subcommands(raw, name, str(style) if style in {"pflag", "go"} else "gnu"),
-        bare=_flag(raw, "bare", name),
-        numeric=_flag(raw, "numeric", name),
-        plus=_flag(raw, "plus", name),
-        joined=frozenset(_text(raw, "joined", name).split()),
-        harmless=_flag(raw, "harmless", name),
-        closed=_flag(raw, "closed", name),
-        conditional=_text(raw, "conditional", name),
-        category=_category(raw, name),
-        never=_text(raw, "never", name),
-        bounds=_flag(raw, "bounds", name),
-        sends=_text(raw, "sends", name),
-        rewrite=_text(raw, "rewrite", name),
+        bare=flag(raw, "bare", name),
+        numeric=flag(raw, "numeric", name),
+        plus=flag(raw, "plus", name),
+        joined=frozenset(text_of(raw, "joined", name).split()),
+        detached=frozenset(text_of(raw, "detached", name).split()),
+        harmless=flag(raw, "harmless", name),
+        closed=flag(raw, "closed", name),
+        conditional=text_of(raw, "conditional", name),
+        category=category_of(raw, name),
+        never=text_of(raw, "never", name),
+        bounds=flag(raw, "bounds", name),
+        sends=text_of(raw, "sends", name),
+        rewrite=text_of(raw, "rewrite", name),
     )
 
 
 def _options(raw: Mapping[str, object], name: str) -> dict[str, Option]:
     found: dict[str, Option] = {}
     for key, category in (("flags", None), *_CATEGORY_KEYS.items()):
-        for word in _text(raw, key, name).split():
+        for word in text_of(raw, key, name).split():
             _add(found, word, Option(category=category), name)
     for key in ("values", "attached"):
         takes: Takes = "value" if key == "values" else "attached"
-        for words, kind in _mapping(raw, key, name).items():
+        for words, kind in mapping(raw, key, name).items():
             option = Option(takes, kind_of(str(kind), name))
             for word in words.split():
                 category = found[word].category if word in found else None
@@ -187,13 +187,13 @@ def _add(found: dict[str, Option], word: str, option: Option, name: str) -> None
 
 def _refused(raw: Mapping[str, object], name: str) -> dict[str, str]:
     out = {}
-    for words, why in _mapping(raw, "refused", name).items():
+    for words, why in mapping(raw, "refused", name).items():
         out.update(dict.fromkeys(words.split(), str(why)))
     return out
 
 
 def _forms(raw: Mapping[str, object], name: str) -> tuple[Form, ...]:
-    return tuple(_form(f, name) for f in _list(raw, "operands", name))
+    return tuple(_form(f, name) for f in listed(raw, "operands", name))
 
 
 def _form(raw: object, name: str) -> Form:
@@ -202,10 +202,10 @@ def _form(raw: object, name: str) -> Form:
     if not isinstance(raw, Mapping) or set(raw) - {"words", "when", "category", "why"}:
         raise BadTable(f"{name}: operands hold lists of kinds, or words/when/category/why")
     return Form(
-        kinds=tuple(kind_of(str(k), name) for k in _list(raw, "words", name)),
-        when=frozenset(_text(raw, "when", name).split()),
-        category=_category(raw, name),
-        why=_text(raw, "why", name),
+        kinds=tuple(kind_of(str(k), name) for k in listed(raw, "words", name)),
+        when=frozenset(text_of(raw, "when", name).split()),
+        category=category_of(raw, name),
+        why=text_of(raw, "why", name),
     )
 
 
@@ -213,11 +213,11 @@ def _need(raw: object, name: str) -> Need:
     if not isinstance(raw, Mapping) or set(raw) - {"one_of", "unless", "when", "else", "why"}:
         raise BadTable(f"{name}: a need has one_of, unless, when, else and why")
     return Need(
-        one_of=frozenset(_text(raw, "one_of", name).split()),
-        unless=frozenset(_text(raw, "unless", name).split()),
-        category=_category(raw, name, "else"),
-        why=_text(raw, "why", name),
-        when=frozenset(_text(raw, "when", name).split()),
+        one_of=frozenset(text_of(raw, "one_of", name).split()),
+        unless=frozenset(text_of(raw, "unless", name).split()),
+        category=category_of(raw, name, "else"),
+        why=text_of(raw, "why", name),
+        when=frozenset(text_of(raw, "when", name).split()),
     )
 
 
@@ -230,7 +230,7 @@ def _apart(text: str, name: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def _subcommands(raw: Mapping[str, object], name: str, style: str) -> dict[str, Node]:
     out: dict[str, Node] = {}
-    for words, child in _mapping(raw, "subcommands", name).items():
+    for words, child in mapping(raw, "subcommands", name).items():
         if not isinstance(child, Mapping):
             raise BadTable(f"{name} {words}: a subcommand is a mapping ({{}} for one without more)")
         for word in words.split():
@@ -268,38 +268,3 @@ def _compiled(pattern: str, name: str) -> re.Pattern[str]:
         return re.compile(pattern)
     except re.error as error:
         raise BadTable(f"{name}: pattern {pattern!r}: {error}") from error
-
-
-def _mapping(raw: Mapping[str, object], key: str, name: str) -> Mapping[str, object]:
-    value = raw.get(key, {})
-    if not isinstance(value, Mapping) or not all(isinstance(k, str) for k in value):
-        raise BadTable(f"{name}: {key} is not a mapping of words")
-    return value
-
-
-def _list(raw: Mapping[str, object], key: str, name: str) -> list[object]:
-    value = raw.get(key, [])
-    if not isinstance(value, list):
-        raise BadTable(f"{name}: {key} is not a list")
-    return value
-
-
-def _text(raw: Mapping[str, object], key: str, name: str) -> str:
-    value = raw.get(key, "")
-    if not isinstance(value, str):
-        raise BadTable(f"{name}: {key} is not a text: {value!r}")
-    return value
-
-
-def _flag(raw: Mapping[str, object], key: str, name: str) -> bool:
-    value = raw.get(key, False)
-    if not isinstance(value, bool):
-        raise BadTable(f"{name}: {key} is neither true nor false: {value!r}")
-    return value
-
-
-def _category(raw: Mapping[str, object], name: str, key: str = "category") -> Category | None:
-    value = raw.get(key)
-    if value is None or value in get_args(Category):
-        return value  # type: ignore[return-value]  # one of the literals
-    raise BadTable(f"{name}: {key} {value!r} is none of {', '.join(get_args(Category))}")
