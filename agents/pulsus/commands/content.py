@@ -32,6 +32,7 @@ class ContentInspector(Protocol):
 
 _BUILT_IN: Final[Mapping[str, str]] = {
     "awk": "awk:awk",
+    "sed": "sed:sed",
     "http_url": "http:url",
     "http_user": "http:user",
     "mongo": "mongo:inspect",

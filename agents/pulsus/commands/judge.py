@@ -131,15 +131,28 @@ def _ends(category: Category, word: str, rule: str, context: Context) -> Iterato
 
 def _categories(node: Node, given: Sequence[Given], context: Context) -> Iterator[Finding]:
     for one in given:
-        if one.option.category is not None:
+        if one.option.category is not None and not _answered(one):
             rule = f"{node.name} {_BLOCKS[one.option.category]} with it"
             yield from _ends(one.option.category, one.name, rule, context)
 
 
+def _answered(one: Given) -> bool:
+    """Whether what an option asks for stands in its own word (`mysql -psecret`)."""
+    asks = one.option.category == "interactive_repl" and one.option.takes == "attached"
+    return asks and bool(one.values)
+
+
 def _values(parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
+    joined: dict[Kind, list[Word]] = {}
     for one in parsed.given:
-        if one.option.kind is not None and one.values:
-            yield from _kind(one.option.kind, one.values, node, context, one.name)
+        kind = one.option.kind
+        if kind is not None and kind.argument == "joined" and one.values:
+            joined.setdefault(kind, []).extend(one.values)
+        elif kind is not None and one.values:
+            yield from _kind(kind, one.values, node, context, one.name)
+    # Pieces of one text: sed -e … -e ….
+    for kind, words in joined.items():
+        yield from _kind(kind, words, node, context, node.name)
 
 
 def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:

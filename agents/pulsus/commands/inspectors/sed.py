@@ -1,0 +1,95 @@
+"""Whether a sed script only reads: no w, no e, and no jump back without a line less to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, get_args
+
+from pulsus.commands.content import Opinion
+from pulsus.commands.inspectors.sed_parse import Brackets, Command, Refused, Rejected, commands
+
+_JUMPS: Final = frozenset({"b", "t", "T"})
+_LITERAL: Final = re.compile(r"[A-Za-z0-9 _,:;#@%=<>'-]+")
+_REFERENCES: Final = re.compile(r"\\[0-9]|(?<!\\)&")
+
+
+def sed(words: tuple[str, ...], argument: str) -> Opinion:
+    """Judges one script given in pieces (`-e`): each of `words` is a line or more of it."""
+    del argument
+    if any(word.endswith("\\") for word in words):
+        return Opinion(False, "seds differ on what follows a backslash at the end", "\\")
+    script = "\n".join(words)
+    readings = []
+    for brackets in get_args(Brackets):
+        try:
+            readings.append(commands(script, brackets))
+        except Rejected as error:
+            if brackets == "plain":
+                return Opinion(False, error.rule, error.word)
+        except Refused as error:
+            return Opinion(False, error.rule, error.word)
+    for reading in readings:
+        opinion = _ends(reading)
+        if not opinion.reads or opinion.category is not None:
+            return opinion
+    return Opinion(True, "the script only reads and prints", words[0])
+
+
+def _ends(found: Sequence[Command]) -> Opinion:
+    labels = {c.argument: place for place, c in enumerate(found) if c.letter == ":"}
+    for place, command in enumerate(found):
+        if command.letter in _JUMPS and command.argument:
+            target = labels.get(command.argument)
+            if target is None:
+                return Opinion(False, "sed: there is no such label", command.argument)
+            if target <= place and not _gets_on(found, target, place):
+                return _endless(f"{command.letter} {command.argument}")
+    if any(c.letter == "D" for c in found) and not all(map(_adds_no_line, found)):
+        return _endless("D")
+    return Opinion(True, "the script only reads and prints")
+
+
+def _endless(word: str) -> Opinion:
+    rule = "it goes back, and is not seen to end by itself"
+    return Opinion(True, rule, word, category="unbounded_stream")
+
+
+def _gets_on(found: Sequence[Command], label: int, jump: int) -> bool:
+    """Whether each way from the label to the jump back takes a line of input, or a text shorter."""
+    between = found[label + 1 : jump]
+    for place, command in enumerate(between):
+        if command.letter in _JUMPS and command.argument:
+            return False
+        if command.letter in {"n", "N"} and _passed(command, found[jump], found):
+            return True
+        last = place == len(between) - 1
+        if last and found[jump].letter == "t" and _shorter(command) and len(between) == 1:
+            return True
+    return False
+
+
+def _passed(line: Command, jump: Command, found: Sequence[Command]) -> bool:
+    """Whether who comes to `jump` has come past `line`, and not at the end of the input."""
+    around = line.blocks
+    if jump.blocks[: len(around)] != around:
+        return False
+    guards = {jump.address, *(found[block].address for block in jump.blocks)}
+    return not line.address or (line.address == "$!" and "$!" in guards)
+
+
+def _shorter(command: Command) -> bool:
+    """`s/ab/c/`: what is looked for is one text, and longer than what is put there."""
+    plain = _LITERAL.fullmatch(command.argument) is not None
+    cut = not set(command.put) & set("&\\\n") and len(command.put) < len(command.argument)
+    return command.letter == "s" and plain and cut
+
+
+def _adds_no_line(command: Command) -> bool:
+    """Whether the pattern space has no more lines behind it, but those that are read."""
+    if command.letter in {"G", "g", "x"}:
+        return False
+    if command.letter not in {"s", "y"}:
+        return True
+    lines = "\\n" in command.put or "\n" in command.put
+    return not lines and len(_REFERENCES.findall(command.put)) <= 1
