@@ -9,6 +9,8 @@ PIECES = st.sampled_from(
     ["password", "token", "Authorization", "=", ": ", ":", '"', "'", "\\", "\\\"", " ", "\n", "|",
      "Bearer ", "Basic ", "://", "@", "a", "B9_", "-----BEGIN A-----", "-----END A-----",
      "eyJabcdefghij.abcd", "--", "-u ", "curl ", "login ", "&", "?sig=", "sk-", "ghp_", "Cookie: ",
+     "requirepass ", "identified by ", "$6$", "xoxb-1234567890", '"auth": "', "hf_", "SG.",
+     "Private-Lines: 1\n", "//hooks.slack.com/services/", "---- BEGIN SSH2 A ----", ";pwd",
      "[", "]", MARK, "[redac", "%3D", "abcdefgh12345678", "=>", "  "]
 )  # fmt: skip
 TEXT = st.lists(PIECES | st.text(max_size=6), max_size=14).map("".join)

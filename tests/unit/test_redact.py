@@ -5,7 +5,13 @@ import time
 
 import pytest
 
-from pulsus.core.telemetry.redact import MARK, Redactor, redact, redact_value
+from pulsus.core.telemetry.redact import (
+    MARK,
+    Redactor,
+    is_secret_name,
+    redact,
+    redact_value,
+)
 from pulsus.core.types import JsonValue
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEdeadbeef\n-----END RSA PRIVATE KEY-----"
@@ -50,6 +56,20 @@ SECRETS = [
     ("sk-proj-" + "abcd1234efgh5678", MARK),
     ("hvs." + "a" * 24, MARK),
     (f"jwt {JWT}", "jwt [redacted]"),
+    ("token SWMTKN-1-" + "49nj1cmql0" * 4, "token [redacted]"),
+    ("https://hooks.slack.com/services/T0/B0/x9", "https://hooks.slack.com/services/[redacted]"),
+    ("root:$6$ab" + "cd$" + "Q9x" * 12 + ":19000:0", "root:[redacted]:19000:0"),
+    (
+        '{"auths": {"r.io": {"auth": "dXNlcjpwYXNz"}}}',
+        '{"auths": {"r.io": {"auth": "[redacted]"}}}',
+    ),
+    ("Private-Lines: 2\nAAAB\nCC==\nMAC: x", "Private-Lines: 2\n[redacted]\nMAC: x"),
+    ("requirepass hunter2", "requirepass [redacted]"),
+    ("CREATE USER x IDENTIFIED BY 'hunter2'", "CREATE USER x IDENTIFIED BY [redacted]"),
+    ("Server=db;Uid=a;Pwd=hunter2", "Server=db;Uid=a;Pwd=[redacted]"),
+    ("client-key-data: LS0tLS1CRUdJTg==", "client-key-data: [redacted]"),
+    ("Ocp-Apim-Subscription-Key: 0ff1ce", "Ocp-Apim-Subscription-Key: [redacted]"),
+    ("---- BEGIN SSH2 PRIVATE KEY ----\nAA\n---- END SSH2 PRIVATE KEY ----", MARK),
 ]
 
 
@@ -57,6 +77,53 @@ SECRETS = [
 def test_a_secret_is_hidden_and_what_stands_around_it_is_not(text, clean):
     assert redact(text) == clean
     assert redact(clean) == clean
+
+
+SHAPES = [
+    "ya29." + "a0" * 12,
+    "GOCSPX-" + "a1B2" * 6,
+    "dapi" + "0a" * 16,
+    "AIza" + "a1B2c" * 7,
+    "sk_live_" + "a1B2" * 5,
+    "whsec_" + "a1B2" * 6,
+    "shpat_" + "0a" * 16,
+    "npm_" + "a1B2" * 9,
+    "dckr_pat_" + "a1B2" * 6,
+    "xoxp-" + "1234567890-abc",
+    "glsa_" + "a1B2" * 8,
+    "tskey-auth-" + "a1B2" * 5,
+    "hf_" + "aB" * 16,
+    "AGE-SECRET-KEY-1" + "A1" * 28,
+    "SG." + "a1" * 11 + "." + "b2" * 20,
+    "dp.pt." + "a1B2" * 10,
+    "$2b$12$" + "aB3" * 17,
+    "$argon2id$v=19$m=65536$" + "aB3" * 8,
+]
+
+
+@pytest.mark.parametrize("secret", SHAPES, ids=[s[:8] for s in SHAPES])
+def test_what_its_maker_gave_a_shape_is_hidden_wherever_it_stands(secret):
+    assert redact(f"got {secret} here") == f"got {MARK} here"
+    assert redact(f'{{"x": "{secret}"}}') == f'{{"x": "{MARK}"}}'
+    assert redact(f"{secret}\n{secret}") == f"{MARK}\n{MARK}"
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("accessToken", True),
+        ("X-Api-Key", True),
+        ("authorization", True),
+        ("credentials", True),
+        ("requirepass", True),
+        ("tokens_estimate", False),
+        ("author", False),
+        ("keyboard", False),
+        ("", False),
+    ],
+)
+def test_a_name_tells_whether_what_it_holds_is_a_secret(name, secret):
+    assert is_secret_name(name) is secret
 
 
 @pytest.mark.parametrize(
@@ -154,7 +221,9 @@ def test_a_secret_within_a_longer_one_does_not_leave_its_rest():
     ["eyJ", "password", "--token-", "://", "curl ", "-----BEGIN A-----", "a:", "\\", "basic ",
      'token"', "sk-", "login ", "authorization ", "://a:b",
      "password: |\n ", "Bearer a.",
-     "[redacted", "token= password: "],
+     "[redacted", "token= password: ", "requirepass ", "$6$", "xoxb-", '"auth": "', "key-0",
+     "Private-Lines: 1\n", "Private-Lines: 1\nA\n", "identified by ", "password '", "dp.pt.",
+     "//hooks.slack.com/services/", "SG.a.", "---- BEGIN SSH2 A ----", "glsa_", "-1-", "$1$ "],
 )  # fmt: skip
 def test_time_grows_with_the_text_not_with_its_square(unit):
     def seconds(size):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from urllib.parse import quote
 
+from pulsus.core.telemetry.token_shapes import HASH, HOOK, TOKEN
 from pulsus.core.types import JsonValue
 
 MARK = "[redacted]"
@@ -24,7 +25,8 @@ _PASSES = 6
 _NAME = (
     r"(?:(?<![/\\])passwd|password|passphrase|(?<=[_-])pwd|mysql_pwd|secret|token"
     r"|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|private[_-]?key|account[_-]?key"
-    r"|signing[_-]?key|encryption[_-]?key|ssh[_-]?key|x-amz-signature|x-amz-credential)"
+    r"|signing[_-]?key|encryption[_-]?key|ssh[_-]?key|subscription[_-]?key|client[_-]?key[_-]?data"
+    r"|(?<=;)pwd|requirepass|masterauth|x-amz-signature|x-amz-credential)"
 )
 _SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
 _SECRET_VARIABLE = re.compile(
@@ -38,7 +40,21 @@ _ESCAPED = r"\\+[\"'](?:[^\"'\\\r\n]|\\(?![\"']))*"
 _WORD = r"(?:(?:bearer|basic)[ \t]{1,8})?[^\s\"']+"
 _SIGN = r"(?:\\*[\"'])?\]?[ \t]{0,8}(?::=|=>|[:=]|%3[Dd])"
 
-_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)", re.S)
+_PEM = re.compile(
+    r"(?:-----BEGIN ([A-Z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)"
+    r"|---- BEGIN (SSH2 [A-Z ]{1,30}) ----.*?(?:---- END \2 ----|\Z))",
+    re.S,
+)
+_PUTTY = re.compile(r"(\bPrivate-Lines: \d{1,4}\r?\n)(?:[A-Za-z0-9+/=]{1,64}(?:\r?\n|\Z))+")
+_DOCKER_AUTH = re.compile(
+    r"(\"(?:auth|identitytoken)\"[ \t]{0,8}:[ \t]{0,8}\")[A-Za-z0-9+/=_.-]{8,}"
+)
+# As in redis.conf and SQL: a blank is the sign.
+_SAID = re.compile(
+    r"(\b(?:requirepass|masterauth)[ \t]{1,8}|\bidentified[ \t]{1,8}by[ \t]{1,8}"
+    r"|\bpassword[ \t]{1,8}(?=['\"]))([\"'][^\"'\r\n]*[\"']|[^\s\"']+)",
+    re.I,
+)
 _HEADER = re.compile(
     r"(\b(?:proxy-)?authorization(?:\\*[\"'])?[ \t]{0,8}[:=][ \t]{0,8}(?:\\*[\"'])?)"
     r"(?:(?:digest|aws4-hmac-sha256)\b[^\r\n]*|(?:[a-z][\w-]{0,30}[ \t]{1,8})?[^\s\"']+)",
@@ -70,21 +86,6 @@ _CURL_USER = re.compile(
 _NETRC = re.compile(r"(\blogin[ \t]{1,8}\S{1,128}[ \t]{1,8}password[ \t]{1,8})\S+", re.I)
 _URL = re.compile(r"(://[^\s/:@\"'<>?#]{0,256}:)[^\s/\"'<>?#]{1,512}@")
 _QUERY = re.compile(r"([?&](?:sig|signature|x-amz-signature|code|key)=)[^\s&\"'<>#]{8,}", re.I)
-_TOKEN = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
-    r"(?:AKIA|ASIA|AROA)[0-9A-Z]{16}(?![0-9A-Za-z])"
-    r"|gh[pousr]_[A-Za-z0-9]{20,}"
-    r"|github_pat_[A-Za-z0-9_]{20,}"
-    r"|gl(?:pat|rt|dt|ptt|cbt|soat)-[A-Za-z0-9_-]{16,}"
-    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"
-    r"|sk-(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{16,}"
-    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"
-    r"|hv[bsr]\.[A-Za-z0-9_-]{20,}"
-    r"|AIza[0-9A-Za-z_-]{35}"
-    r"|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}|dop_v1_[a-f0-9]{64}"
-    r"|SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}"
-    r")"
-)
 # Starts only where a word starts, so a long run of "eyJ" is scanned once.
 _JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?")
 
@@ -127,12 +128,17 @@ _RULES: tuple[Callable[[str], str], ...] = (
     _replace(_HEADER, rf"\1{MARK}"),
     _replace(_COOKIE, rf"\1{MARK}"),
     _replace(_URL, rf"\1{MARK}@"),
-    _replace(_TOKEN, MARK),
+    _replace(TOKEN, MARK),
+    _replace(HASH, MARK),
+    _replace(HOOK, rf"\1{MARK}"),
     _replace(_JWT, MARK),
     _replace(_SCHEME, rf"\1{MARK}"),
     partial(_FLAG.sub, _keep_quote),
     _replace(_CURL_USER, rf"\1{MARK}"),
     _replace(_NETRC, rf"\1{MARK}"),
+    _replace(_PUTTY, rf"\1{MARK}\n"),
+    _replace(_DOCKER_AUTH, rf"\1{MARK}"),
+    _replace(_SAID, rf"\1{MARK}"),
     _replace(_QUERY, rf"\1{MARK}"),
 )
 
@@ -140,7 +146,9 @@ _RULES: tuple[Callable[[str], str], ...] = (
 _SHAPES: tuple[Callable[[str], str], ...] = (
     _replace(_PEM, MARK),
     _replace(_URL, rf"\1{MARK}@"),
-    _replace(_TOKEN, MARK),
+    _replace(TOKEN, MARK),
+    _replace(HASH, MARK),
+    _replace(HOOK, rf"\1{MARK}"),
     _replace(_JWT, MARK),
 )
 
@@ -211,6 +219,11 @@ _SHAPES_ONLY = Redactor()
 def redact(text: str) -> str:
     """`text` without secrets that names or shapes give away; knows no environment."""
     return _SHAPES_ONLY.redact(text)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what a field, a header or a variable of that name holds is a secret."""
+    return bool(_SECRET_KEY.search(name))
 
 
 def redact_value(value: JsonValue) -> JsonValue:
