@@ -22,6 +22,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 AGREED: dict[str, dict[str, bool]] = defaultdict(dict)
 """By case file, whether each case passed. A test names its case by `record_property("case", …)`."""
 
+COUNTED: dict[str, dict[str, object]] = {}
+"""By case file, the counts of a test that asks all its cases: `record_property("counted", …)`."""
+
 
 def pytest_runtest_logreport(report):
     """Note a case's outcome; with parallel workers this runs in the process that gathers them."""
@@ -29,14 +32,16 @@ def pytest_runtest_logreport(report):
         if name == "case" and (report.when == "call" or report.failed):
             file, _, case = value.partition("/")
             AGREED[file][case] = AGREED[file].get(case, True) and report.passed
+        if name == "counted" and report.when == "call":
+            COUNTED[value["file"]] = {key: value[key] for key in value if key != "file"}
 
 
 def pytest_sessionfinish(session):
     """Write `cases-report.json` to the folder PULSUS_REPORT names."""
     folder = os.environ.get("PULSUS_REPORT")
-    if not folder or not AGREED or hasattr(session.config, "workerinput"):
+    if not folder or not (AGREED or COUNTED) or hasattr(session.config, "workerinput"):
         return
-    report = {}
+    report = dict(sorted(COUNTED.items()))
     for file, cases in sorted(AGREED.items()):
         bad = sorted(case for case, agreed in cases.items() if not agreed)
         counts = {"agree": len(cases) - len(bad), "total": len(cases), "contested": 0}

@@ -22,6 +22,7 @@ Stake = Literal["destructive", "high", "low"]
 _FILE: Final = Path(__file__).parent / "rules" / "risk.yaml"
 _RISKS: Final[Mapping[Stake, int]] = {"destructive": 3, "high": 3, "low": 1}
 _MEDIUM: Final = 2
+_HARMLESS: Final = {"unbounded_stream", "pager"}
 _WRITES: Final = {">", ">>", "&>", "&>>", ">|", "<>"}
 
 
@@ -31,14 +32,14 @@ def risk_of(
     command: str,
     reads: Callable[[Stage], bool],
 ) -> int:
-    """0 for a read, 1 for one that is refused only because it may not end, else by its stakes.
+    """0 for a read, 1 for one that only need not end or is shown in pages, else by its stakes.
 
     `reads` says of one part whether it is a read: those weigh nothing.
     """
     refused = [f for f in findings if not f.is_read]
     if not refused:
         return 0
-    if all(f.category is not None for f in refused):
+    if all(f.category in _HARMLESS for f in refused):
         return 1
     if script is None:
         return max((_risk(words) for words in _calls_in(command)), default=_MEDIUM)

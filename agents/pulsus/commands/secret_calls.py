@@ -14,10 +14,9 @@ from pulsus.commands.words import Word
 
 def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
     """A refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
-    texts = [word.text for word in given]
-    for start, text in enumerate(texts):
-        if start and program(given).lower() not in {"ssh", "docker", "podman", "kubectl"}:
-            return
+    elsewhere = program(given).lower() in {"ssh", "docker", "podman", "kubectl"}
+    texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
+    for start, text in enumerate(texts[: None if elsewhere else 1]):
         for call in _called(text.rpartition("/")[2]):
             if _in_order(call[1:], texts[start + 1 :]):
                 reason = Reason("sensitive", " ".join(call), "it prints a secret")

@@ -1,4 +1,4 @@
-"""Which known kind of change a command is, by `actions.yaml`: one call, word by word."""
+"""Which known kind of change a command is, by `action_class.yaml`: one call, word by word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pulsus.commands.script import read
 from pulsus.commands.words import Unreadable
 from pulsus.gates.command_patterns import is_whole
 
-_FILE: Final = Path(__file__).parent / "actions.yaml"
+_FILE: Final = Path(__file__).parent / "action_class.yaml"
 
 
 def action_class(command: str, target_type: str) -> str:

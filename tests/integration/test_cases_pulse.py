@@ -1,0 +1,139 @@
+"""The case files of another assistant's tests: what it expects of commands, and what we say.
+
+A row is contested where its own label says so, or where the label is unsafe by our rules; those
+rules are below, one function each, and docs/commands-disagreements.md has the reasons.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pulsus.commands import classify
+from pulsus.commands.inspectors import http, wrapping
+from pulsus.commands.places import secret
+from pulsus.config.settings import PolicyConfig
+from pulsus.core.telemetry.redact import is_secret_name
+from pulsus.gates.action_class import action_class
+from pulsus.gates.command_lists import is_destructive, is_read_only
+from pulsus.gates.command_policy import CommandPolicy
+from pulsus.gates.kinds import is_write
+
+FOLDER = Path(os.environ.get("PULSUS_CASES", "../shared/cases"), "pulse")
+AGREEING = 0.97
+POLICY = CommandPolicy(PolicyConfig())
+
+pytestmark = [
+    pytest.mark.cases,
+    pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no cases in {FOLDER}; set PULSUS_CASES"),
+]
+
+
+def intent(row):
+    verdict, expected = classify(row["command"]), row["expected"]
+    return verdict.allow if expected == "read_only" else verdict.intent == expected
+
+
+def non_interactive(row):
+    category = classify(row["command"]).category
+    if category is not None and category == row.get("not_category"):
+        return False
+    blocked = category is not None
+    return blocked == row["blocked"] and row.get("category", category) == category
+
+
+def risk(row):
+    found = classify(row["command"]).risk
+    return found == row["expected_risk"] if "expected_risk" in row else found >= row["min_risk"]
+
+
+INSPECTORS: dict[str, Callable[..., object]] = {
+    "http_method_mutates": http.http_method_mutates,
+    "curl_short_cluster": http.curl_short_cluster,
+    "curl_args_have_http_url": http.curl_args_have_http_url,
+    "curl_command_writes": http.curl_command_writes,
+    "wget_option_writes": http.wget_option_writes,
+    "env_args_run_a_command": wrapping.env_args_run_a_command,
+    "timeout_duration_token": wrapping.timeout_duration_token,
+    "timeout_inner_command": wrapping.timeout_inner_command,
+}
+
+
+def inspector(row):
+    return INSPECTORS[row["inspector"]](row["input"]) == row["expected"]
+
+
+def sensitive(row):
+    ask = {"path": secret, "field_name": is_secret_name}
+    if row["kind"] == "command":
+        return classify(row["input"]).sensitive == row["sensitive"]
+    return ask[row["kind"]](row["input"]) == row["sensitive"]
+
+
+def policy(row):
+    return POLICY.evaluate(row["command"]).decision == row["expected"]
+
+
+def listed(row):
+    ask = {"destructive": is_destructive, "read_only": is_read_only}[row["check"]]
+    return ask(row["command"]) == row["expected"]
+
+
+def verb(row):
+    return is_write(row["action"]) == row["write"]
+
+
+def kind_of_change(row):
+    return action_class(row["command"], row["target_type"]) == row["class"]
+
+
+def follows_without_an_end(row):
+    """A follow that is limited by lines or a start only: it never ends."""
+    return row.get("contested", False)
+
+
+def in_capitals(row):
+    """A program in capitals is another program, and nobody knows what it does."""
+    command = str(row.get("command", ""))
+    words = command.split()
+    small = classify(command.lower())
+    return bool(words) and words[0] != words[0].lower() and small.allow
+
+
+def keeps_secrets_anyway(row):
+    """What is called like a secret is hidden and refused, though the row says it is none."""
+    if row.get("sensitive") is not False:
+        return False
+    named = row["kind"] == "field_name" and is_secret_name(row["input"])
+    return named or Path(row["input"]).name.startswith(".env")
+
+
+OURS = (follows_without_an_end, in_capitals, keeps_secrets_anyway)
+
+FILES = {
+    "command_intent": intent,
+    "non_interactive": non_interactive,
+    "command_risk": risk,
+    "inspectors": inspector,
+    "sensitive": sensitive,
+    "command_policy": policy,
+    "command_lists": listed,
+    "write_action": verb,
+    "action_class": kind_of_change,
+}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_what_others_expect_of_commands_is_what_we_say(file, record_property):
+    text = (FOLDER / f"{file}.jsonl").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    wrong = [row for row in rows if not FILES[file](row)]
+    contested = [row for row in wrong if any(rule(row) for rule in OURS)]
+    left = [row for row in wrong if row not in contested]
+    agree = len(rows) - len(wrong)
+    counts = {"agree": agree, "total": len(rows), "contested": len(contested)}
+    disagreements = [row["id"] for row in left]
+    record_property("counted", {"file": f"pulse/{file}", **counts, "disagreements": disagreements})
+    assert agree >= AGREEING * (len(rows) - len(contested)), left
