@@ -6,15 +6,17 @@ name one; any other would read its content.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
-from pulsus.commands.peeled import peeled, program, wrappers
-from pulsus.commands.places import is_disk, matches, rules, words
+from pulsus.commands.peeled import program
+from pulsus.commands.places import holds, is_disk, matches, rules, words
 from pulsus.commands.script import Script
-from pulsus.commands.sensitive import searched_for
 from pulsus.commands.tables import Tables
+from pulsus.commands.uses import Use, uses
 from pulsus.commands.verdict import Category, Finding, Reason
+from pulsus.commands.whereabouts import below
 from pulsus.commands.words import Word
 
 _LIMITS = {
@@ -27,6 +29,8 @@ _LIMITS = {
 }
 """Options that say how many bytes a program reads before it ends."""
 
+_FOLDERS = re.compile(r"(^|/)(dev|proc|sys)(/|$)|^/$")
+
 _REASONS: Mapping[Category, Callable[[str], Reason]] = {
     "unbounded_stream": lambda path: Reason(
         "non_interactive", path, "it does not end", "head -c N reads so many bytes of it"
@@ -37,35 +41,37 @@ _REASONS: Mapping[Category, Callable[[str], Reason]] = {
 
 def devices_in(script: Script, tables: Tables) -> Iterator[Finding]:
     """A refusal for each device that `script` would read as a file."""
-    for stage in script.stages:
-        inner = peeled(stage.words)
-        bounded = "timeout" in wrappers(stage.words) or _limited(inner)
-        searched = searched_for(inner, tables)
-        for word in (w for at, w in enumerate(inner) if at and at not in searched):
-            yield from _device(program(inner), word, bounded=bounded)
-    only = peeled(script.stages[0].words) if len(script.stages) == 1 else ()
-    for redirect in script.redirects:
-        if redirect.operator == "<":
-            bounded = bool(only) and _limited(only)
-            yield from _device("cat", redirect.target, bounded=bounded)
+    found = list(uses(script, tables))
+    limited = len(script.stages) == 1 and bool(found) and _limited(found[0].words)
+    for use in found:
+        if not use.program and use.words[0].text != "<":
+            continue
+        bounded = use.bounded or (limited if not use.program else _limited(use.words))
+        asked = use.program in words("device_tools") and not use.deep
+        for at, word in enumerate(use.words):
+            if at and at not in use.searched:
+                yield from _device(use, word, bounded=bounded, asked=asked)
 
 
-def _device(name: str, word: Word, *, bounded: bool) -> Iterator[Finding]:
+def _device(use: Use, word: Word, *, bounded: bool, asked: bool) -> Iterator[Finding]:
     text = word.text
     spellings = [text, text.rpartition("=")[2]] + ([text[2:]] if text[:1] == "-" else [])
-    for path in dict.fromkeys(spellings):
-        if not any(folder in path.lower() for folder in ("dev/", "proc/", "sys/")):
+    for path in dict.fromkeys(p for one in spellings for p in below(use.folders, one)):
+        if not word.wild and not _FOLDERS.search(path.lower()):
             continue
-        if name not in words("device_tools"):
-            yield from _read(path, bounded=bounded)
-        if name in words("readers") and is_disk(path):
+        if not asked:
+            yield from _read(path, bounded=bounded, called=use.pattern if use.deep else None)
+        if (use.program in words("readers") or not use.program) and is_disk(path):
             rule = "it is a whole disk: every file of it, whoever may read them"
             yield Finding("write_or_unknown", Reason("sensitive", path, rule))
 
 
-def _read(path: str, *, bounded: bool) -> Iterator[Finding]:
+def _read(path: str, *, bounded: bool, called: str | None) -> Iterator[Finding]:
     for category in _REASONS:
-        if matches(path, _named(category)) and not (bounded and category == "unbounded_stream"):
+        found = matches(path, _named(category)) or (
+            called is not None and holds(path, _named(category), called)
+        )
+        if found and not (bounded and category == "unbounded_stream"):
             yield Finding("write_or_unknown", _REASONS[category](path), category)
     if matches(path, _named("effects")):
         reason = Reason("guard", path, "opening it does something: it is a device")

@@ -76,12 +76,29 @@ def contains_secrets(path: str, pattern: str = "*") -> bool:
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
-    """Whether `path`, which may be a pattern itself, can be one of `patterns` (whole paths)."""
+    """Whether `path`, which may be a pattern itself, can be or end in one of `patterns`."""
     parts = plain(spelled(path)).split("/")
+    rooted = path[:1] in {"/", "~"}
+    return any(_ends_in(parts, plain(spelled(one)).split("/"), rooted) for one in patterns)
+
+
+def holds(path: str, patterns: Iterable[str], called: str = "*") -> bool:
+    """Whether one of `patterns` lies below the folder `path`, in a file that is `called` so."""
+    parts = [part for part in plain(spelled(path)).split("/") if part]
+    if path[:1] != "/" or _ORDINARY.search(called):
+        return False
+    inner = (plain(spelled(one)).split("/") for one in patterns)
     return any(
-        len(parts) == len(others) and all(map(meet, parts, others))
-        for others in (plain(spelled(p)).split("/") for p in patterns)
+        len(parts) < len(one) and all(map(meet, parts, one)) and meet(plain(called), one[-1])
+        for one in inner
     )
+
+
+def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
+    start = len(parts) - len(others)
+    if start < 0 or not all(map(meet, parts[start:], others)):
+        return False
+    return (rooted and start == 0) or bool(parts[start].strip("*?"))
 
 
 def is_disk(path: str) -> bool:
