@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pulsus.commands.context import Context
 from pulsus.commands.levels import Level, levels
-from pulsus.commands.options import Given, Parser
+from pulsus.commands.options import Given, Parser, Unlisted
 from pulsus.commands.peeled import peeled
 from pulsus.commands.script import Script, read
 from pulsus.commands.table import Node
@@ -93,7 +93,8 @@ def _edits(words: Sequence[Word], context: Context) -> Iterator[_Edit]:
     elif instead:
         yield _Edit(start, 1, tuple(map(Word, instead.split())), instead)
     else:
-        yield from _walk(inner, start, context)
+        with suppress(Unlisted):
+            yield from _walk(inner, start, context)
 
 
 def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
