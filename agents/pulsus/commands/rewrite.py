@@ -20,7 +20,6 @@ from pulsus.commands.levels import Level, levels
 from pulsus.commands.options import Given, Parser, Unlisted
 from pulsus.commands.peeled import peeled
 from pulsus.commands.script import Script, read
-from pulsus.commands.table import Node
 from pulsus.commands.words import Unreadable, Word
 from pulsus.record import dataclass
 
@@ -90,7 +89,7 @@ def _edits(words: Sequence[Word], context: Context) -> Iterator[_Edit]:
     instead = _instead(inner[0].text)
     if inner[0].text == "watch":
         yield from _once(inner, start)
-    elif instead:
+    elif instead and not any(word.text[:1] == "+" for word in inner):
         yield _Edit(start, 1, tuple(map(Word, instead.split())), instead)
     else:
         with suppress(Unlisted):
@@ -113,15 +112,18 @@ def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
 
 
 def _walk(words: Sequence[Word], start: int, context: Context) -> Iterator[_Edit]:
-    """Down the subcommands: each level leaves out its own options."""
+    """Down the subcommands: each level leaves out its own options; the last says how much."""
     kept: list[Given] = []
+    followed = False
     last: Level | None = None
     for last in levels(words, context.tables):
         parser = Parser(last.node, last.above, stop_at_first=bool(last.node.subcommands))
-        yield from _left_out(last.words, start + last.at, parser)
+        edits = list(_left_out(last.words, start + last.at, parser))
+        yield from edits
+        followed = followed or bool(edits)
         kept += (one for one in last.parsed.given if one.option.category not in _DROPPED)
     if last is not None:
-        yield from _added(last.node, kept, last.words, start + last.at)
+        yield from _added(last, kept, start + last.at, followed=followed)
 
 
 def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Edit]:
@@ -150,17 +152,17 @@ def _cluster(text: str, letters: set[str], found: Sequence[Given]) -> str:
     return "-" + "".join(c for c in options if c not in letters) + text[1 + len(found) :]
 
 
-def _added(node: Node, kept: Sequence[Given], words: Sequence[Word], at: int) -> Iterator[_Edit]:
-    told, limit = _rules()["told"].get(node.name), _rules()["limits"].get(node.name)
-    names = {one.name for one in kept}
+def _added(level: Level, kept: Sequence[Given], at: int, *, followed: bool) -> Iterator[_Edit]:
+    name, names = level.node.name, {one.name for one in kept}
+    told, limit = _rules()["told"].get(name), _rules()["limits"].get(name)
     if told and not names & set(told.split()):
         yield _Edit(at, 0, tuple(map(Word, shlex.split(told))), told)
     says = set(_rules()["limiting"].split())
-    if node.name.partition(" ")[0] in _rules()["namespaced"].split():
+    if name.partition(" ")[0] in _rules()["namespaced"].split():
         says.discard("-n")
-    if not limit or names & says:
+    if not limit or not followed or names & says:
         return
-    if not any(node.numeric and re.fullmatch(r"-\d+", word.text) for word in words):
+    if not any(level.node.numeric and re.fullmatch(r"-\d+", word.text) for word in level.words):
         yield _Edit(at, 0, tuple(map(Word, shlex.split(limit))), limit)
 
 
