@@ -6,8 +6,10 @@ or a gap is refused, never guessed at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.words import Unreadable, Word, unquoted
@@ -63,9 +65,15 @@ _STRUCTURE: Final = {
 }
 """Node kinds that hold commands, each with the marks that may stand in it."""
 
+_JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]")
+"""The shell takes a `\\` and a line end away and reads on; the parser ends the word."""
+
 
 def read(command: str) -> Script:
     """What `command` would run. Raises Unreadable where that cannot be known by reading."""
+    joined = _JOINED.search(command)
+    if joined is not None:
+        raise Unreadable(joined[0], "a line that is continued within a word")
     source = command.encode()
     root = _parser().parse(source).root_node
     if root.has_error:
@@ -148,9 +156,21 @@ class _Reading:
         if between.strip(b" \t\n"):
             raise Unreadable(between.decode(errors="replace")[:40], "not understood")
 
+    def apart(self, words: Sequence[Node]) -> None:
+        """Raises Unreadable where nothing is between two words: to the shell they are one.
+
+        A number before `>` may end a word.
+        """
+        for one, other in pairwise(words):
+            ends = other.type == "file_redirect" and not self.text(other)[:1].isdigit()
+            if one.end_byte == other.start_byte and one.type != "file_redirect" and not ends:
+                joined = self.source[one.start_byte : other.end_byte].decode(errors="replace")
+                raise Unreadable(joined[:40], "the parser and the shell may differ on its words")
+
     def command(self, node: Node, *, fed: bool) -> None:
         words: list[Word] = []
         assignments: list[tuple[str, str]] = []
+        self.apart([*node.children])
         for child in self.children(node):
             if child.type == "command_name" or child.type in _WORDS:
                 words.append(unquoted(self.text(child)))
@@ -176,7 +196,9 @@ class _Reading:
         source = self.text(node)
         if source.startswith("[["):
             raise Unreadable(source[:40], "a shell's own test is not followed: use [ … ] or test")
-        words = [unquoted(self.text(leaf)) for leaf in self.leaves(node)]
+        leaves = [*self.leaves(node)]
+        self.apart(leaves)
+        words = [unquoted(self.text(leaf)) for leaf in leaves]
         self.stages.append(Stage(tuple(words), (), fed))
 
     def leaves(self, node: Node) -> Iterator[Node]:
@@ -199,6 +221,11 @@ class _Reading:
                 words.append(unquoted(self.text(child)))
             else:
                 operator = self.text(child)
+        self.apart([child for child in node.children if child.type in _WORDS])
+        if (fd and not fd.isdigit()) or self.source[: node.start_byte].endswith(b"}"):
+            raise Unreadable(
+                self.text(node), "the parser and the shell may differ on what it opens"
+            )
         if not words:
             raise Unreadable(self.text(node), "a redirection without a plain target")
         self.redirects.append(Redirect(fd, operator, words[0]))

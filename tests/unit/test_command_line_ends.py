@@ -1,0 +1,43 @@
+"""Where the parser and the shell differ on where a word ends, the command is refused."""
+
+import pytest
+
+from pulsus.commands import classify
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sort -\\\no out",
+        "cat a\\\nb",
+        "sort a >/dev/null\\\nx",
+        "sort a >/dev/nu\\\nll",
+        "sort -o2>/dev/null",
+        "sort a -o2>&1",
+        "sort a -o1</dev/null",
+        "sort -k {a}>/dev/null -- -o out",
+        'find . -name "x"\\)',
+        "sort a '-'\\\n'o' out",
+        "ls |\\\n| rm x",
+        "ls &\\\n& rm x",
+    ],
+)
+def test_a_word_that_goes_on_for_the_shell_alone_is_refused(command):
+    assert not classify(command).allow
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sort \\\n  -r \\\n  a",
+        "sort a\\\n -r",
+        "sort a |\\\n uniq",
+        "sort a |\\\nuniq",
+        "sort a2>/dev/null",
+        "sort a 2>/dev/null",
+        "sort -r>/dev/null",
+        "sort<a",
+    ],
+)
+def test_lines_that_are_continued_between_words_are_read(command):
+    assert classify(command).allow
