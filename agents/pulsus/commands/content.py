@@ -33,8 +33,13 @@ class ContentInspector(Protocol):
 _BUILT_IN: Final[Mapping[str, str]] = {
     "awk": "awk:awk",
     "sed": "sed:sed",
+    "jq": "jq:jq",
+    "yq": "jq:yq",
+    "cql": "cql:cql",
+    "cloud": "cloud:inspect",
     "http_url": "http:url",
     "http_user": "http:user",
+    "influxql": "cql:influxql",
     "mongo": "mongo:inspect",
     "postgres_place": "database_place:postgres",
     "redis": "redis:inspect",

@@ -173,6 +173,8 @@ class Parser:
         if option.takes == "none" or (option.takes == "attached" and value is None):
             self.given.append(Given(name, option))
             return 1
+        if option.takes == "pair":
+            return self._pair(name, option, None if value is not None else words[at + 1 : at + 3])
         if value is not None:
             self.given.append(Given(name, option, (value,)))
             return 1
@@ -185,6 +187,12 @@ class Parser:
             self._wild(words[at + 1], value=True)
         self.given.append(Given(name, option, (words[at + 1],)))
         return 2
+
+    def _pair(self, name: str, option: Option, values: Sequence[Word] | None) -> int:
+        if values is None or len(values) < 2 or any(word.wild for word in values):
+            raise Unlisted(name, "it takes the two words that follow, as they stand")
+        self.given.append(Given(name, option, tuple(values)))
+        return 3
 
     def _until_semicolon(self, name: str, option: Option, words: Sequence[Word], at: int) -> int:
         """find -exec: up to `;`, or to `+` behind `{}`."""

@@ -22,7 +22,8 @@ same, but the first operand ends them; dash: every option is one word such as `-
 are no options (`echo -x`). pflag: gnu with
 `--flag=true|false`; go: one dash or two, `-name[=value]`. Subcommands of these two share it."""
 
-Takes = Literal["none", "value", "attached"]
+Takes = Literal["none", "value", "attached", "pair"]
+"""pair: the two words that follow (`jq --arg NAME VALUE`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class Node:
 
 
 _NODE_KEYS = {
-    *("style", "flags", "values", "attached", "streams", "pages", "asks", "terminal"),
+    *("style", "flags", "values", "attached", "pairs", "streams", "pages", "asks", "terminal"),
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
     *("joined", "detached", "apart", "closed"),
     *("harmless", "conditional", "category", "never", "bounds", "sends", "rewrite"),
@@ -166,8 +167,8 @@ def _options(raw: Mapping[str, object], name: str) -> dict[str, Option]:
     for key, category in (("flags", None), *_CATEGORY_KEYS.items()):
         for word in text_of(raw, key, name).split():
             _add(found, word, Option(category=category), name)
-    for key in ("values", "attached"):
-        takes: Takes = "value" if key == "values" else "attached"
+    takes: Takes
+    for key, takes in (("values", "value"), ("attached", "attached"), ("pairs", "pair")):
         for words, kind in mapping(raw, key, name).items():
             option = Option(takes, kind_of(str(kind), name))
             for word in words.split():

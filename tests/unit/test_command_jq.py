@@ -1,0 +1,194 @@
+"""Which jq and yq programs only read, end, and show no secrets of the environment."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pulsus.commands.classify import examine
+from pulsus.commands.context import Context
+from pulsus.commands.inspectors.jq import jq, yq
+
+READS = [
+    ".",
+    ".a.b[0]",
+    ".[]",
+    ".a?",
+    ".[1:3]",
+    '."a b"',
+    ".env",
+    ".import.include",
+    '.["env"]',
+    "{env: .a, b: 1, include}",
+    "{a, env}",
+    "env.HOME",
+    "$ENV.PATH",
+    ".. | numbers",
+    ".[] | select(.a > 1 and (.b | not))",
+    '.[] | "\\(.a): \\(.b | tostring)"',
+    '"\\("\\(.a)")"',
+    "map(select(.x == 1)) | length",
+    "to_entries[] | [.key, .value] | @tsv",
+    "group_by(.a) | map({a: .[0].a, n: length})",
+    "reduce .[] as $x (0; . + $x)",
+    "foreach .[] as [$a, $b] (0; . + $a; .)",
+    "if .a then .b elif .c then .d else empty end",
+    'try error("x") catch .',
+    ".a //= 1 | .b |= . + 1 | .c += 2",
+    ".a as {b: $x} ?// [$x] | $x",
+    "def f(x): x * 2; f(.a)",
+    "def f: def g: 1; g; f",
+    "recurse",
+    "recurse(.children[])",
+    "recurse(.[]?)",
+    "limit(3; .[])",
+    "first(range(10))",
+    "[range(0; 10; 2)]",
+    "range(length)",
+    'gsub("a"; "b")',
+    'gsub("\\\\s+$"; "")',
+    'test("x"; "i")',
+    "[inputs | .a] | add",
+    "input_filename",
+    "debug | halt",
+    "# env\n.a",
+    ".a[-1:] | @base64d | fromjson",
+    "del(.a, .b[0]) | with_entries(.value += 1)",
+    "label $out | .[] | if . == 1 then break $out else . end",
+    "$__loc__",
+    'now | strftime("%F")',
+    "tojson | @sh",
+    '@json "x\\(.a)"',
+    "path(..)",
+    'walk(if type == "object" then del(.a) else . end)',
+    'limit(5; .[] | select(.a)) | splits(", *")',
+]
+
+REFUSED = [
+    "env",
+    "$ENV",
+    "$ ENV",
+    "env | keys",
+    'env["PATH"]',
+    "env.API_KEY",
+    "$ENV.GITHUB_TOKEN",
+    "$ENV | .HOME",
+    "[env]",
+    "{a: env}",
+    "{(env | keys[0]): 1}",
+    "{$ENV}",
+    '"\\(env)"',
+    '"a\\("b\\(env)")"',
+    '@base64 "\\($ENV)"',
+    'import "a" as a; .',
+    'include "a"; .',
+    'import "a" as $x; $x',
+    '"a" | modulemeta',
+    ".a | frobnicate",
+    "a::b",
+    '.a\n# x \\\n"\nenv # "',
+    '"',
+    '"\\(',
+    "(",
+    "]",
+    "{(}",
+    "'x'",
+    "\\",
+    ".a\r",
+]
+
+NEED_NOT_END = [
+    "repeat(1)",
+    "limit(1; repeat(empty | error))",
+    "while(true; .)",
+    "until(false; .)",
+    "recurse(.)",
+    "recurse(.a)",
+    "recurse(. + 1; . < 3)",
+    "range(infinite)",
+    "range(0; infinite)",
+    "range(1e18)",
+    "range(0; 999999999999)",
+    "range(0; 1; 0)",
+    "range(0; 1; $x)",
+    "def f: f; f",
+    "def f(x): def g: f(x); g; f(1)",
+    "def r: ., (. + 1 | r); r",
+    'gsub("";"a")',
+    'gsub("^";"a")',
+    'gsub("x*";"a")',
+]
+
+YQ = [
+    (".a-b", False),
+    (".a.b", True),
+    ("path/to/file.yaml", True),
+    ('.. | select(tag == "!!str") | downcase', True),
+    ('load("x")', False),
+    ('load_str("x")', False),
+    ("eval(.a)", False),
+    ('system("id")', False),
+    ("strenv(HOME)", False),
+    ("envsubst", False),
+    ("env(HOME)", False),
+    ('.a |= with_dtf("x"; now)', True),
+]
+
+
+@pytest.mark.parametrize("program", READS)
+def test_a_filter_is_a_read(program):
+    found = jq((program,), "")
+    assert found.reads, found.rule
+    assert found.category is None, found.rule
+
+
+@pytest.mark.parametrize("program", REFUSED)
+def test_a_filter_that_reaches_beyond_its_input_is_none(program):
+    assert not jq((program,), "").reads
+
+
+@pytest.mark.parametrize("program", NEED_NOT_END)
+def test_a_filter_that_may_go_on_is_a_stream(program):
+    assert jq((program,), "").category == "unbounded_stream"
+
+
+@pytest.mark.parametrize(("program", "reads"), YQ)
+def test_what_either_yq_reaches_by_is_refused(program, reads):
+    assert yq((program,), "").reads is reads
+
+
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("jq -rc --arg a b '.[$a]' f.json", True),
+        ("jq . f.json g.json -S", True),
+        ("jq --arg a '.' env", False),
+        ("jq -n --arg x y -f f", False),
+        ("jq --slurpfile a /etc/shadow .", False),
+        ("jq --arg a *", False),
+        ("timeout 2 jq -n 'repeat(1)'", True),
+        ("yq -yi .a f", False),
+        ("yq eval '.a' -i=true f", False),
+        ("yq -o yaml .a f", True),
+    ],
+)
+def test_the_options_of_both_are_known(command, read):
+    assert examine(command, Context()).deciding.is_read is read
+
+
+@given(st.text())
+def test_no_text_makes_it_raise(program):
+    jq((program,), "")
+    yq((program,), "")
+
+
+_PIECES = [
+    *'(){}[]";:,.|#\\ \n$@?',
+    *("def", "env", "reduce", "recurse(", "range(", "1", "x", "\\(", "as", "gsub("),
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES)))
+def test_no_mixture_of_its_words_makes_it_raise(words):
+    jq(("".join(words),), "")
