@@ -211,7 +211,7 @@ def _operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]
 
 
 def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
-    operands = parsed.operands
+    operands = plain = parsed.operands
     at = 0
     for kind, count in zip(form.kinds, allotted(form.kinds, len(operands)), strict=True):
         words = operands[at : at + count]
@@ -219,12 +219,14 @@ def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[
             yield refusal("allow", node.name, f"an operand is missing: {_shown(kind)}")
             return
         yield from _kind(kind, words, node, context, node.name)
+        if kind.name == _WRAPS:
+            plain = operands[:at]  # the program behind it says what may be wild there
         at += count
     if at < len(operands):
         yield refusal("allow", operands[at].text, f"one operand more than {node.name} reads with")
-    if any(word.wild for word in operands) and not _takes_any(form):
+    if any(word.wild for word in plain) and not _takes_any(form):
         rule = "it stands for any number of words here"
-        yield refusal("allow", next(w.text for w in operands if w.wild), rule)
+        yield refusal("allow", next(w.text for w in plain if w.wild), rule)
     if form.category is not None:
         yield from _ends(form.category, node.name, form.why or _BLOCKS[form.category], context)
 
