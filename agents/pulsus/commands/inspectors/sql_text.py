@@ -17,8 +17,8 @@ from pulsus.record import dataclass
 LONGEST: Final = 6_000
 """Characters of SQL that are looked at: parsing stays within some milliseconds."""
 
-DEEPEST: Final = 40
-"""Parentheses within parentheses."""
+DEEPEST: Final = 30
+"""Parentheses within parentheses, CASE within CASE, signs before signs."""
 
 Part = Literal["word", "name", "string", "number", "mark"]
 
@@ -34,6 +34,9 @@ class Unclear(Exception):
 def words(text: str) -> frozenset[str]:
     """The words of `text`, which blanks part."""
     return frozenset(text.split())
+
+
+_PREFIXES: Final = words("not - + ~ ! interval distinct all exists select case when cast @ : | &")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,13 @@ _DIFFERENT: Final[Mapping[str, Mapping[str, str]]] = {
     "sqlite": {"name": f"{_BACKTICK}|{_BRACKET}", "word": _WORD, "mark": _MARK},
     "duckdb": {"word": _WORD, "mark": r"[][{}#(),.*+\-/%<>=!|&^~@:?]"},
     "clickhouse": {"name": _BACKTICK, "word": _WORD, "mark": r"[][(),.*+\-/%<>=!|&^~@:?]"},
+    "cql": {"word": _WORD, "mark": r"(?!//)[][{}(),.*+\-/%<>=!?:]"},
+    "influxql": {
+        "name": r"/[^/*'\"`\\;\n][^/'\"`\\;\n]*/",  # a pattern; else its quotes would open strings
+        "number": r"\d+(?:\.\d+)?(?:[a-z]+\b)?",
+        "word": _WORD,
+        "mark": r"[(),.*+\-%<>=!|&^~:]",
+    },
     "tsql": {
         "blank": r"[ \t]+",
         "name": _BRACKET,
@@ -144,12 +154,17 @@ def _close(out: list[Statement], tokens: list[Token], kept: list[str]) -> None:
 
 
 def _shallow(tokens: Sequence[Token]) -> None:
-    depth = 0
+    """Raises Unclear for what parsers would go down too far for."""
+    depth = cases = prefixes = 0
     for token in tokens:
         if token.kind == "mark":
             depth += (token.text in "([{") - (token.text in ")]}")
-        if not 0 <= depth <= DEEPEST:
-            raise Unclear(token.text, "parentheses that do not fit, or too deep to follow")
+        cases += (token.key == "case") - (token.key == "end")
+        prefixes = prefixes + 1 if token.text.lower() in _PREFIXES else 0
+        if not 0 <= depth <= DEEPEST or cases > DEEPEST or prefixes > DEEPEST:
+            raise Unclear(token.text[:20], "parentheses that do not fit, or too deep to follow")
+    if depth:
+        raise Unclear(tokens[-1].text[:20], "a parenthesis that is not closed")
 
 
 def _token(kind: str, part: str, dialect: str) -> Token:
