@@ -92,7 +92,7 @@ class Parser:
             return self._taken(start, exact, None, words, at)
         if self.node.plus and start[:1] == "+" and start in self.known:
             return self._taken(start, self.known[start], None, words, at)
-        if unicodedata.category(start[:1] or " ") == "Pd" and not start.isascii():
+        if not start.isascii() and _is_dash(start[:1]):
             raise Unlisted(word.text, "a dash or letter in it is none that programs know")
         if start[:1] != "-" or start == "-":
             return 0
@@ -208,6 +208,11 @@ class Parser:
         if why:
             return Unlisted(shown, why)
         return Unlisted(shown, f"not an option that {self.node.name} is known to read with")
+
+
+def _is_dash(char: str) -> bool:
+    """Whether it looks like a dash: any of them, and the minus sign."""
+    return unicodedata.category(char) == "Pd" or char in "\u2212\u02d7\u2043\u2796"
 
 
 def allotted(kinds: Sequence[Kind], count: int) -> Iterator[int]:

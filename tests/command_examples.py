@@ -1,0 +1,49 @@
+"""Calls that the command gate's tables show, each with what is said of it."""
+
+from functools import cache
+
+from pulsus.commands.classify import classify
+from pulsus.commands.context import Context
+from pulsus.commands.script import read
+from pulsus.commands.tables import Tables
+from pulsus.commands.words import Unreadable
+
+CONTEXT = Context(Tables())
+
+
+@cache
+def verdict(command):
+    """What is said of a command by the tables that ship."""
+    return classify(command, CONTEXT)
+
+
+@cache
+def examples():
+    """Every example of every table, and the kept calls that are refused."""
+    from tests.command_mutations import kept_rows
+
+    found = []
+    for name in CONTEXT.tables.names():
+        raw = CONTEXT.tables.raw(name) or {}
+        shown = raw.get("examples")
+        for side in ("allowed", "refused"):
+            found += map(str, (shown.get(side) or []) if isinstance(shown, dict) else [])
+    return [*found, *(command for rows in kept_rows().values() for command, _ in rows)]
+
+
+@cache
+def plain():
+    """Those of one program, written with words alone: `(command, its words)`."""
+    found = []
+    for command in examples():
+        try:
+            script = read(command)
+        except Unreadable:
+            continue
+        stage = script.stages[0]
+        alone = len(script.stages) == 1 and not (script.redirects or script.negated)
+        wild = any(word.wild for word in stage.words)
+        begins = command.lstrip()[0] in "({"
+        if alone and stage.words and not (wild or stage.assignments or begins):
+            found.append((command, tuple(word.text for word in stage.words)))
+    return found

@@ -1,0 +1,116 @@
+"""The gate sees the words that bash sees: for every allowed call, bash itself is asked."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pulsus.commands.script import read
+from pulsus.commands.words import Unreadable
+from tests.command_examples import examples, plain, verdict
+
+CASES = Path(os.environ.get("PULSUS_CASES", "../shared/cases")) / "commands"
+BASH = shutil.which("bash") or ""
+CLEAN = {"PATH": "/usr/bin:/bin", "HOME": "/home/ops", "LC_ALL": "C.UTF-8"}
+
+pytestmark = pytest.mark.skipif(not BASH, reason="bash is not installed")
+
+
+def bash(script, *options):
+    """What bash prints and how it ends; a script that it is given as a file of its own."""
+    return subprocess.run(
+        [BASH, "--noprofile", "--norc", *options],
+        input=script.encode(),
+        env=CLEAN,
+        capture_output=True,
+        check=False,
+    )
+
+
+def seen_by_bash(commands):
+    """The words of each command as bash has them, with file names left alone."""
+    lines = (f"printf '%s\\0' {command}\nprintf '\\1'\n" for command in commands)
+    done = bash("set -f\n" + "".join(lines))
+    assert done.stderr == b""
+    calls = done.stdout.decode().split("\1")[:-1]
+    return [tuple(call.split("\0")[:-1]) for call in calls]
+
+
+def differing(found):
+    """Calls whose words are not those of bash. `~` is left out: it stands for another word."""
+    known = [(command, words) for command, words in found if "~" not in command]
+    seen = seen_by_bash([command for command, _ in known])
+    assert len(seen) == len(known)
+    return {
+        command: (words, other)
+        for (command, words), other in zip(known, seen, strict=True)
+        if words != other
+    }
+
+
+def unparsed(commands):
+    """Those that bash does not parse."""
+    if bash("".join(f"{command}\n" for command in commands), "-n").returncode == 0:
+        return []
+    return [command for command in commands if bash(command, "-n").returncode]
+
+
+def test_every_allowed_example_has_the_words_that_bash_sees():
+    allowed = [(command, words) for command, words in plain() if verdict(command).allow]
+    assert len(allowed) > 300
+    assert differing(allowed) == {}
+
+
+def test_bash_parses_every_allowed_example():
+    assert unparsed([command for command in examples() if verdict(command).allow]) == []
+
+
+def rows():
+    for file in sorted(CASES.glob("*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            yield json.loads(line)["command"]
+
+
+@pytest.mark.cases
+def test_every_allowed_case_has_the_words_that_bash_sees():
+    if not CASES.is_dir():
+        pytest.skip(f"no cases in {CASES}")
+    allowed = [command for command in rows() if verdict(command).allow]
+    assert unparsed(allowed) == []
+    found = []
+    for command in allowed:
+        script = read(command)
+        (stage, *more) = script.stages
+        begins = re.match(r"\s*[({!]", command)
+        if not (more or script.redirects or stage.assignments or begins):
+            found.append((command, tuple(word.text for word in stage.words)))
+    assert differing(found) == {}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat a\\\nb",
+        "echo 'a'\"b\"c\\ d",
+        'echo "a\\"b\\$c\\`d\\\\e\\f"',
+        "echo $ a$ \"$\" '$x'",
+        "echo a#b '#c'",
+        "echo {} {a} a{b}c",
+        "echo a=b -x=~ x:~",
+        "echo ! a!b",
+        "echo '' \"\"",
+        "echo \\* '*' \"?\"",
+        "echo %s @ ^ , : +",
+    ],
+)
+def test_words_that_are_easily_misread_are_those_of_bash(command):
+    try:
+        script = read(command)
+    except Unreadable:
+        return  # refused: nothing is misread
+    words = tuple(word.text for word in script.stages[0].words)
+    assert seen_by_bash([command]) == [words]

@@ -1,0 +1,59 @@
+"""Each guard of the command gate stands alone against something: without it that is allowed."""
+
+import re
+from importlib import import_module
+
+import pytest
+
+from pulsus.commands import characters, judge, options, script, words
+from pulsus.commands.classify import examine
+from pulsus.commands.context import Context
+
+classify = import_module("pulsus.commands.classify")  # the package has a function of that name
+NEVER = re.compile(r"(?!)")
+
+
+def nothing(*args, **named):
+    return iter(())
+
+
+def known(source):
+    """What a word would be if expansions were themselves."""
+    return words.Word(source)
+
+
+GUARDS = {
+    "what is not seen": (classify, "hidden", lambda command: None, "cat a\u202eb"),
+    "length": (characters, "LONGEST", 1 << 20, "cat " + "a" * 20_000),
+    "secrets": (classify, "secrets_in", nothing, "cat /etc/shadow"),
+    "redirections": (classify, "_redirected", nothing, "ls > out"),
+    "assignments": (classify, "_assigned", nothing, "LD_PRELOAD=./x.so ls"),
+    "expansions": (script, "unquoted", known, 'cat "$FILE"'),
+    "substitutions": (script, "unquoted", known, 'cat "$(rm x)"'),
+    "braces": (words, "_BRACES", NEVER, "ls {-a,b}"),
+    "folders": (judge, "TRUSTED", judge.TRUSTED | {"/tmp"}, "/tmp/ls"),
+    "depth": (judge, "DEEPEST", 99, "timeout 9 timeout 9 timeout 9 timeout 9 ls"),
+    "wild words": (options.Parser, "_wild", lambda *args, **named: None, "sort *"),
+    "values": (judge, "_values", nothing, "find . -exec rm {} \\;"),
+    "needs": (judge, "_needs", nothing, "ping example.org"),
+    "operands": (judge, "_operands", nothing, "uniq in out"),
+    "streams": (judge, "_ends", nothing, "tail -f log"),
+}
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_without_a_guard_something_would_be_allowed(guard, monkeypatch):
+    module, name, instead, command = GUARDS[guard]
+    assert not examine(command, Context()).deciding.is_read
+    monkeypatch.setattr(module, name, instead)
+    assert examine(command, Context()).deciding.is_read
+
+
+def test_where_guards_stand_behind_each_other_one_is_enough(monkeypatch):
+    for command in ("cat $FILE", "cat $(ls)", "cat <(ls)", "if ls; then ls; fi", "f() { ls; }"):
+        monkeypatch.setattr(script, "_WORDS", script._WORDS | {"simple_expansion"})
+        assert not examine(command, Context()).deciding.is_read
+        monkeypatch.undo()
+        monkeypatch.setattr(script, "unquoted", known)
+        assert not examine(command, Context()).deciding.is_read
+        monkeypatch.undo()
