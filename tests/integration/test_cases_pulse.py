@@ -66,7 +66,7 @@ def inspector(row):
 
 
 def sensitive(row):
-    ask = {"path": secret, "field_name": is_secret_name}
+    ask: dict[str, Callable[[str], bool]] = {"path": secret, "field_name": is_secret_name}
     if row["kind"] == "command":
         return classify(row["input"]).sensitive == row["sensitive"]
     return ask[row["kind"]](row["input"]) == row["sensitive"]

@@ -6,7 +6,7 @@ makes the whole command none, whatever else stands in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from typing import Final, get_args
@@ -78,7 +78,7 @@ def classify(command: str, context: Context | None = None) -> Verdict:
 
 
 def _reads(context: Context, stage: Stage) -> bool:
-    return all(f.is_read for f in _called(stage, context))
+    return all(f.is_read for f in called(stage, context))
 
 
 @cache
@@ -117,18 +117,23 @@ def _findings(script: Script, context: Context) -> Iterator[Finding]:
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
     for stage in script.stages:
         fed = context.fed or stage.fed or read_from
-        yield from _called(stage, replace(context, fed=fed))
+        yield from called(stage, replace(context, fed=fed))
 
 
-def _called(stage: Stage, context: Context) -> Iterator[Finding]:
+def called(stage: Stage, context: Context) -> Iterator[Finding]:
+    """What is found of one program call alone, without its redirections."""
     yield from _assigned(stage)
     if not stage.words:
         yield refusal("guard", "", "an assignment without a program")
         return
     try:
-        yield from judge(stage.words, context)
+        yield from judge(stage.words, replace(context, texts=_in_text))
     except BadTable as error:
         yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
+
+
+def _in_text(command: str, context: Context) -> Iterable[Finding]:
+    return examine(command, context).findings
 
 
 def _redirected(redirect: Redirect) -> Iterator[Finding]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
 from pulsus.commands.content import ContentInspector
 from pulsus.commands.tables import Tables
+from pulsus.commands.verdict import Finding
 from pulsus.record import dataclass
 
 DEEPEST = 3
@@ -17,7 +18,8 @@ DEEPEST = 3
 class Context:
     """`bounded`: something outside ends it (timeout N). `fed`: another program writes its input.
 
-    `depth`: wrappers around it. `inspectors`: kinds that plugins add to those that ship.
+    `depth`: wrappers around it. `inspectors`: kinds that plugins add to those that ship. `texts`
+    judges a text that another shell reads (`classify.py` sets it; without it there is none).
     """
 
     tables: Tables = field(default_factory=Tables)
@@ -25,3 +27,4 @@ class Context:
     bounded: bool = False
     fed: bool = False
     depth: int = 0
+    texts: Callable[[str, Context], Iterable[Finding]] | None = None

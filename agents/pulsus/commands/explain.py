@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from pulsus.commands.classify import Examined, classify, examine
+from pulsus.commands.classify import Examined, called, classify, examine
 from pulsus.commands.context import Context
-from pulsus.commands.judge import judge
 from pulsus.commands.script import Stage
 from pulsus.commands.table import BadTable
 from pulsus.commands.verdict import Finding, Phase, Verdict
@@ -93,7 +92,7 @@ def _part(stage: Stage, context: Context) -> Part:
     program = stage.words[0].text.rpartition("/")[2]
     try:
         table = context.tables.path(program)
-        findings = tuple(judge(stage.words, context))
+        findings = tuple(called(stage, context))
     except BadTable:
         table, findings = None, ()
     return Part(stage, program, table, findings)

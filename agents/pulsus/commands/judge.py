@@ -270,18 +270,15 @@ def _wrapped(kind: Kind, words: Sequence[Word], node: Node, context: Context) ->
 
 def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
     """Words that are joined by blanks and read by a shell once more (ssh)."""
-    # Late: what judges a text is built on this.
-    from pulsus.commands.classify import examine
-
     wild = next((word for word in words if word.wild), None)
     if wild is not None:
         yield refusal("guard", wild.text, "it stands for any number of words of another shell")
-    elif context.depth >= DEEPEST:
+    elif context.depth >= DEEPEST or context.texts is None:
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
     else:
         # What ends it here need not end what it runs there.
         inner = replace(context, depth=context.depth + 1, bounded=False)
-        yield from examine(" ".join(word.text for word in words), inner).findings
+        yield from context.texts(" ".join(word.text for word in words), inner)
 
 
 def _content(kind: Kind, words: Sequence[Word], context: Context) -> Iterator[Finding]:
