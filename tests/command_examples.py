@@ -22,7 +22,7 @@ def examples():
     """Every example of every table, and the kept calls that are refused."""
     from tests.command_mutations import kept_rows
 
-    found = []
+    found: list[str] = []
     for name in CONTEXT.tables.names():
         raw = CONTEXT.tables.raw(name) or {}
         shown = raw.get("examples")
@@ -34,7 +34,7 @@ def examples():
 @cache
 def plain():
     """Those of one program, written with words alone: `(command, its words)`."""
-    found = []
+    found: list[tuple[str, tuple[str, ...]]] = []
     for command in examples():
         try:
             script = read(command)

@@ -305,6 +305,12 @@ def _answers() -> list[bytes]:
     ]
 
 
+def _command() -> list[bytes]:
+    from tests.command_examples import examples
+
+    return [command.encode() for command in examples()[::12]]
+
+
 _SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "manifest": _manifest,
     "records": _records,
@@ -312,4 +318,5 @@ _SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "protocol": _protocol,
     "contract": _contract,
     "answers": _answers,
+    "command": _command,
 }
