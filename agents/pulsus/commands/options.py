@@ -51,7 +51,7 @@ class Parser:
         self.node = node
         self.above: Mapping[str, Option] = {**above, **node.everywhere}
         self.known: Mapping[str, Option] = {**self.above, **node.options}
-        self.stop = stop_at_first or node.style == "posix"
+        self.stop = stop_at_first or node.stops or node.style == "posix"
         self.given: list[Given] = []
         self.operands: list[Word] = []
 

@@ -79,6 +79,7 @@ class Node:
 
     `harmless` says that none of its options does harm, so a file name read as one does none;
     `closed`, of style dash, that each one which does is listed or refused, by its whole name.
+    `stops` says that the first operand ends options, as in style posix.
     `conditional` makes a read of it `read_only_conditional`. `never` is a refusal of every call.
     Of two sets that are `apart` only one may be given. `bounds` says that what it runs is ended by
     it (timeout). `joined` are options of style dash that a number may follow in the same word
@@ -101,6 +102,7 @@ class Node:
     detached: frozenset[str] = frozenset()
     harmless: bool = False
     closed: bool = False
+    stops: bool = False
     conditional: str = ""
     category: Category | None = None
     never: str = ""
@@ -113,7 +115,7 @@ class Node:
 _NODE_KEYS = {
     *("style", "flags", "values", "attached", "pairs", "streams", "pages", "asks", "terminal"),
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
-    *("joined", "detached", "apart", "closed"),
+    *("joined", "detached", "apart", "closed", "stops"),
     *("harmless", "conditional", "category", "never", "bounds", "sends", "rewrite"),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
@@ -153,6 +155,7 @@ def node(
         detached=frozenset(text_of(raw, "detached", name).split()),
         harmless=flag(raw, "harmless", name),
         closed=flag(raw, "closed", name),
+        stops=flag(raw, "stops", name),
         conditional=text_of(raw, "conditional", name),
         category=category_of(raw, name),
         never=text_of(raw, "never", name),
