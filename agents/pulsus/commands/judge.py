@@ -233,7 +233,10 @@ def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[
 
 def _takes_any(form: Form) -> bool:
     """Whether any number of file names fits, wherever they begin."""
-    return form.kinds[-1].most == MANY and all(kind.name in WILD_OK for kind in form.kinds)
+    kinds = form.kinds
+    return (
+        bool(kinds) and kinds[-1].most == MANY and all(kind.name in WILD_OK for kind in kinds)
+    )
 
 
 def _kind(
