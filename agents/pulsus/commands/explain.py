@@ -6,7 +6,6 @@ Everything here is what `examine` and `judge` answer; nothing is decided anew.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, get_args
 
