@@ -33,6 +33,7 @@ class ContentInspector(Protocol):
 _BUILT_IN: Final[Mapping[str, str]] = {
     "awk": "awk:awk",
     "sed": "sed:sed",
+    "miller": "miller:miller",
     "jq": "jq:jq",
     "yq": "jq:yq",
     "cql": "cql:cql",
