@@ -63,8 +63,10 @@ def _text(text: str, client: str, endless: list[Endless]) -> None:
 
 def _prepared(text: str, dialect: str) -> str:
     if dialect == "tsql":
-        if "$(" in text:
-            raise Unclear("$(", "sqlcmd puts a variable in its place")
+        if "$(" in text or "\n" in text:
+            raise Unclear(
+                text[:40], "sqlcmd puts in variables, and lines may be commands of its own"
+            )
         return re.sub(r"\ASET NOCOUNT ON[ ;]+(?=\S)", "", text.strip(), flags=re.IGNORECASE)
     return text
 
