@@ -1,0 +1,85 @@
+"""What the keys of a table say of options and operands, each by the call that it stands against."""
+
+from __future__ import annotations
+
+import pytest
+
+from pulsus.commands.classify import examine
+from pulsus.commands.context import Context
+from pulsus.commands.table import BadTable, node
+from pulsus.commands.tables import Tables
+
+TABLES: dict[str, dict[str, object]] = {
+    "plain": {"style": "words", "operands": [["text*"]]},
+    "alone": {"flags": "-l -d", "apart": ["-l | -d"], "operands": [["path*"]]},
+    "last": {"flags": "-a", "values": {"-P": "word"}, "detached": "-P", "operands": [["path*"]]},
+    "near": {"style": "dash", "values": {"-l": "word"}, "joined": "-l", "operands": [["path?"]]},
+    "first": {"style": "dash", "stops": True, "flags": "-p", "operands": [["path?"]]},
+    "shut": {
+        "style": "dash",
+        "closed": True,
+        "values": {"-name": "text"},
+        "refused": {"-delete": "it deletes"},
+        "operands": [["path*"]],
+    },
+    "paced": {
+        "flags": "-r",
+        "values": {"-n": "word"},
+        "needs": [{"one_of": "-n", "when": "-r", "else": "unbounded_stream", "why": "repeats"}],
+    },
+    "wrap": {"style": "posix", "operands": [["word", "command+"]]},
+    "open": {"harmless": True, "operands": [["path*"]]},
+}
+
+
+class Given(Tables):
+    def get(self, program):
+        return node(TABLES[program], program) if program in TABLES else None
+
+
+def read(command):
+    return examine(command, Context(tables=Given())).deciding.is_read
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "plain -x --delete *",
+        "alone -l a",
+        "last -aP x y",
+        "near -l32 a",
+        "first -p a",
+        "shut -name *JPG",
+        "shut a* -name b",
+        "paced -rn 5",
+        "paced -n 5",
+        "wrap 5 open *.txt",
+    ],
+)
+def test_what_a_key_is_there_to_allow_is_allowed(command):
+    assert read(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "alone -ld a",
+        "last -Pa x y",
+        "near -l32 a b",
+        "near -x32 a",
+        "first a -p",
+        "shut -name *e",
+        "shut *",
+        "shut -*",
+        "paced -r",
+        "wrap a* open b",
+        "wrap 5 alone *",
+    ],
+)
+def test_what_a_key_is_there_to_refuse_is_refused(command):
+    assert not read(command)
+
+
+def test_options_apart_are_two_sets_or_the_table_is_none():
+    with pytest.raises(BadTable, match="apart holds"):
+        node({"flags": "-a -b", "apart": ["-a -b"]}, "x")
