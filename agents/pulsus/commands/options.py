@@ -49,7 +49,9 @@ class Parser:
 
     def __init__(self, node: Node, above: Mapping[str, Option], *, stop_at_first: bool) -> None:
         self.node = node
-        self.above: Mapping[str, Option] = {**above, **node.everywhere}
+        # What a subcommand refuses is refused there, whatever may stand before it.
+        held = {name: option for name, option in above.items() if name not in node.refused}
+        self.above: Mapping[str, Option] = {**held, **node.everywhere}
         self.known: Mapping[str, Option] = {**self.above, **node.options}
         self.stop = stop_at_first or node.stops or node.style == "posix"
         self.given: list[Given] = []
