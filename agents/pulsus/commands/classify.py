@@ -16,7 +16,7 @@ from pulsus.commands.context import Context
 from pulsus.commands.devices import devices_in
 from pulsus.commands.judge import judge, refusal
 from pulsus.commands.rewrite import rewritten
-from pulsus.commands.risk import risk_of
+from pulsus.commands.risk import MOST, risk_of
 from pulsus.commands.script import Redirect, Script, Stage, read
 from pulsus.commands.sensitive import secrets_in, secrets_in_text
 from pulsus.commands.table import BadTable
@@ -106,6 +106,9 @@ def examine(command: str, context: Context) -> Examined:
     except Unreadable as error:
         unread = refusal("parse", error.word, error.rule)
         return Examined(command, None, (unread, *secrets_in_text(command)))
+    if len(script.stages) > MOST:
+        many = refusal("guard", f"{len(script.stages)} programs", f"more than the {MOST} judged")
+        return Examined(command, script, (*secrets_in_text(command), many))
     return Examined(command, script, tuple(_findings(script, context)))
 
 

@@ -6,23 +6,36 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_SET: Final = re.compile(r"\[[!^]?\]?[^\]]*\]")
+_SET: Final = re.compile(r"\[[!^]?\]?[^\]]{0,255}\]")
+_STARS: Final = re.compile(r"\*{2,}")
+LONGEST: Final = 255
+"""Bytes of the longest file name."""
 
 
 def plain(pattern: str) -> str:
-    """`pattern` with each set `[…]` as `?`: it stands for no fewer names."""
-    return _SET.sub("?", pattern)
+    """`pattern` with each set `[…]` as `?` and stars in a row as one: it fits no fewer names."""
+    return _STARS.sub("*", _SET.sub("?", pattern))
 
 
 @lru_cache(maxsize=4096)
 def meet(one: str, other: str) -> bool:
     """Whether some name fits both (`*` any characters, `?` one), in time |one| · |other|."""
+    if _least(one) > _most(other) or _least(other) > _most(one):
+        return False
     reached = _starred(one, {0})
     for letter in _letters(other):
         reached = _starred(one, _after(one, reached, letter))
         if not reached:
             return False
     return len(one) in reached
+
+
+def _least(pattern: str) -> int:
+    return len(pattern) - pattern.count("*")
+
+
+def _most(pattern: str) -> int:
+    return LONGEST if "*" in pattern else len(pattern)
 
 
 def _letters(pattern: str) -> list[str]:

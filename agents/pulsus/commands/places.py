@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,12 @@ _HOMES: Final = (("root",), ("home", "*"), ("users", "*"), ("var", "root"))
 
 _ORDINARY: Final = re.compile(r"\.(conf|log|service|list|md|txt|py|sh|c|h|js|html?|xml)$")
 """Names that a search among many folders may keep to: hardly a secret is called so."""
+
+LONGEST: Final = 4096
+"""Bytes of the longest path that can be opened."""
+
+_DEEPEST: Final = 64
+"""Folders in a pattern that is looked through; a deeper one is taken for a secret."""
 
 _LEAST: Final = 2
 """Letters that a pattern has to share with a name that may be anywhere (`id*`, not `*`)."""
@@ -62,36 +68,52 @@ def spelled(path: str) -> str:
 
 def secret(path: str, *, names: bool = True) -> bool:
     """Whether the file `path`, without its quotes, holds secrets or (`names`) is called as if."""
-    return _secret(spelled(path), names)
+    return len(path) <= LONGEST and _secret(spelled(path), names)
 
 
 def secret_pattern(path: str, *, names: bool = True) -> bool:
     """Whether `path`, with unquoted `*`, `?` or `[…]`, may stand for a file that holds secrets."""
+    if not path or len(path) > LONGEST:
+        return False
+    if path.count("/") > _DEEPEST:
+        return True
     return _secret_pattern(plain(spelled(path)), names, path[:1] in {"/", "~"})
 
 
 def contains_secrets(path: str, pattern: str = "*") -> bool:
     """Whether secrets lie in the folder `path` or below it, in files called like `pattern`."""
-    return _contains(plain(spelled(path)), plain(pattern.lower()), path[:1] in {"/", "~"})
+    return len(path) <= LONGEST and _contains(
+        plain(spelled(path)), plain(pattern.lower()), path[:1] in {"/", "~"}
+    )
 
 
-def matches(path: str, patterns: Iterable[str]) -> bool:
+def matches(path: str, patterns: tuple[str, ...]) -> bool:
     """Whether `path`, which may be a pattern itself, can be or end in one of `patterns`."""
-    parts = plain(spelled(path)).split("/")
-    rooted = path[:1] in {"/", "~"}
-    return any(_ends_in(parts, plain(spelled(one)).split("/"), rooted) for one in patterns)
+    if not path or len(path) > LONGEST:
+        return False
+    return _matches(plain(spelled(path)), patterns, path[:1] in {"/", "~"})
 
 
-def holds(path: str, patterns: Iterable[str], called: str = "*") -> bool:
+@lru_cache(maxsize=4096)
+def _matches(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
+    parts = path.split("/")
+    return any(_ends_in(parts, one, rooted) for one in _split(patterns))
+
+
+def holds(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
     """Whether one of `patterns` lies below the folder `path`, in a file that is `called` so."""
     parts = [part for part in plain(spelled(path)).split("/") if part]
-    if path[:1] != "/" or _ORDINARY.search(called):
+    if path[:1] != "/" or len(path) > LONGEST or _ORDINARY.search(called):
         return False
-    inner = (plain(spelled(one)).split("/") for one in patterns)
     return any(
         len(parts) < len(one) and all(map(meet, parts, one)) and meet(plain(called), one[-1])
-        for one in inner
+        for one in _split(patterns)
     )
+
+
+@cache
+def _split(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(plain(spelled(one)).split("/")) for one in patterns)
 
 
 def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
@@ -103,7 +125,12 @@ def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
 
 def is_disk(path: str) -> bool:
     """Whether `path` is, or as a pattern may be, a whole disk or a part of one."""
-    return matches(path, str(rules()["disks"]).split())
+    return matches(path, _disks())
+
+
+@cache
+def _disks() -> tuple[str, ...]:
+    return tuple(str(rules()["disks"]).split())
 
 
 @lru_cache(maxsize=4096)

@@ -22,6 +22,9 @@ Stake = Literal["destructive", "high", "low"]
 _FILE: Final = Path(__file__).parent / "rules" / "risk.yaml"
 _RISKS: Final[Mapping[Stake, int]] = {"destructive": 3, "high": 3, "low": 1}
 _MEDIUM: Final = 2
+
+MOST: Final = 100
+"""Programs in one command that are judged: what an answer takes is bounded."""
 _HARMLESS: Final = {"unbounded_stream", "pager"}
 _WRITES: Final = {">", ">>", "&>", "&>>", ">|", "<>"}
 
@@ -43,7 +46,7 @@ def risk_of(
         return 1
     if script is None:
         return max((_risk(words) for words in _calls_in(command)), default=_MEDIUM)
-    if any(map(_overwrites, script.redirects)):
+    if any(map(_overwrites, script.redirects)) or len(script.stages) > MOST:
         return 3
     risks = [_risk(stage.words) for stage in script.stages if not reads(stage)]
     return max(risks, default=_MEDIUM)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from pulsus.commands.places import contains_secrets, secret, secret_pattern
@@ -29,6 +30,7 @@ _READING_LANGUAGES: Final = {"awk", "gawk", "mawk", "sed"}
 """Languages in which a file can be read."""
 
 _SEPARATORS: Final = re.compile(r"[\s'\"=,:;@()<>|&`{}\\]+")
+_BRACES: Final = re.compile(r"([^\s{}]{0,256})\{([^{}\s]{0,256},[^{}\s]{0,256})\}([^\s{}]{0,256})")
 _NAME: Final = re.compile(r"[\w.+@%~*?\[\]!^-]+")
 
 
@@ -37,23 +39,24 @@ def secrets_in(script: Script, tables: Tables) -> Iterator[Finding]:
     for use in uses(script, tables):
         yield from calls_for_secrets(use.words)
         if not use.only_names:
-            yield from _read(use)
+            yield from islice(_read(use), 1)
 
 
 def secrets_in_text(text: str) -> Iterator[Finding]:
     """A refusal if `text`, which need not be a command that can be read, names a secret."""
     bare = re.sub(r"[\"'\\]", "", text)
-    for whole in {*_expanded(text), *_expanded(bare)}:
-        for token in re.split(r"[\s;&|<>()`=,:@{}]+", whole):
-            if token and _is_secret(token, wild=True, names=bool(_NAME.fullmatch(token))):
-                yield _refused(token)
-                return
+    for part in dict.fromkeys((*text.split(), *bare.split())):
+        for whole in _expanded(part):
+            for token in re.split(r"[;&|<>()`=,:@{}]+", whole):
+                if token and _is_secret(token, wild=True, names=_is_name(_last(token))):
+                    yield _refused(token)
+                    return
 
 
-def _expanded(text: str) -> Iterator[str]:
-    """`text`, and what its braces stand for: one level, one after another."""
-    yield text
-    for found in re.finditer(r"([^\s{}]*)\{([^{}\s]*,[^{}\s]*)\}([^\s{}]*)", text):
+def _expanded(part: str) -> Iterator[str]:
+    """`part`, and what its braces stand for: one level, one after another."""
+    yield part
+    for found in _BRACES.finditer(part) if "{" in part else ():
         for choice in found[2].split(","):
             yield found[1] + choice + found[3]
 
@@ -81,9 +84,13 @@ def _in_program(name: str, word: Word) -> Iterator[Finding]:
 
 def _opened(path: str, word: Word, use: Use, *, whole: bool) -> bool:
     wild = word.wild or use.program in {"find", "fd", "locate", "plocate"}
-    if _is_secret(path, wild=wild, names=use.names and bool(_NAME.fullmatch(_last(path)))):
+    if _is_secret(path, wild=wild, names=use.names and _is_name(_last(path))):
         return True
     return use.deep and whole and contains_secrets(path, use.pattern)
+
+
+def _is_name(text: str) -> bool:
+    return bool(_NAME.fullmatch(text))
 
 
 def _last(path: str) -> str:

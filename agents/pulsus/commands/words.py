@@ -67,7 +67,8 @@ def unquoted(source: str) -> Word:
         raise Unreadable(source, "braces stand for other words")
     if not wild:
         return Word(text)
-    return Word(text, wild=True, head=text[: wild[0]], tail=text[wild[-1] + 1 :])
+    # Each sign that makes it wild is a piece of its own.
+    return Word(text, True, "".join(out[: wild[0]]), "".join(out[wild[-1] + 1 :]))
 
 
 class _Bare:
@@ -95,7 +96,7 @@ def _step(source: str, at: int, out: list[str], wild: list[int], bare: _Bare) ->
     if char in " \t\r\n;&|<>()":
         raise Unreadable(source, "the parser and the shell may differ on where this word ends")
     if char in "*?[":
-        wild.append(sum(map(len, out)))
+        wild.append(len(out))
     out.append(char)
     bare.text += char
     return at + 1

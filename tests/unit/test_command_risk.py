@@ -1,0 +1,59 @@
+"""Risk is what is at stake."""
+
+import pytest
+
+from pulsus.commands import classify
+
+
+@pytest.mark.parametrize(
+    ("command", "risk"),
+    [
+        ("df -h", 0),
+        ("cat a | grep b", 0),
+        ("tail -f log", 1),
+        ("less log", 1),
+        ("cat /dev/zero", 1),
+        ("mkdir x", 2),
+        ("sed -i s/a/b/ f", 2),
+        ("frobnicate", 2),
+        ("docker exec -it web sh", 3),
+        ("rm f", 3),
+        ("/bin/rm f", 3),
+        ("systemctl stop db", 3),
+        ("systemctl --now disable db", 3),
+        ("service db stop", 3),
+        ("service db restart", 3),
+        ("docker volume rm x", 3),
+        ("docker ps && docker rm x", 3),
+        ("zfs destroy -r tank/x", 3),
+        ("zfs create tank/x", 2),
+        ("kubectl delete pod x", 3),
+        ("find . -name x -delete", 3),
+        ("sysctl -w vm.x=1", 3),
+        ("ip route del default", 3),
+        ("crontab -r", 3),
+        ("apt list && mkdir x", 2),
+        ("cat a > b", 3),
+        ("ls 2> errors", 3),
+        ("ls 2>/dev/null; mkdir x", 2),
+        ("cat a | tee b", 3),
+        ("sudo cat a", 3),
+        ("timeout 5 sudo cat a", 3),
+        ("bash -c 'echo done'", 2),
+        ("bash -c 'echo done; rm x'", 3),
+        ("ssh host reboot", 3),
+        ("ls | xargs rm", 3),
+        ("echo $(cat a)", 2),
+        ("echo $(rm a)", 3),
+        ("echo 'unclosed; rm -rf /", 3),
+        ("$(x) > /dev/null", 2),
+        ("sleep 5 & sync", 1),
+    ],
+)
+def test_risk_is_what_is_at_stake(command, risk):
+    assert classify(command).risk == risk
+
+
+def test_a_prompt_can_do_anything():
+    assert classify("psql -h db").risk == 2
+    assert classify("psql < changes.sql").risk == 2
