@@ -146,7 +146,7 @@ _PROCEDURES: Final = (
 )
 _CALL: Final = re.compile(
     rf"\s*(?:exec(?:ute)?\s+)?(?:(?:master\.)?(?:dbo|sys)\.)?(?:{_PROCEDURES})"
-    r"(?:\s+N?'[\w.\[\]% ]*'|\s+[\w.]+)?\s*",
+    r"(?:\s+(?:@\w+\s*=\s*)?(?:N?'[\w.\[\]% ]*'|[\w.]+))?\s*",
     re.IGNORECASE,
 )
 

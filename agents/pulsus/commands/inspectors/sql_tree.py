@@ -21,9 +21,9 @@ _NODES: Final = _ROOTS | words("""
     Add Adjacent Alias Aliases All Any AtTimeZone Between BitString BitwiseAnd BitwiseLeftShift
     BitwiseNot BitwiseOr BitwiseRightShift BitwiseXor Boolean Bracket ByteString CTE CharacterSet
     Column ColumnDef Cube DPipe DataType DataTypeParam Distance Distinct Div Dot EQ Escape Fetch
-    Filter Final From GT GTE Glob Group GroupingSets Having HexString ILike Identifier IgnoreNulls
-    In IndexTableHint IntDiv Interval IntervalOp IntervalSpan Introducer Is JSON JSONColumnDef
-    JSONKeyValue JSONPath JSONPathFilter JSONPathKey JSONPathRecursive JSONPathRoot
+    Filter Final ForClause From GT GTE Glob Group GroupingSets Having HexString ILike Identifier
+    IgnoreNulls In IndexTableHint IntDiv Interval IntervalOp IntervalSpan Introducer Is JSON
+    JSONColumnDef JSONKeyValue JSONPath JSONPathFilter JSONPathKey JSONPathRecursive JSONPathRoot
     JSONPathSelector JSONPathSlice JSONPathSubscript JSONPathUnion JSONPathWildcard JSONSchema
     JSONValue Join Kwarg LT LTE Lambda Lateral Like Limit LimitOptions Literal Match Mod Mul NEQ
     National Neg Not Null NullSafeEQ NullSafeNEQ ObjectIdentifier Offset Order Ordered Overlaps
@@ -31,8 +31,8 @@ _NODES: Final = _ROOTS | words("""
     PseudoType Pseudocolumn Qualify QueryOption RawString RespectNulls Rollup SessionParameter
     SimilarTo Slice Sort Star Sub SubqueryPredicate Table TableAlias TableColumn TableSample
     TimeUnit Tuple UnicodeString Var Variadic Where Window WindowSpec With WithFill WithTableHint
-    WithinGroup
-    """)
+    WithinGroup XMLKeyValueOption
+""")
 _EXPLAINED: Final = _WRITES | frozenset({"Returning", "OnConflict", "Schema"})
 """What stands in a write that EXPLAIN shows without running it."""
 
