@@ -219,6 +219,25 @@ def test_without_a_file_every_table_that_is_used_is_checked(project):
     assert done.json["ok"] == (not done.json["findings"])
 
 
+def test_a_policy_may_hold_what_is_a_read(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    (folder / "config").mkdir(exist_ok=True)
+    (folder / "config/pulsus.toml").write_text(
+        '[policy]\nblock = ["dmesg"]\n[policy.target_block]\n"prod-*" = ["df"]\n'
+    )
+    done = pulsus_here(folder, "commands", "classify", "dmesg --color=never", "--output", "json")
+    assert done.code == 6
+    assert (done.json["allow"], done.json["policy"], done.json["policy_rule"]) == (
+        *(False, "block"),
+        "dmesg",
+    )
+    assert done.json["intent"] == "read_only_certain"
+    assert "policy" in done.json["reason"]
+    assert pulsus_here(folder, "commands", "classify", "df -h").code == 0
+    assert pulsus_here(folder, "commands", "classify", "df -h", "--target", "prod-1").code == 6
+    assert pulsus_here(folder, "commands", "classify", "df -h | sort").code == 0
+
+
 def test_a_plugin_adds_a_table_and_the_inspector_it_names(project, tmp_path):
     register(tmp_path / "site", "example", "pulsus_example")
     env = path(tmp_path / "site", FIXTURES / "example_plugin")

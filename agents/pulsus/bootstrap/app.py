@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pulsus.core.telemetry.metrics import Metrics
     from pulsus.core.validators.finding import Validator
     from pulsus.core.validators.pipeline import Pipeline
+    from pulsus.gates.command_policy import CommandPolicy
     from pulsus.llm.gate import Gate
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
@@ -121,6 +122,14 @@ class App:
             return Context(Tables((own,)))
         added = self.contributions
         return Context(Tables((own, *added.command_tables)), added.content_inspectors)
+
+    @cached_property
+    def command_policy(self) -> CommandPolicy:
+        """What may be done with a command, by the settings."""
+        from pulsus.commands.classify import classify
+        from pulsus.gates.command_policy import CommandPolicy
+
+        return CommandPolicy(self.settings.policy, lambda text: classify(text, self.commands))
 
     @cached_property
     def interpreter(self) -> Interpreter | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,9 +41,12 @@ def command() -> None:
     metavar="FILE",
     help="Answer rows {id?, command} in order, one line each; - reads standard input.",
 )
+@click.option("--target", metavar="NAME", help="Where it is to run: the policy may differ there.")
 @click.option("--explain", is_flag=True, help="Show phases, words, tables and what is allowed.")
 @common("ndjson")
-def classify(session: Session, text: str | None, rows: Path | None, explain: bool) -> None:
+def classify(
+    session: Session, text: str | None, rows: Path | None, target: str | None, explain: bool
+) -> None:
     """Say whether COMMAND only reads and ends by itself, and why.
 
     It is parsed, every program in it is looked up in a table of what it reads with, and what
@@ -57,15 +61,13 @@ def classify(session: Session, text: str | None, rows: Path | None, explain: boo
 
     _warn(session)
     if rows is not None:
-        _answer(session, rows, explain=explain)
+        _answer(session, rows, target, explain=explain)
         return
-    command = text or ""
-    found = commands_json.explained(session, command)
-    verdict = found.verdict
-    body = commands_json.verdict(session, verdict)
+    found = commands_json.explained(session, text or "")
+    body = commands_json.verdict(session, found.verdict, target)
     if explain:
         body["explanation"] = commands_json.explanation(session, found)
-    refusal = None if verdict.allow else refused(verdict)
+    refusal = None if body["allow"] else _refused(found.verdict, body)
     if session.output == "ndjson":
         output.result(commands_json.line({"id": None, **body}))
     elif session.json:
@@ -75,16 +77,16 @@ def classify(session: Session, text: str | None, rows: Path | None, explain: boo
         from pulsus.cli import commands_text
 
         shown = commands_text.explanation(found, session.project) if explain else ()
-        for row in (*commands_text.verdict(verdict), *shown):
+        for row in (*commands_text.verdict(found.verdict, body), *shown):
             click.echo(strip_controls(row))
     raise SystemExit(refusal.exit_status if refusal else 0)
 
 
-def refused(verdict: Verdict) -> CommandRefused:
+def _refused(verdict: Verdict, body: Mapping[str, Any]) -> CommandRefused:
     """The error of a command that may not run as a read."""
     hint = f"`{verdict.rewrite}` would be allowed" if verdict.rewrite else ""
     return CommandRefused(
-        str(verdict.reason),
+        str(body["reason"]),
         hint=hint or "`pulsus commands classify COMMAND --explain` shows what would be allowed",
         phase=verdict.reason.phase,
         word=verdict.reason.word,
@@ -98,21 +100,21 @@ def _warn(session: Session) -> None:
             output.warn(failure)
 
 
-def _answer(session: Session, rows: Path, *, explain: bool) -> None:
+def _answer(session: Session, rows: Path, target: str | None, *, explain: bool) -> None:
     import sys
 
     from pulsus.cli import commands_jsonl
 
     if str(rows) != "-":
         with rows.open("rb") as lines:
-            commands_jsonl.answer(session, lines, explain=explain)
+            commands_jsonl.answer(session, lines, target, explain=explain)
     elif session.app.settings.non_interactive:
         raise UsageError(
             "--jsonl - reads standard input, which --non-interactive never does",
             hint="name a file, or leave --non-interactive out",
         )
     else:
-        commands_jsonl.answer(session, sys.stdin.buffer, explain=explain)
+        commands_jsonl.answer(session, sys.stdin.buffer, target, explain=explain)
 
 
 @command.command("list")

@@ -23,26 +23,28 @@ def explained(session: Session, command: str) -> Explanation:
     return explain(command, session.app.commands)
 
 
-def verdict(session: Session, found: Verdict) -> dict[str, Any]:
-    """What is said of one command."""
+def verdict(session: Session, found: Verdict, target: str | None = None) -> dict[str, Any]:
+    """What is said of one command that is to run on `target`: what it is, and the policy."""
+    from pulsus.gates.command_policy import may_read
+
+    ruling = session.app.command_policy.evaluate(found.command, target, found)
+    allow = may_read(found, ruling)
+    against = f"{found.command}: the policy's {ruling.rule} says {ruling.decision}"
     return {
         "command": found.command,
-        "allow": found.allow,
+        "allow": allow,
         "intent": found.intent,
         "category": found.category,
         "risk": found.risk,
         "sensitive": found.sensitive,
-        "policy": policy(session, found),
-        "reason": str(found.reason),
+        "policy": ruling.decision,
+        "policy_rule": ruling.rule,
+        "policy_version": ruling.version,
+        "reason": against if found.allow and not allow else str(found.reason),
         "phase": found.reason.phase,
         "word": found.reason.word,
         "rewrite": found.rewrite,
     }
-
-
-def policy(session: Session, found: Verdict) -> str:
-    """What is to be done with a command that asks to run."""
-    return "allow" if found.allow else "block" if found.sensitive else "require_approval"
 
 
 def line(body: Mapping[str, Any]) -> str:

@@ -23,11 +23,11 @@ class _BadRow(ValueError):
         self.reason, self.key = reason, key
 
 
-def answer(session: Session, rows: BinaryIO, *, explain: bool) -> None:
+def answer(session: Session, rows: BinaryIO, target: str | None, *, explain: bool) -> None:
     """Print what is said of every row of `rows`. A bad row gets an answer too."""
     for number, line in enumerate(_lines(rows), 1):
         if line.strip():
-            output.result(commands_json.line(_answer(session, line, number, explain=explain)))
+            output.result(commands_json.line(_answer(session, line, number, target, explain)))
 
 
 def _lines(rows: BinaryIO) -> Iterator[bytes]:
@@ -37,7 +37,9 @@ def _lines(rows: BinaryIO) -> Iterator[bytes]:
             line = rows.readline(LONGEST)
 
 
-def _answer(session: Session, line: bytes, number: int, *, explain: bool) -> dict[str, Any]:
+def _answer(
+    session: Session, line: bytes, number: int, target: str | None, explain: bool
+) -> dict[str, Any]:
     try:
         key, command = _row(line)
     except _BadRow as bad:
@@ -46,9 +48,9 @@ def _answer(session: Session, line: bytes, number: int, *, explain: bool) -> dic
         from pulsus.commands.classify import classify
 
         found = classify(command, session.app.commands)
-        return {"id": key, **commands_json.verdict(session, found)}
+        return {"id": key, **commands_json.verdict(session, found, target)}
     explained = commands_json.explained(session, command)
-    said = commands_json.verdict(session, explained.verdict)
+    said = commands_json.verdict(session, explained.verdict, target)
     return {"id": key, **said, "explanation": commands_json.explanation(session, explained)}
 
 
@@ -84,6 +86,8 @@ def _unanswered(reason: str, key: str | int | None) -> dict[str, Any]:
         "risk": 2,
         "sensitive": False,
         "policy": "block",
+        "policy_rule": None,
+        "policy_version": None,
         "reason": reason,
         "phase": None,
         "word": None,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pulsus.cli.report import relative
 from pulsus.commands.explain import Explanation, Part
@@ -12,13 +13,14 @@ from pulsus.commands.tables import SHIPPED
 from pulsus.commands.verdict import Finding, Verdict
 
 
-def verdict(found: Verdict) -> Iterator[str]:
-    """Allowed or refused, with the reason, and what else is known."""
-    yield f"{'allowed' if found.allow else 'refused'}: {_one(str(found.reason))}"
+def verdict(found: Verdict, said: Mapping[str, Any]) -> Iterator[str]:
+    """Allowed or refused, with the reason, and what else is known; `said` is the answer's JSON."""
+    yield f"{'allowed' if said['allow'] else 'refused'}: {_one(str(said['reason']))}"
     also = [found.intent, f"risk {found.risk}"]
     also += [found.category] if found.category else []
     also += ["sensitive"] if found.sensitive else []
     yield f"  {', '.join(also)}; decided by phase {found.reason.phase}"
+    yield f"  policy: {said['policy']}, by {_one(said['policy_rule'])}"
     if found.rewrite is not None:
         yield f"  allowed instead: {found.rewrite}"
 
