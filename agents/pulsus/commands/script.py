@@ -74,7 +74,10 @@ def read(command: str) -> Script:
     joined = _JOINED.search(command)
     if joined is not None:
         raise Unreadable(joined[0], "a line that is continued within a word")
-    source = command.encode()
+    try:
+        source = command.encode()
+    except UnicodeEncodeError as error:
+        raise Unreadable(f"character {error.start}", "it is no text") from None
     root = _parser().parse(source).root_node
     if root.has_error:
         raise Unreadable(_near(root, source), "not understood as a shell command")
