@@ -6,6 +6,7 @@ are read letter by letter until one takes a value (`-oFILE`).
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -121,10 +122,11 @@ class Parser:
 
     def _may_be_one(self, word: Word) -> bool:
         """Whether a file name that `word` stands for can be an option somebody listed."""
-        return any(
-            option.startswith(word.head) and option.endswith(word.tail)
-            for option in (*self.known, *self.node.refused)
-        )
+        between = [word.head, word.tail]
+        if word.text.startswith(word.head):  # not where find puts a path
+            between = re.split(r"\[.*\]|[*?]", word.text, flags=re.DOTALL)
+        pattern = re.compile(".*".join(map(re.escape, between)), re.DOTALL)
+        return any(map(pattern.fullmatch, (*self.known, *self.node.refused)))
 
     def _long(self, words: Sequence[Word], at: int) -> int:
         word = words[at]

@@ -68,7 +68,10 @@ def unquoted(source: str) -> Word:
     if not wild:
         return Word(text)
     # Each sign that makes it wild is a piece of its own.
-    return Word(text, True, "".join(out[: wild[0]]), "".join(out[wild[-1] + 1 :]))
+    tail = "".join(out[wild[-1] + 1 :])
+    if any(out[at] == "[" for at in wild):
+        tail = tail.rpartition("]")[2]  # what stands between [ and ] is no literal either
+    return Word(text, True, "".join(out[: wild[0]]), tail)
 
 
 class _Bare:
