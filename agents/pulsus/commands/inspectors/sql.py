@@ -119,15 +119,33 @@ def _no_write_words(tokens: Sequence[Token], dialect: str) -> None:
 
 
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9+.-]+://")
+_FILES: Final = re.compile(r"read_\w+|parquet_\w+|sniff_csv|glob", re.IGNORECASE)
 
 
 def _no_addresses(tokens: Sequence[Token]) -> None:
     """DuckDB fetches what is named by an address, and installs what it needs for that."""
     for at, token in enumerate(tokens):
+        behind = tokens[at + 1 : at + 2]
+        if _FILES.fullmatch(token.text) and behind and behind[0].text == "(":
+            _literal(tokens, at + 2)
         if token.kind in {"string", "name"} and _ADDRESS.match(token.text):
             before = tokens[at - 1]
             if before.key in {"from", "join"} or before.text in {",", "(", "["}:
                 raise Unclear(token.text[:40], "it is fetched from elsewhere")
+
+
+def _literal(tokens: Sequence[Token], at: int) -> None:
+    """One text, or a list of texts: what is put together could be an address."""
+    end = at
+    if tokens[at] == Token("mark", "["):
+        end += 1
+        while tokens[end].kind == "string" or tokens[end] == Token("mark", ","):
+            end += 1
+        end += tokens[end] == Token("mark", "]")
+    elif tokens[at].kind == "string":
+        end += 1
+    if end == at or tokens[end] not in {Token("mark", ","), Token("mark", ")")}:
+        raise Unclear(tokens[at - 2].text, "the files it reads are no literal")
 
 
 def _counts_on(tokens: Sequence[Token]) -> bool:
