@@ -20,6 +20,7 @@ from pulsus.commands.risk import MOST, risk_of
 from pulsus.commands.script import Redirect, Script, Stage, read
 from pulsus.commands.sensitive import secrets_in, secrets_in_text
 from pulsus.commands.table import BadTable
+from pulsus.commands.uses import uses
 from pulsus.commands.verdict import Category, Finding, Phase, Verdict
 from pulsus.commands.words import Unreadable
 from pulsus.record import dataclass
@@ -113,8 +114,9 @@ def examine(command: str, context: Context) -> Examined:
 
 
 def _findings(script: Script, context: Context) -> Iterator[Finding]:
-    yield from secrets_in(script, context.tables)
-    yield from devices_in(script, context.tables)
+    found = tuple(uses(script, context.tables))
+    yield from secrets_in(found)
+    yield from devices_in(found)
     for redirect in script.redirects:
         yield from _redirected(redirect)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)

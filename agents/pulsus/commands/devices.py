@@ -12,9 +12,7 @@ from functools import cache
 
 from pulsus.commands.peeled import program
 from pulsus.commands.places import holds, is_disk, matches, rules, words
-from pulsus.commands.script import Script
-from pulsus.commands.tables import Tables
-from pulsus.commands.uses import Use, uses
+from pulsus.commands.uses import Use
 from pulsus.commands.verdict import Category, Finding, Reason
 from pulsus.commands.whereabouts import below
 from pulsus.commands.words import Word
@@ -39,10 +37,10 @@ _REASONS: Mapping[Category, Callable[[str], Reason]] = {
 }
 
 
-def devices_in(script: Script, tables: Tables) -> Iterator[Finding]:
-    """A refusal for each device that `script` would read as a file."""
-    found = list(uses(script, tables))
-    limited = len(script.stages) == 1 and bool(found) and _limited(found[0].words)
+def devices_in(found: Sequence[Use]) -> Iterator[Finding]:
+    """A refusal for each device that would be read as a file."""
+    calls = [use for use in found if use.program]
+    limited = len(calls) == 1 and _limited(calls[0].words)
     for use in found:
         if not use.program and use.words[0].text != "<":
             continue

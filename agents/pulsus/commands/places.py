@@ -59,6 +59,7 @@ def words(key: str) -> frozenset[str]:
     return frozenset(str(rules()[key]).split())
 
 
+@lru_cache(maxsize=4096)
 def spelled(path: str) -> str:
     """`path` in the one spelling that is compared: relative to `/`, in lower case."""
     path = re.sub(r"^~[^/]*", "/home/_", path)

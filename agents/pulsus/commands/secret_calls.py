@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import pairwise
 
 from pulsus.commands.peeled import program
@@ -24,11 +25,10 @@ def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
                 return
 
 
-def _called(name: str) -> Iterator[list[str]]:
-    for call in rules()["calls"]:
-        wanted = call.split()
-        if fnmatchcase(name, wanted[0]):
-            yield wanted
+@lru_cache(maxsize=1024)
+def _called(name: str) -> tuple[list[str], ...]:
+    calls = (call.split() for call in rules()["calls"])
+    return tuple(wanted for wanted in calls if fnmatchcase(name, wanted[0]))
 
 
 def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:

@@ -7,15 +7,13 @@ what it is called (`ls`), and for patterns that are searched for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
 from pulsus.commands.places import contains_secrets, secret, secret_pattern
-from pulsus.commands.script import Script
 from pulsus.commands.secret_calls import calls_for_secrets
-from pulsus.commands.tables import Tables
-from pulsus.commands.uses import Use, uses
+from pulsus.commands.uses import Use
 from pulsus.commands.verdict import Finding, Reason
 from pulsus.commands.whereabouts import below
 from pulsus.commands.words import Word
@@ -34,9 +32,9 @@ _BRACES: Final = re.compile(r"([^\s{}]{0,256})\{([^{}\s]{0,256},[^{}\s]{0,256})\
 _NAME: Final = re.compile(r"[\w.+@%~*?\[\]!^-]+")
 
 
-def secrets_in(script: Script, tables: Tables) -> Iterator[Finding]:
-    """A refusal for each word of `script` that names a secret."""
-    for use in uses(script, tables):
+def secrets_in(found: Sequence[Use]) -> Iterator[Finding]:
+    """A refusal of each call, by the first of its words that names a secret."""
+    for use in found:
         yield from calls_for_secrets(use.words)
         if not use.only_names:
             yield from islice(_read(use), 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -89,6 +90,7 @@ def _use(
     )
 
 
+@lru_cache(maxsize=4096)
 def entry(key: str, name: str) -> str | None:
     """What the rules say of the program `name` below `key`; keys may list several."""
     return next((str(v) for k, v in rules()[key].items() if name in k.split()), None)

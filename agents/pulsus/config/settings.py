@@ -113,7 +113,7 @@ class AccessConfig(Section):
 
 @dataclass(frozen=True)
 class PolicyConfig(Section):
-    """What may be done with a shell command that was asked for (docs/commands.md, Policy).
+    """What may be done with a shell command that was asked for (docs/command-safety.md, Policy).
 
     Patterns of commands: a program, then words of the call in that order. block wins over
     require_approval, that over allow; what no pattern names needs approval. `target_…` adds

@@ -65,6 +65,12 @@ class CommandRefused(PulsusError):
     exit_status = 6
 
 
+class SensitivePath(CommandRefused):
+    """A command names a place where secrets are kept."""
+
+    code = "SENSITIVE_PATH"
+
+
 class TargetRefused(Denied):
     """A promotion target lies outside the workflows folder or crosses a link."""
 

@@ -1,4 +1,4 @@
-"""Patterns of commands, as policies write them (docs/commands.md, Policy).
+"""Patterns of commands, as policies write them (docs/command-safety.md, Policy).
 
 `systemctl restart nginx*`: the program, then words that the call has in this order, others between
 them; letters of either case are alike, `*` and `?` as in file names. `<name>` is a host that is
