@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,7 +44,9 @@ READS = [
     "BEGIN {while (getline) n++; print n}",
     "BEGIN {while (getline line) print line}",
     "{while (match($0, /[0-9]+/)) {print RSTART; $0 = substr($0, RSTART + RLENGTH)}}",
-    '{while (match(s, "x*")) {s = substr(s, RSTART + 1)}}',
+    "{while (match(s, /[a-z]/)) {s = substr(s, RSTART + 1)}}",
+    "{a[NR] = $0} END {i = NR; while (i > 0) print a[i--]}",
+    '{print > "/dev/null"}',
     '{while (sub(/ab/, "c")); print}',
     '{while (gsub(/  /, " ")); print}',
     "function f(a, b) {return a + b} {print f($1, $2)}",
@@ -174,6 +178,13 @@ NEED_NOT_END = [
     'BEGIN {while ((getline x < "a") >= 0) n++}',
     "{while (match($0, /x*/)) $0 = substr($0, RSTART + RLENGTH)}",
     "{while (match($0, /x/)) print}",
+    '{while (match(s, "x*")) {s = substr(s, RSTART + 1)}}',
+    '{while (i-- > "#" 0) print}',
+    "{for (i = 1; i <= $1; i++) print}",
+    'BEGIN {n = "x"; for (i = 1; i <= n; i++) print}',
+    "{for (i = 1; i <= n; i++) print}",
+    "{while (i > 0) print x ? i-- : 1}",
+    "{while (i > 0) {x && i--}}",
     '{while (sub(/a/, "a")) n++}',
     '{while (sub(/ab/, "&")) n++}',
     '{while (sub(/ab/, "")) $0 = $0 "ab"}',
@@ -214,3 +225,23 @@ _PIECES = [
 @given(st.lists(st.sampled_from(_PIECES)))
 def test_no_mixture_of_its_words_makes_it_raise(words):
     awk(("".join(words),), "")
+
+
+_LONG = [
+    "(" * 9000,
+    "$" * 9000,
+    "a+" * 5000 + "a",
+    "/" + "[]x]" * 2400,
+    '"' * 9000,
+    "{" + "while(f())x++;" * 600 + "}function f(){x=1}",
+    "{while(i<length(a)" + "+length(a)" * 700 + ")i++}",
+    "function f(){f()}" * 500,
+]
+
+
+@pytest.mark.parametrize("program", _LONG, ids=range(len(_LONG)))
+def test_a_long_program_is_refused_or_judged_soon(program):
+    started = time.perf_counter()
+    found = awk((program,), "")
+    assert time.perf_counter() - started < 1
+    assert not found.reads or found.category is not None

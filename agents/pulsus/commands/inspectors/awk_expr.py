@@ -9,13 +9,10 @@ from pulsus.commands.inspectors.awk_tokens import Unclear
 from pulsus.commands.inspectors.awk_tree import NOTHING, Cursor, Node
 
 _ASSIGNS: Final = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "^=", "**="})
-_LEVELS: Final = (
-    frozenset({"||"}),
-    frozenset({"&&"}),
-    frozenset({"in"}),
-    frozenset({"~", "!~"}),
-    frozenset({"<", "<=", "==", "!=", ">", ">="}),
-)
+_LEVELS: Final = {
+    **{"||": 0, "&&": 1, "in": 2, "~": 3, "!~": 3},
+    **dict.fromkeys(("<", "<=", "==", "!=", ">", ">="), 4),
+}
 
 
 class Expressions:
@@ -37,19 +34,19 @@ class Expressions:
             return Node("?", parts=(found, then, self.expression()))
 
     def binary(self, level: int) -> Node:
-        if level == len(_LEVELS):
-            return self.concatenation()
-        found = self.binary(level + 1)
-        while self.c.is_(*_LEVELS[level]) and not (self.c.printing and self.c.is_(">")):
-            mark = self.c.next.text
+        found = self.concatenation()
+        while True:
+            token = self.c.next
+            mark = token.text if token.kind in {"mark", "keyword"} else ""
+            if _LEVELS.get(mark, -1) < level or (self.c.printing and mark == ">"):
+                return found
             self.c.at += 1
             if mark in {"||", "&&"}:
                 self.c.lines()
             if mark == "in":
                 found = Node("in", self.c.word("name"), (found,))
             else:
-                found = Node("binary", mark, (found, self.binary(level + 1)))
-        return found
+                found = Node("binary", mark, (found, self.binary(_LEVELS[mark] + 1)))
 
     def concatenation(self) -> Node:
         parts = [self.sum()]

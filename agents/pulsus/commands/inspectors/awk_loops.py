@@ -6,10 +6,12 @@ there are no more, a text that is cut shorter. All else may run for ever.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pulsus.commands.inspectors.awk_changes import Change, changes, variable
+from pulsus.commands.inspectors.awk_numbers import numbers, numeric
 from pulsus.commands.inspectors.awk_shorten import shortens
 from pulsus.commands.inspectors.awk_tree import NOTHING, Node, walk
 from pulsus.record import dataclass
@@ -17,6 +19,14 @@ from pulsus.record import dataclass
 _WAYS: Final = {"<": 1, "<=": 1, ">": -1, ">=": -1}
 _FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _PURE: Final = frozenset({"length", "int", "split", "index", "substr"})
+_WHOLE: Final = frozenset(
+    {"print", "join", "binary", "unary", "field", "element", "call", "group", "assign", "step"}
+)
+"""Constructs of which every part is come to."""
+
+_MOST: Final = 60
+"""Nodes of a condition that is followed."""
+
 _LARGEST: Final = 10_000_000
 """Rounds a number written in a bound may ask for: seconds, not hours."""
 
@@ -33,6 +43,9 @@ class _Loop:
     counted: bool
     """Whether the step comes behind the body."""
 
+    numbers: frozenset[str] = frozenset()
+    """Variables that hold numbers: a bound that is text is compared as text."""
+
 
 def endless(rules: Sequence[Node]) -> str | None:
     """What may not end: `while`, `for` or the name of a function that calls itself; or None."""
@@ -40,8 +53,10 @@ def endless(rules: Sequence[Node]) -> str | None:
     itself = _recursive(functions)
     if itself is not None:
         return itself
+    known = numbers(rules)
     for node in walk(*rules):
-        if node.kind in {"while", "for"} and not _ends(_loop(node, functions)):
+        loops = node.kind in {"while", "for"}
+        if loops and not _ends(replace(_loop(node, functions), numbers=known)):
             return node.kind
     return None
 
@@ -75,11 +90,21 @@ def _always(body: Node) -> tuple[Node, ...]:
     statements = body.parts if body.kind == "block" else (body,)
     if any(node.kind == "continue" for node in walk(body)):
         return ()
-    return tuple(s for s in statements if s.kind in {"assign", "step"})
+    return tuple(one for statement in statements for one in _sure(statement))
+
+
+def _sure(node: Node) -> Iterator[Node]:
+    """The assignments in `node` that are made whenever it is come to."""
+    if node.kind in {"assign", "step"}:
+        yield node
+    if node.kind in _WHOLE and node.text not in {"&&", "||"}:
+        for part in node.parts:
+            yield from _sure(part)
 
 
 def _ends(loop: _Loop) -> bool:
-    return any(
+    short = sum(1 for _ in walk(loop.condition)) <= _MOST
+    return short and any(
         _reads_on(part, loop)
         or _counts(part, loop)
         or _counts_down(part, loop)
@@ -144,7 +169,11 @@ def _steps(name: str, way: int, always: Sequence[Node], changed: Sequence[Change
 
 def _stays(bound: Node, counter: str, loop: _Loop) -> bool:
     names = frozenset(name for name, _ in loop.changed)
-    return _small(bound) and all(_fixed(node, counter, names, loop) for node in walk(bound))
+    return (
+        numeric(bound, loop.numbers)
+        and _small(bound)
+        and all(_fixed(node, counter, names, loop) for node in walk(bound))
+    )
 
 
 def _small(node: Node) -> bool:
@@ -152,7 +181,6 @@ def _small(node: Node) -> bool:
     return not any(
         (one.kind == "number" and not (one.text.isdigit() and int(one.text[:9]) < _LARGEST))
         or (one.kind == "binary" and one.text in {"^", "**", "*"})
-        or (one.kind == "string" and any(char.isdigit() for char in one.text))
         for one in walk(node)
     )
 

@@ -11,7 +11,7 @@ from pulsus.commands.inspectors.awk_expr import Expressions
 from pulsus.commands.inspectors.awk_tokens import Unclear, tokens
 from pulsus.commands.inspectors.awk_tree import NOTHING, Cursor, Node
 
-SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"'})
+SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
 """Where print may go by name: these are no files."""
 
 

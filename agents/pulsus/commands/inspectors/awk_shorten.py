@@ -43,7 +43,7 @@ def _same(name: str, text: str) -> bool:
 
 
 def _cut(value: Node, text: Node, pattern: Node) -> bool:
-    """`substr(text, RSTART + RLENGTH)` of what is not empty, or `substr(text, RSTART + 1)`."""
+    """`substr(text, RSTART + RLENGTH)`, or `RSTART + 1`, where what is found is not empty."""
     if value.kind != "call" or value.text != "substr" or value.parts[:1] != (text,):
         return False
     if len(value.parts) != 2 or value.parts[1].kind != "binary":
@@ -52,8 +52,9 @@ def _cut(value: Node, text: Node, pattern: Node) -> bool:
     cut = {one for one in sums if _CUT.fullmatch(one)}
     if "RSTART" not in sums or "+" not in sums or sums - cut - {"+", "RSTART", "RLENGTH"}:
         return False
+    # Of an empty text, too, nothing is left but itself: the expression must need a letter.
     filled = pattern.kind == "regex" and _never_empty(pattern.text[1:-1])
-    return bool(cut) or ("RLENGTH" in sums and filled)
+    return filled and (bool(cut) or "RLENGTH" in sums)
 
 
 def _never_empty(pattern: str) -> bool:

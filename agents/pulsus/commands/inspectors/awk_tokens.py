@@ -64,7 +64,7 @@ _TOKEN: Final = re.compile(
 )
 _REGEX: Final = re.compile(r"/((?:[^/\\\n]|\\[^\n])*)/")
 _BRACKETED: Final = re.compile(
-    r"/((?:[^/\\\[\n]|\\[^\n]|\[\^?\]?(?:[^\]\\\[\n]|\\[^\n]|\[:[a-z]+:\])*\])*)/"
+    r"/((?:[^/\\\[\n]|\\[^\n]|\[\^?+\]?+(?:[^\]\\\[\n]|\\[^\n]|\[:[a-z]+:\])*+\])*+)/"
 )
 """The same where a slash between brackets does not end it, as gawk and mawk have it."""
 
@@ -72,6 +72,9 @@ _RISKY: Final = re.compile(
     r"[|>@]|system|getline|ENVIRON|ARG|TAB|while|for|do|func|extension|stopme|adump"
 )
 """Without one of these no program writes, runs or goes on, wherever its expressions end."""
+
+_MOST: Final = 1200
+"""Tokens of a program that is followed: in a few hundredths of a second."""
 
 _HEADERS: Final = frozenset({"if", "while", "for", "switch"})
 _BEFORE_REGEX: Final = frozenset({"print", "printf", "return", "exit", "case", "else", "do", "in"})
@@ -82,6 +85,8 @@ def tokens(program: str) -> list[Token]:
     reading = _Reading(program)
     while reading.at < len(program):
         reading.step()
+        if len(reading.found) > _MOST:
+            raise Unclear("", "longer than is followed")
     return [*reading.found, Token("end", "")]
 
 

@@ -16,6 +16,10 @@ from pulsus.commands.inspectors.jq_tokens import Token, Unclear, tokens
 _ENVIRONMENT: Final = frozenset({"env", "$ENV", "strenv", "envsubst"})
 _SECRET: Final = re.compile(r"(?i)key|token|secret|pass|cred|auth|cookie|session|private")
 _ENDLESS: Final = frozenset({"repeat", "while", "until"})
+_LOOKED_INTO: Final = frozenset({"recurse", "range", "gsub", "sub", "splits", "scan"})
+_MOST: Final = 40
+"""Definitions, and calls that may go on, that are followed."""
+
 _FILE: Final = re.compile(r"[\w./-]+\.(ya?ml|json|xml|toml|properties|csv|tsv|hcl)")
 _DOWN: Final = re.compile(r"(\.\w+\??)*\.?\[\]\??")
 _LARGE: Final = 10_000_000
@@ -51,6 +55,8 @@ def _judged(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
 def _defined(found: Sequence[Token]) -> frozenset[str]:
     """What the program defines itself: functions, and their parameters."""
     names: set[str] = set()
+    if sum(t.kind == "name" and t.text in {"def", *_LOOKED_INTO} for t in found) > _MOST:
+        raise Unclear("", "longer than is followed")
     for place, token in enumerate(found):
         if token.kind == "name" and token.text == "def":
             for one in found[place + 1 :]:
@@ -100,7 +106,7 @@ def _goes_on(found: Sequence[Token]) -> str | None:
     if "range" in names and ("infinite" in names or any(map(_is_large, found))):
         return "range"
     for place, token in enumerate(found):
-        if token.kind != "name":
+        if token.kind != "name" or token.text not in _LOOKED_INTO:
             continue
         given = _arguments(found, place)
         if token.text == "recurse" and given and not _goes_down(given):

@@ -37,6 +37,9 @@ _TOKEN: Final = re.compile(
       | (?P<mark>\?//=?|\.\.|//=|[|+*/%<>!=-]=|//|\*\+|\*[nd?]|[][(){}.,:;|=<>+*/%?&-])""",
     re.VERBOSE,
 )
+_MOST: Final = 3000
+"""Tokens of a program that is followed."""
+
 _PIECE: Final = re.compile(r'(?:[^"\\]|\\[^(])*')
 _CLOSES: Final = {")": "(", "]": "[", "}": "{", "\\)": "\\("}
 
@@ -46,6 +49,8 @@ def tokens(program: str) -> list[Token]:
     reading = _Reading(program)
     while reading.at < len(program):
         reading.step()
+        if len(reading.found) > _MOST:
+            raise Unclear("", "longer than is followed")
     if reading.open:
         raise Unclear(reading.open[-1], "jq: it is not closed")
     return reading.found

@@ -48,7 +48,11 @@ _FLAGS: Final = re.compile(r"[gpiImM0-9]*")
 _PLAIN: Final = frozenset("=dDgGhHnNpPxzF")
 _COUNTED: Final = frozenset("lqQ")
 _NO_DELIMITER: Final = re.compile(r"[A-Za-z0-9\\\s\[\]]")
-_SCREEN: Final = frozenset({"/dev/stdout", "/dev/stderr"})
+_MOST: Final = 300
+_DEEPEST: Final = 20
+"""Commands, and blocks within one another, that are followed."""
+
+_SCREEN: Final = frozenset({"/dev/stdout", "/dev/stderr", "/dev/null"})
 
 
 Brackets = Literal["ignored", "plain", "escaped"]
@@ -132,6 +136,8 @@ class _Reading:
                 raise Rejected(letter or "the end", "sed: no command")
 
     def add(self, letter: str, address: str, argument: str = "", put: str = "") -> None:
+        if len(self.found) > _MOST or len(self.blocks) > _DEEPEST:
+            raise Refused(letter, "sed: longer or deeper than is followed")
         blocks = tuple(self.blocks[:-1] if letter == "{" else self.blocks)
         self.found.append(Command(letter, address, blocks, argument, put))
 
@@ -242,7 +248,7 @@ class _Reading:
 
 
 def _bracket(script: str, at: int, escaped: bool) -> int:
-    """Where the bracket expression that began before `at` ends; `at` where it does not."""
+    """Where the bracket expression that began before `at` ends. Raises Rejected."""
     end = at
     if script[end : end + 1] == "^":
         end += 1
@@ -251,9 +257,9 @@ def _bracket(script: str, at: int, escaped: bool) -> int:
     while script[end : end + 1] not in {"", "\n", "]"}:
         if script[end] == "[" and script[end + 1 : end + 2] in {":", ".", "="}:
             close = script.find(script[end + 1] + "]", end + 2)
-            if close < 0:
-                return at
-            end = close + 2
+            end = close + 2 if close >= 0 else len(script)
         else:
             end += 2 if escaped and script[end] == "\\" else 1
-    return end + 1 if script[end : end + 1] == "]" else at
+    if script[end : end + 1] != "]":
+        raise Rejected(script[at - 1 :][:20], "sed: a bracket that does not end")
+    return end + 1
