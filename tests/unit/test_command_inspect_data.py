@@ -88,6 +88,8 @@ def test_what_waits_is_blocked_as_endless_and_what_writes_beside_it_still_writes
 
 def test_a_statement_too_long_or_too_deep_to_follow_is_no_read():
     assert not sql_reads("SELECT " + "1," * LONGEST + "1", "postgres")
+    assert not sql_reads("SELECT " + "1," * 1500 + "1", "postgres")
+    assert sql_reads("SELECT " + "1," * 400 + "1", "postgres")
     assert not sql_reads("SELECT " + "(" * 200 + "1" + ")" * 200, "postgres")
     assert not sql_reads("SELECT " + "- " * 200 + "1", "postgres")
     assert not sql_reads("SELECT " + "case when " * 200 + "1", "mysql")

@@ -15,7 +15,10 @@ from typing import Final, Literal
 from pulsus.record import dataclass
 
 LONGEST: Final = 6_000
-"""Characters of SQL that are looked at: parsing stays within some milliseconds."""
+"""Characters of SQL that are looked at."""
+
+MOST: Final = 1_000
+"""Words and marks that are looked at: parsing stays within some milliseconds."""
 
 DEEPEST: Final = 30
 """Parentheses within parentheses, CASE within CASE, signs before signs."""
@@ -127,7 +130,7 @@ def statements(text: str, dialect: str) -> tuple[Statement, ...]:
     tokens: list[Token] = []
     kept: list[str] = []
     lexer = _lexer(dialect)
-    at = 0
+    at = count = 0
     while at < len(text):
         found = lexer.match(text, at)
         if found is None:
@@ -141,6 +144,9 @@ def statements(text: str, dialect: str) -> tuple[Statement, ...]:
         else:
             tokens.append(_token(kind, part, dialect))
             kept.append(part)
+        count += 1
+        if count > 2 * MOST or len(tokens) > MOST:
+            raise Unclear(text[:40], f"more than the {MOST} words that are looked at")
     _close(out, tokens, kept)
     return tuple(out)
 
