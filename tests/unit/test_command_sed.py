@@ -68,6 +68,7 @@ READS = [
     "s/\\x26/&amp;/",
     "s:a:b:;s!c!d!;s.e.f.",
     "T;p",
+    "v 4.2\np",
 ]
 
 WRITES_OR_RUNS = [
@@ -97,6 +98,9 @@ WRITES_OR_RUNS = [
     "a\\\nhello\ne id",
     "i\\\nx\\\\\nw out",
     "y/a/b/;w out",
+    "v;w out",
+    "v 4.2;e id",
+    "v 4.2 w out",
     "s/[/]/x/e",
     "s/[/]/w x/;#]/w y",
     "s/[\\]/w x/;s/]/y/w out",

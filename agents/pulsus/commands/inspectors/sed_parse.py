@@ -42,6 +42,7 @@ _BLANKS: Final = re.compile(r"[ \t]*")
 _SKIPPED: Final = re.compile(r"[ \t\n;]*")
 _END: Final = re.compile(r"[ \t]*(?=[;\n}#]|$)")
 _LABEL: Final = re.compile(r"[ \t]*([A-Za-z0-9_.-]*)[ \t]*(?=[;\n}]|$)")
+_VERSION: Final = re.compile(r"[ \t]*[0-9.]*")
 _LINE: Final = re.compile(r"[^\n]*")
 _TEXT: Final = re.compile(r"(?:[^\\\n]|\\[\s\S])*")
 _FLAGS: Final = re.compile(r"[gpiImM0-9]*")
@@ -131,7 +132,8 @@ class _Reading:
             case "e":
                 raise Refused("e", "it runs a command")
             case "v":
-                self.skip(_LINE)
+                self.skip(_VERSION)
+                self.ended(letter)
             case _:
                 raise Rejected(letter or "the end", "sed: no command")
 
