@@ -53,6 +53,7 @@ bench: $(VENV)/.all ## Benchmarks; results go to docs/benchmarks.md by hand
 	@$(PIP) install -q --group bench
 	@$(PYTEST) -q -m bench tests/benchmarks
 	@OMP_NUM_THREADS=1 $(BIN)/python tests/benchmarks/ranking_peers.py
+	@$(BIN)/python tests/benchmarks/commands_peers.py
 	@$(MAKE) fuzz
 
 clean: ## Remove caches (not .venv, not .pulsus)

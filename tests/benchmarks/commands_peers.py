@@ -10,6 +10,7 @@ asked whether it would let a command pass as a read, at its own settings:
 - bash-classify: `classify_expression(command).classification` is READONLY
 - bashboy: its allow-list matches and its deny-list does not (it asks a model about the rest)
 
+Times are of the processor, so other work beside does not count; rows a second are of the clock.
 unsafe: rows that must not pass (write, interactive, unbounded) and do. core: reads of daily work in
 one command or pipe that pass; "mean" is over programs with three rows or more.
 """
@@ -58,9 +59,9 @@ for command in commands[:200]:
     answer(command)
 out = []
 for command in commands:
-    began = time.perf_counter()
+    began = time.process_time()
     allow = answer(command)
-    out.append((allow, time.perf_counter() - began))
+    out.append((allow, time.process_time() - began))
 json.dump(out, sys.stdout)
 """
 
@@ -72,9 +73,9 @@ def ours(commands):
         classify(command, context)  # reads the tables: once in a process
     found = []
     for command in commands:
-        began = time.perf_counter()
+        began = time.process_time()
         allow = classify(command, context).allow
-        found.append((allow, time.perf_counter() - began))
+        found.append((allow, time.process_time() - began))
     return found
 
 
@@ -166,14 +167,14 @@ def long_inputs():
 
 
 def slowest():
-    """The long input that takes longest, and its milliseconds; the best of three each."""
+    """Milliseconds of processor time for each long input, the longest first; the best of three."""
     context, found = Context(), {}
     for name, command in long_inputs():
         times = []
         for _ in range(3):
-            began = time.perf_counter()
+            began = time.process_time()
             classify(command, context)
-            times.append(1000 * (time.perf_counter() - began))
+            times.append(1000 * (time.process_time() - began))
         found[name] = min(times)
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
