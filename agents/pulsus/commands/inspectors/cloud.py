@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pulsus.commands.content import Opinion
@@ -126,6 +127,8 @@ def _aws(words: Sequence[str]) -> Opinion:
     if len(words) < 2 or not all(_PLAIN.fullmatch(word) for word in words[:2]):
         return _no(words[0], "a service and an operation are not named by plain words")
     service, operation = words[:2]
+    if (service, operation) in {("ssm", "start-session"), ("ecs", "execute-command")}:
+        return replace(_no(operation, "it opens a session"), category="interactive_repl")
     known = f"{service} {operation}" in _AWS_ALSO
     named = _AWS_READS.fullmatch(operation) or _AWS_GETS.fullmatch(operation)
     if not known and not named:
@@ -141,6 +144,8 @@ def _az(words: Sequence[str]) -> Opinion:
     if not path or not all(_PLAIN.fullmatch(word) for word in path):
         return _no(words[0], "a group and a verb are not named by plain words")
     verb = path[-1]
+    if path[0] in {"interactive", "login"}:
+        return replace(_no(verb, "it asks"), category="interactive_repl")
     if " ".join(path) not in _AZ_ALSO and (len(path) < 2 or not _AZ_READS.fullmatch(verb)):
         return _no(verb, "az is not known to read with it")
     if any(word in _AZ_NO_GROUPS for word in path):
