@@ -107,6 +107,12 @@ def test_other_files_are_no_secrets(path):
         "file -f /etc/shadow",
         "du --files0-from=/etc/shadow",
         "psql -c \"select pg_read_file('/etc/shadow')\"",
+        "xargs -a /etc/shadow echo",
+        "xargs --arg-file=.env echo",
+        "jq -n --rawfile x .env '$x'",
+        "sed --expression=p .env",
+        "awk -f prog.awk .env",
+        "kubectl get --raw /api/v1/namespaces/default/secrets/x",
         "strings /dev/sda",
         "cat /dev/sd?",
         "echo hi; cat /etc/shadow",
@@ -166,6 +172,8 @@ def test_no_search_below_a_folder_reads_the_secrets_in_it(command):
         "cat /etc/nginx/*.conf",
         "ssh -i ~/.ssh/id_rsa host uptime",
         "getent passwd",
+        "ps -p 1 -o etime",
+        "sed -n '/id_rsa/p' auth.log",
     ],
 )
 def test_what_shows_no_secret_is_allowed(command):

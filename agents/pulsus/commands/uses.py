@@ -56,6 +56,10 @@ def uses(script: Script, tables: Tables) -> Iterator[Use]:
     handed_on = any(map(_hands_on, (stage.words for stage in script.stages)))
     for stage, folders in located(script):
         inner = peeled(stage.words)
+        around = stage.words[: len(stage.words) - len(inner)]
+        if around:
+            # What runs it reads too: `xargs -a FILE`.
+            yield Use(program(around), around, folders)
         if inner:
             bounded = "timeout" in wrappers(stage.words)
             yield _use(inner, folders, tables, handed_on=handed_on, bounded=bounded)
