@@ -74,7 +74,7 @@ def secret(path: str, *, names: bool = True) -> bool:
 
 def secret_pattern(path: str, *, names: bool = True) -> bool:
     """Whether `path`, with unquoted `*`, `?` or `[…]`, may stand for a file that holds secrets."""
-    if not path or len(path) > LONGEST:
+    if len(path) > LONGEST or not spelled(path):
         return False
     if path.count("/") > _DEEPEST:
         return True
@@ -90,7 +90,7 @@ def contains_secrets(path: str, pattern: str = "*") -> bool:
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:
     """Whether `path`, which may be a pattern itself, can be or end in one of `patterns`."""
-    if not path or len(path) > LONGEST:
+    if len(path) > LONGEST or not spelled(path):
         return False
     return _matches(plain(spelled(path)), patterns, path[:1] in {"/", "~"})
 
