@@ -55,10 +55,10 @@ _GUESSED: Final = re.compile(r"(ftp|dict|ldap|imap|smtp|pop3)\.", re.IGNORECASE)
 """Beginnings of host names that curl takes for another protocol where no scheme is written."""
 
 _SECRETS: Final = re.compile(
-    r"169\.254\.\d+\.\d+|metadata(\.google\.internal)?|100\.100\.100\.200|\[fd00:ec2::254\]",
+    r"169\.254\.[\d.]+|[0-9]{5,}|0[0-9x].*|\[::ffff:.*|.*:a9fe:.*|metadata(\.google\.internal)?|100\.100\.100\.200|\[fd00:ec2::254\]",
     re.IGNORECASE,
 )
-"""Where cloud machines are told their credentials."""
+"""Where cloud machines are told their credentials, and addresses written so as not to show it."""
 
 _ENDLESS: Final = re.compile(
     r"[?&](follow|watch|stream)=(1|t|true|yes|on)(&|$)|/watch/", re.IGNORECASE
