@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from pulsus.commands.braces import expanded
 from pulsus.commands.words import Unreadable, Word, unquoted
 from pulsus.record import dataclass
 
@@ -69,8 +70,12 @@ _JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]")
 """The shell takes a `\\` and a line end away and reads on; the parser ends the word."""
 
 
+@lru_cache(maxsize=16)
 def read(command: str) -> Script:
-    """What `command` would run. Raises Unreadable where that cannot be known by reading."""
+    """What `command` would run. Raises Unreadable where that cannot be known by reading.
+
+    The last few are kept: verdict, policy, explanation and plan are asked of the same text.
+    """
     joined = _JOINED.search(command)
     if joined is not None:
         raise Unreadable(joined[0], "a line that is continued within a word")
@@ -136,7 +141,7 @@ class _Reading:
         self.negated |= node.type == "negated_command"
         first = True
         for child in self.children(node):
-            if child.type in marks:
+            if child.type in marks or (child.type == "comment" and node.type == "program"):
                 continue
             if child.type == "file_redirect" and node.type == "redirected_statement":
                 self.behind(node, self.redirect(child))
@@ -175,8 +180,10 @@ class _Reading:
         assignments: list[tuple[str, str]] = []
         self.apart([*node.children])
         for child in self.children(node):
-            if child.type == "command_name" or child.type in _WORDS:
+            if child.type == "command_name":
                 words.append(unquoted(self.text(child)))
+            elif child.type in _WORDS:
+                words += self.words(child)
             elif child.type == "variable_assignment":
                 assignments.append(self.assignment(child))
             elif child.type == "file_redirect":
@@ -186,6 +193,14 @@ class _Reading:
             else:
                 raise Unreadable(self.text(child)[:40], f"{_plain(child.type)} is not followed")
         self.stages.append(Stage(tuple(words), tuple(assignments), fed))
+
+    def words(self, node: Node) -> list[Word]:
+        """One word, or those that its braces stand for."""
+        source = self.text(node)
+        words = [unquoted(word) for word in expanded(source)]
+        if not words:
+            raise Unreadable(source[:40], "it stands for no word or too many")
+        return words
 
     def assignment(self, node: Node) -> tuple[str, str]:
         name, _, value = self.text(node).partition("=")
