@@ -54,7 +54,9 @@ class Script:
     negated: bool = False
 
 
-_WORDS: Final = frozenset({"word", "string", "raw_string", "concatenation", "number"})
+_WORDS: Final = frozenset(
+    {"word", "string", "raw_string", "concatenation", "number", "brace_expression"}
+)
 _STRUCTURE: Final = {
     "program": frozenset({";", "\n"}),
     "list": frozenset({"&&", "||"}),

@@ -44,7 +44,7 @@ ANYTHING: Final = Word(text="*", wild=True)
 """A word that something else fills in: what xargs reads."""
 
 _PLAIN = re.compile(r"[^\s\\'\"$`*?\[{}~!#;&|<>()]+")
-_BRACES = re.compile(r"\{[^{}]*(,|\.\.)[^{}]*\}")
+_BRACES = re.compile(r"\{.*(,|\.\.).*\}", re.DOTALL)
 _STRING_PLAIN = re.compile(r"[^\"\\$`]+")
 
 

@@ -1,0 +1,75 @@
+"""Braces stand for the words that bash makes of them, or for none."""
+
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pulsus.commands.braces import MOST, expanded
+from pulsus.commands.classify import examine
+from pulsus.commands.context import Context
+from pulsus.commands.words import Unreadable, unquoted
+
+BASH = shutil.which("bash")
+PIECES = ["{", "}", ",", "..", "a", "b", "1", "3", "-", "'x,y'", '"p q"', "\\,", "\\{", "{a,b}"]
+
+
+def bash(source):
+    """What bash makes of one word, file names left alone; None where it refuses it."""
+    done = subprocess.run(
+        [BASH, "--norc", "--noprofile", "-c", f"set -f; printf '%s\\0' {source}"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    return None if done.returncode else done.stdout.split("\0")[:-1]
+
+
+@pytest.mark.skipif(BASH is None, reason="no bash")
+@given(st.lists(st.sampled_from([*PIECES, "{1..3}", "{b..a}"]), min_size=1, max_size=9))
+@example(["b", "{", "}", ",", "a", "}", "a", "}"])
+@example(["{", ",", "a", "}"])
+@settings(max_examples=150, deadline=None)
+def test_no_word_hides_between_braces(pieces):
+    source = "".join(pieces)
+    try:
+        ours = [unquoted(word).text for word in expanded(source)]
+    except Unreadable:
+        return
+    theirs = bash(source)
+    # printf prints one empty word where it is given none.
+    assert theirs is None or (ours or [""]) == theirs
+
+
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("cat /var/log/{syslog,messages}", True),
+        ("echo {1..3}", True),
+        ("ls a{b,c}{d,e}", True),
+        ("cat /etc/{shadow,passwd}", False),
+        ("find . -{print,delete}", False),
+        ("sort {-o,a} b", False),
+        ("{cat,/etc/hosts}", False),
+        (f"echo {{1..{MOST + 1}}}", False),
+        ("echo " + "{a,b}" * 11, False),
+    ],
+)
+def test_each_word_that_braces_stand_for_is_judged(command, read):
+    assert examine(command, Context()).deciding.is_read is read
+
+
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("ls -l # by hand", True),
+        ("ls # > file; rm x", True),
+        ("ls # a\nrm x", False),
+        ("ls '#' ; rm x", False),
+        ("ls a#; rm x", False),
+    ],
+)
+def test_a_comment_hides_nothing_behind_it(command, read):
+    assert examine(command, Context()).deciding.is_read is read
