@@ -14,6 +14,9 @@ from typing import Final
 MOST: Final = 1_000
 """Words that one word may stand for."""
 
+DEEPEST: Final = 64
+"""Braces in a word that are looked at: with two alternatives each, ten are too many."""
+
 _PIECES = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|[^'\"\\]", re.DOTALL)
 _NUMBERS = re.compile(r"(-?(?:0|[1-9]\d{0,5}))\.\.(-?(?:0|[1-9]\d{0,5}))")
 _LETTERS = re.compile(r"([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
@@ -22,13 +25,16 @@ _LETTERS = re.compile(r"([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
 def expanded(source: str) -> list[str]:
     """The words that `source` stands for, each as written without braces; itself where it has none.
 
-    An alternative of nothing (`{,}`) is no word. Empty where they are more than `MOST`.
+    An alternative of nothing (`{,}`) is no word. Empty where they are more than `MOST`,
+    or its braces more than `DEEPEST`.
     """
     if "{" not in source:
         return [source]
     pieces = _PIECES.findall(source)
     if "".join(pieces) != source:
         return [source]  # quotes that do not end: refused where they are read
+    if pieces.count("{") > DEEPEST:
+        return []
     words = list(islice(_words(pieces), MOST + 1))
     if len(words) > MOST:
         return []
