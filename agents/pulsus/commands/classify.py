@@ -13,6 +13,7 @@ from typing import Final, get_args
 
 from pulsus.commands.characters import hidden
 from pulsus.commands.context import Context
+from pulsus.commands.dashes import readings
 from pulsus.commands.devices import devices_in
 from pulsus.commands.judge import judge, refusal
 from pulsus.commands.rewrite import rewritten
@@ -132,7 +133,8 @@ def called(stage: Stage, context: Context) -> Iterator[Finding]:
         yield refusal("guard", "", "an assignment without a program")
         return
     try:
-        yield from judge(stage.words, replace(context, texts=_in_text))
+        for words in readings(stage.words):
+            yield from judge(words, replace(context, texts=_in_text))
     except BadTable as error:
         yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
 

@@ -7,7 +7,6 @@ are read letter by letter until one takes a value (`-oFILE`).
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 from pulsus.commands.table import Kind, Node, Option
@@ -95,8 +94,6 @@ class Parser:
             return self._taken(start, exact, None, words, at)
         if self.node.plus and start[:1] == "+" and start in self.known:
             return self._taken(start, self.known[start], None, words, at)
-        if not start.isascii() and _is_dash(start[:1]):
-            raise Unlisted(word.text, "a dash or letter in it is none that programs know")
         if start[:1] != "-" or start == "-":
             return 0
         if self.node.numeric and start[1:].isdigit() and not word.wild:
@@ -212,11 +209,6 @@ class Parser:
         if why:
             return Unlisted(shown, why)
         return Unlisted(shown, f"not an option that {self.node.name} is known to read with")
-
-
-def _is_dash(char: str) -> bool:
-    """Whether it looks like a dash: any of them, and the minus sign."""
-    return unicodedata.category(char) == "Pd" or char in "\u2212\u02d7\u2043\u2796"
 
 
 def allotted(kinds: Sequence[Kind], count: int) -> Iterator[int]:

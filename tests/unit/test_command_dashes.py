@@ -1,0 +1,28 @@
+"""What only looks like a dash: neither what a program sees nor what was meant may be a write."""
+
+import pytest
+
+from pulsus.commands.classify import examine
+from pulsus.commands.context import Context
+
+
+@pytest.mark.parametrize("dash", ["–", "—", "−", "‐", "‑", "﹣", "－", "➖"])
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("ls {0}la", True),
+        ("find . {0}name '*.txt' {0}print", True),
+        ("find . {0} name '*.txt'", True),
+        ("find . {0}delete", False),
+        ("find . -type f {0}exec rm {0}f {{}} \\;", False),
+        ("sort {0}o out in", False),
+        ("sort {0}{0}output=out in", False),
+        ("sort {0}-output=out in", False),
+        ("tail {0}f a.log", False),
+        ("tail {0}* a.log", False),
+        ("timeout 5 sort {0}o out in", False),
+        ("{0}ls", False),
+    ],
+)
+def test_a_look_alike_dash_is_an_operand_and_an_option(command, read, dash):
+    assert examine(command.format(dash), Context()).deciding.is_read is read
