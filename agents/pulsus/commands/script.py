@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.braces import expanded
+from pulsus.commands.lexer import parsed, tokens
 from pulsus.commands.words import Unreadable, Word, unquoted
 from pulsus.record import dataclass
 
@@ -68,6 +69,11 @@ _STRUCTURE: Final = {
 }
 """Node kinds that hold commands, each with the marks that may stand in it."""
 
+_LINES: Final = frozenset({"program", "list", "pipeline", "compound_statement", "subshell"})
+"""Those in which a line may end: in others, the shell begins another command there."""
+
+_OPERATORS: Final = frozenset({"<", ">", ">>", ">|", "&>", "&>>", "<&", ">&"})
+
 _JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]")
 """The shell takes a `\\` and a line end away and reads on; the parser ends the word."""
 
@@ -92,6 +98,9 @@ def read(command: str) -> Script:
     reading.structure(root, fed=False, depth=0)
     if not reading.stages:
         raise Unreadable(command.strip(), "there is no command in it")
+    for ours, theirs in zip_longest(tokens(command), parsed(root, source)):
+        if ours != theirs:
+            raise Unreadable((ours or theirs or "")[:40], "two readers of it disagree here")
     return Script(
         stages=tuple(reading.stages),
         redirects=tuple(reading.redirects),
@@ -141,6 +150,8 @@ class _Reading:
         if marks is None or depth > DEEPEST:
             raise Unreadable(self.text(node)[:40], f"{_plain(node.type)} is not followed")
         self.negated |= node.type == "negated_command"
+        if node.type == "redirected_statement":
+            self.apart(node.children)
         first = True
         for child in self.children(node):
             if child.type in marks or (child.type == "comment" and node.type == "program"):
@@ -154,26 +165,27 @@ class _Reading:
 
     def children(self, node: Node) -> Iterator[Node]:
         """The children of `node`. Raises Unreadable for text that is in none of them."""
-        at = node.start_byte
+        at, blanks = node.start_byte, b" \t\n" if node.type in _LINES else b" \t"
         for child in node.children:
-            self.blank(at, child.start_byte)
+            self.blank(at, child.start_byte, blanks)
             at = child.end_byte
             yield child
-        self.blank(at, node.end_byte)
+        self.blank(at, node.end_byte, blanks)
 
-    def blank(self, start: int, end: int) -> None:
+    def blank(self, start: int, end: int, blanks: bytes) -> None:
         between = self.source[start:end].replace(b"\\\n", b"")
-        if between.strip(b" \t\n"):
+        if between.strip(blanks):
             raise Unreadable(between.decode(errors="replace")[:40], "not understood")
 
     def apart(self, words: Sequence[Node]) -> None:
         """Raises Unreadable where nothing is between two words: to the shell they are one.
 
-        A number before `>` may end a word.
+        A number before `>` may be a word's end or not; only a mark behind another letter ends one.
         """
         for one, other in pairwise(words):
-            ends = other.type == "file_redirect" and not self.text(other)[:1].isdigit()
-            if one.end_byte == other.start_byte and one.type != "file_redirect" and not ends:
+            marked = other.type == "file_redirect" and self.text(other)[:1] in {"<", ">", "&"}
+            ends = marked and not self.text(one)[-1:].isdigit()
+            if one.end_byte == other.start_byte and not ends:
                 joined = self.source[one.start_byte : other.end_byte].decode(errors="replace")
                 raise Unreadable(joined[:40], "the parser and the shell may differ on its words")
 
@@ -239,8 +251,10 @@ class _Reading:
                 fd = self.text(child)
             elif child.type in _WORDS:
                 words.append(unquoted(self.text(child)))
+            elif child.type in _OPERATORS and not (operator or words):
+                operator = child.type
             else:
-                operator = self.text(child)
+                raise Unreadable(self.text(child), f"{_plain(child.type)} is not followed")
         self.apart([child for child in node.children if child.type in _WORDS])
         if (fd and not fd.isdigit()) or self.source[: node.start_byte].endswith(b"}"):
             raise Unreadable(

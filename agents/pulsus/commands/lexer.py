@@ -1,0 +1,58 @@
+"""A command's tokens by the shell's own rules (POSIX 2.3), to hold the parser's against.
+
+Two readers have to agree on where every word and operator ends. This one knows nothing of grammar;
+what it cannot read (a quote that does not end) it says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from pulsus.commands.words import Unreadable
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SKIPPED = re.compile(r"(?:[ \t\n]|\\\n)+")
+_COMMENT = re.compile(r"#[^\n]*")
+_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||[<>|&;()]")
+_NUMBER = re.compile(r"\d+(?=[<>])")
+_WORD = re.compile(r"(?:\\[\s\S]|'[^']*'|\"(?:\\[\s\S]|[^\"\\])*\"|[^\s\\'\"<>|&;()])+")
+
+_WHOLE: Final = frozenset(
+    {
+        *("word", "string", "raw_string", "concatenation", "number", "brace_expression"),
+        *("variable_assignment", "command_name", "test_operator", "file_descriptor"),
+    }
+)
+"""Nodes that are one token, whatever they are made of."""
+
+
+def tokens(command: str) -> Iterator[str]:
+    """Words, operators and redirections' numbers, in order. Raises Unreadable."""
+    at = 0
+    while at < len(command):
+        skipped = _SKIPPED.match(command, at) or _COMMENT.match(command, at)
+        if skipped:
+            at = skipped.end()
+            continue
+        found = (
+            _NUMBER.match(command, at) or _OPERATOR.match(command, at) or _WORD.match(command, at)
+        )
+        if found is None:
+            raise Unreadable(command[at : at + 40], "a quote or a backslash that does not end")
+        yield found[0]
+        at = found.end()
+
+
+def parsed(root: Node, source: bytes) -> Iterator[str]:
+    """The same of a parser's tree."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.type not in _WHOLE and node.children:
+            pending += reversed(node.children)
+        elif node.type not in {"comment", "\n", ""}:
+            yield source[node.start_byte : node.end_byte].decode()
