@@ -37,7 +37,6 @@ def test_what_does_not_end_is_no_token(command):
         "ls 2>&1$",
         "cat a\\\n>b",
         "ls|\\\nrm x",
-        "find . \\(-name a\\)-delete",
         "groups | tr \\  x",
     ],
 )

@@ -152,6 +152,8 @@ class _Reading:
         self.negated |= node.type == "negated_command"
         if node.type == "redirected_statement":
             self.apart(node.children)
+            if node.children[0].type == "file_redirect":
+                raise Unreadable(self.text(node)[:40], "a redirection without a command")
         first = True
         for child in self.children(node):
             if child.type in marks or (child.type == "comment" and node.type == "program"):
@@ -184,8 +186,9 @@ class _Reading:
         """
         for one, other in pairwise(words):
             marked = other.type == "file_redirect" and self.text(other)[:1] in {"<", ">", "&"}
-            ends = marked and not self.text(one)[-1:].isdigit()
-            if one.end_byte == other.start_byte and not ends:
+            ends = marked and not self.text(one).isdigit()
+            between = self.source[one.end_byte : other.start_byte].replace(b"\\\n", b"")
+            if not between and not ends:
                 joined = self.source[one.start_byte : other.end_byte].decode(errors="replace")
                 raise Unreadable(joined[:40], "the parser and the shell may differ on its words")
 
