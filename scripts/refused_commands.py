@@ -8,7 +8,7 @@ call was found for. Read the difference before committing it: a row that vanishe
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from tests.command_mutations import (
 )
 
 KEYS = {"subcommands", "everywhere"}
+OF_WORDS = {"refused", "streams", "pages", "asks", "terminal", "values", "attached", "pairs"}
 ODD = ("x", "1x", "x y", "./x", ".", "1", "%x", "stop", "-1")
 """Values that a kind may refuse."""
 
@@ -41,43 +42,74 @@ def words_of(mutation: Mutation) -> list[str]:
 
 def calls(mutation: Mutation, raw: dict[str, Any]) -> Iterator[list[str]]:
     """Calls that may be allowed, or refused otherwise, by the mutation; likely ones first."""
-    prefix = words_of(mutation)
-    said = mutation.what.split()
-    option = said[1].rstrip(":") if said[0] != "need" else ""
+    prefix, option = words_of(mutation), _option(mutation)
     shown = raw.get("examples", {})
-    examples = [
-        shlex.split(str(call)) for side in ("allowed", "refused") for call in shown.get(side) or []
-    ]
-    examples = [call for call in examples if call[: len(prefix)] == prefix] or [prefix]
+    given = [str(call) for side in ("allowed", "refused") for call in shown.get(side) or []]
+    examples = [call for call in map(shlex.split, given) if call[: len(prefix)] == prefix]
     bases = [prefix, [*prefix, "x"], [*prefix, "x", "y"], *examples]
+    if mutation.what.startswith("apart"):
+        one, other = (side.split() for side in mutation.what[9:-10].split("|"))
+        yield from ([*prefix, a, b, *more] for a in one for b in other for more in ([], ["x"]))
     for base in bases:
         yield base
+        if option:
+            yield from _with(option, (), prefix, base)
+        else:
+            yield ["echo", "x", "|", *base]
+    for base in bases if option else ():
+        yield from _with(option, ODD, prefix, base)
+    for base in bases:
+        yield from _changed(prefix, base)
+
+
+def _with(
+    option: str, values: Sequence[str], prefix: list[str], base: list[str]
+) -> Iterator[list[str]]:
+    """`base` with the option, before and behind its other words."""
+    behind = base[len(prefix) :]
+    if not values:
         for extra in ([option], [option, "x"], [f"{option}=x"], [f"{option}x"], [option, "x", "y"]):
-            yield [*prefix, *extra, *base[len(prefix) :]]
+            yield [*prefix, *extra, *behind]
             yield [*base, *extra]
             yield [prefix[0], *extra, *base[1:]]
-    for odd in ODD:
-        for extra in ([option, odd], [f"{option}={odd}"], [f"{option}{odd}"]):
-            for base in bases:
-                yield [*prefix, *extra, *base[len(prefix) :]]
-                yield [*base, *extra]
-    for base in bases:
-        for place in range(len(prefix), len(base)):
-            yield [*base[:place], *base[place + 1 :]]
-            yield [*base[:place], *base[place + 2 :]]
-            for odd in ODD:
-                yield [*base[:place], odd, *base[place + 1 :]]
+    for value in values:
+        for extra in ([option, value], [f"{option}={value}"], [f"{option}{value}"]):
+            yield [*prefix, *extra, *behind]
+            yield [*base, *extra]
+
+
+def _changed(prefix: list[str], base: list[str]) -> Iterator[list[str]]:
+    """`base` with a word or two less, or with another in its place."""
+    for place in range(len(prefix), len(base)):
+        yield [*base[:place], *base[place + 1 :]]
+        yield [*base[:place], *base[place + 2 :]]
+        for odd in ODD:
+            yield [*base[:place], odd, *base[place + 1 :]]
 
 
 def found(mutation: Mutation, raw: dict[str, Any], shipped: Tables) -> Row | None:
     """A call that the mutation makes come out otherwise."""
     context, changed = Context(tables=shipped), list(loosened(mutation, raw, shipped))
     for words in calls(mutation, raw):
-        call = " ".join(word if word in "(){}" else shlex.quote(word) for word in words)
+        call = " ".join("|" if word == "|" else shlex.quote(word) for word in words)
         before = kind(call, context)
         if before != "read" and any(kind(call, each) != before for each in changed):
             return call, before
     return None
+
+
+def _shown(mutation: Mutation, raw: dict[str, Any], shipped: Tables, rows: list[Row]) -> bool:
+    """Whether an example or a kept call notices; of an option, those alone that have it."""
+    option = _option(mutation)
+    examples = [call for call in refused_examples(raw) if option in call]
+    kept = [row for row in rows if option in row[0]]
+    return noticed(mutation, raw, shipped, examples, kept)
+
+
+def _option(mutation: Mutation) -> str:
+    """The first option or subcommand that it is about, or nothing."""
+    kind, word, *_ = [*mutation.what.split(), ""]
+    return word.rstrip(":") if kind in OF_WORDS else ""
 
 
 def _reads(shipped: Tables, program: str) -> bool:
@@ -100,7 +132,7 @@ def main(programs: list[str]) -> None:
             continue
         rows = kept.setdefault(program, [])
         for mutation in mutations(program, raw):
-            if noticed(mutation, raw, shipped, refused_examples(raw), rows):
+            if _shown(mutation, raw, shipped, rows):
                 continue
             row = found(mutation, raw, shipped)
             if row is None:

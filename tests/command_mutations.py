@@ -77,10 +77,9 @@ def _loosened(path, raw):
     yield from _kinds(raw, at)
     for number, need in enumerate(raw.get("needs", ())):
         yield f"need of {need.get('one_of') or need} taken out", (at(_without("needs", number)),)
-    for key in ("category", "never"):
-        if key in raw:
-            yield f"{key} taken out", (at(lambda node, key=key: node.pop(key)),)
-            yield f"{key} allowed", (at(_never_mind),)
+    for number, sides in enumerate(raw.get("apart", ())):
+        yield f"apart of {sides} taken out", (at(_without("apart", number)),)
+    yield from _nevers(raw, at)
     for number, form in enumerate(raw.get("operands", ())):
         if isinstance(form, dict) and "category" in form:
             yield f"category of form {number} taken out", (at(_uncategorised(number)),)
@@ -95,6 +94,14 @@ def _options(raw, at):
         for word in raw.get(key, "").split():
             yield f"{key} {word} taken out", (at(_plain(key, word, keep=False)),)
             yield f"{key} {word} allowed", (at(_plain(key, word, keep=True)),)
+
+
+def _nevers(raw, at):
+    for key in ("category", "never", "sends"):
+        if key in raw:
+            yield f"{key} taken out", (at(lambda node, key=key: node.pop(key)),)
+    if "category" in raw or "never" in raw:
+        yield "category and never allowed", (at(_never_mind),)
 
 
 def _dropped(key, word):
@@ -168,7 +175,7 @@ def _uncategorised(number):
 
 
 def _kinds(raw, at):
-    for key in ("values", "attached"):
+    for key in ("values", "attached", "pairs"):
         for words, kind in raw.get(key, {}).items():
             if _restricts(kind):
 

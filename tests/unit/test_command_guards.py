@@ -30,7 +30,7 @@ GUARDS = {
     "assignments": (classify, "_assigned", nothing, "LD_PRELOAD=./x.so ls"),
     "expansions": (script, "unquoted", known, 'cat "$FILE"'),
     "substitutions": (script, "unquoted", known, 'cat "$(rm x)"'),
-    "braces": (words, "_BRACES", NEVER, "ls {-a,b}"),
+    "braces": (words, "_BRACES", NEVER, "ls {01..3}"),
     "folders": (judge, "TRUSTED", judge.TRUSTED | {"/tmp"}, "/tmp/ls"),
     "depth": (judge, "DEEPEST", 99, "timeout 9 timeout 9 timeout 9 timeout 9 ls"),
     "wild words": (options.Parser, "_wild", lambda *args, **named: None, "sort *"),

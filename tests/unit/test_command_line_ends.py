@@ -19,6 +19,14 @@ from pulsus.commands import classify
         'find . -name "x"\\)',
         "sort a '-'\\\n'o' out",
         "ls |\\\n| rm x",
+        "ls\n\\\nrm x",
+        "sort 2>&1 $ -o out",
+        "sort a 2\\\n>&1",
+        "sort a\\\n 2>&1 b",
+        "sort a\\ \\\nb",
+        "ls >/dev/null2>&1",
+        "ls ;&>/dev/null",
+        "ls ==\nrm x",
         "ls &\\\n& rm x",
     ],
 )
@@ -30,7 +38,6 @@ def test_a_word_that_goes_on_for_the_shell_alone_is_refused(command):
     "command",
     [
         "sort \\\n  -r \\\n  a",
-        "sort a\\\n -r",
         "sort a |\\\n uniq",
         "sort a |\\\nuniq",
         "sort a2>/dev/null",
