@@ -14,7 +14,7 @@ from pulsus.core.telemetry.printable import strip_controls
 from pulsus.errors import CommandRefused, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.commands.verdict import Verdict
+    from pulsus.commands.verdict import CommandVerdict
 
 CLASSIFY = """\b
 Examples:
@@ -82,7 +82,7 @@ def classify(
     raise SystemExit(refusal.exit_status if refusal else 0)
 
 
-def _refused(verdict: Verdict, body: Mapping[str, Any]) -> CommandRefused:
+def _refused(verdict: CommandVerdict, body: Mapping[str, Any]) -> CommandRefused:
     """The error of a command that may not run as a read."""
     hint = f"`{verdict.rewrite}` would be allowed" if verdict.rewrite else ""
     return CommandRefused(

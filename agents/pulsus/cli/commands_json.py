@@ -13,7 +13,7 @@ from pulsus.errors import ConfigError, UsageError
 if TYPE_CHECKING:
     from pulsus.cli.session import Session
     from pulsus.commands.explain import Explanation, Part
-    from pulsus.commands.verdict import Finding, Verdict
+    from pulsus.commands.verdict import CommandVerdict, Finding
 
 
 def explained(session: Session, command: str) -> Explanation:
@@ -23,7 +23,7 @@ def explained(session: Session, command: str) -> Explanation:
     return explain(command, session.app.commands)
 
 
-def verdict(session: Session, found: Verdict, target: str | None = None) -> dict[str, Any]:
+def verdict(session: Session, found: CommandVerdict, target: str | None = None) -> dict[str, Any]:
     """What is said of one command that is to run on `target`: what it is, and the policy."""
     from pulsus.gates.command_policy import may_read
 

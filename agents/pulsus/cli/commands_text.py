@@ -10,10 +10,10 @@ from typing import Any
 from pulsus.cli.report import relative
 from pulsus.commands.explain import Explanation, Part
 from pulsus.commands.tables import SHIPPED
-from pulsus.commands.verdict import Finding, Verdict
+from pulsus.commands.verdict import CommandVerdict, Finding
 
 
-def verdict(found: Verdict, said: Mapping[str, Any]) -> Iterator[str]:
+def verdict(found: CommandVerdict, said: Mapping[str, Any]) -> Iterator[str]:
     """Allowed or refused, with the reason, and what else is known; `said` is the answer's JSON."""
     yield f"{'allowed' if said['allow'] else 'refused'}: {_one(str(said['reason']))}"
     also = [found.intent, f"risk {found.risk}"]

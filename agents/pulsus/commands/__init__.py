@@ -4,6 +4,6 @@
 """
 
 from pulsus.commands.classify import classify
-from pulsus.commands.verdict import Verdict
+from pulsus.commands.verdict import CommandVerdict
 
-__all__ = ["Verdict", "classify"]
+__all__ = ["CommandVerdict", "classify"]

@@ -14,7 +14,7 @@ from pulsus.commands.content import built_in
 from pulsus.commands.context import Context
 from pulsus.commands.kinds import NAMES
 from pulsus.commands.options import Parser
-from pulsus.commands.table import BadTable, Kind, Node, Option, node
+from pulsus.commands.table import BadTable, Node, Option, WordKind, node
 from pulsus.commands.tables import named, parsed
 from pulsus.record import dataclass
 
@@ -90,7 +90,7 @@ def _named(node: Node, above: Mapping[str, Option], context: Context) -> Iterato
         yield from _named(child, inherited, context)
 
 
-def _kinds(node: Node) -> Iterator[Kind]:
+def _kinds(node: Node) -> Iterator[WordKind]:
     for option in (*node.options.values(), *node.everywhere.values()):
         if option.kind is not None:
             yield option.kind
@@ -98,7 +98,7 @@ def _kinds(node: Node) -> Iterator[Kind]:
         yield from form.kinds
 
 
-def _unknown(kind: Kind, context: Context) -> str:
+def _unknown(kind: WordKind, context: Context) -> str:
     if kind.name in WRAPPERS:
         known = kind.argument in WRAPPERS[kind.name]
         return "" if known else f"{kind.name}:{kind.argument} is no way to run a command"

@@ -22,7 +22,7 @@ from pulsus.commands.script import Redirect, Script, Stage, read
 from pulsus.commands.sensitive import secrets_in, secrets_in_text
 from pulsus.commands.table import BadTable
 from pulsus.commands.uses import uses
-from pulsus.commands.verdict import Category, Finding, Phase, Verdict
+from pulsus.commands.verdict import Category, CommandVerdict, Finding, Phase
 from pulsus.commands.words import Unreadable
 from pulsus.record import dataclass
 
@@ -59,7 +59,7 @@ class Examined:
         return any(f.reason.phase == "sensitive" for f in self.findings)
 
 
-def classify(command: str, context: Context | None = None) -> Verdict:
+def classify(command: str, context: Context | None = None) -> CommandVerdict:
     """The verdict on `command`, by what ships, or by the tables of `context`.
 
     Never raises for a text, whatever it is. A rewrite was judged by the same rules and is allowed.
@@ -67,7 +67,7 @@ def classify(command: str, context: Context | None = None) -> Verdict:
     context = _shipped() if context is None else context
     examined = examine(command, context)
     deciding = examined.deciding
-    return Verdict(
+    return CommandVerdict(
         command=command,
         allow=deciding.is_read,
         intent=deciding.intent,

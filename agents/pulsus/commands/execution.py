@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.script import Script, read
-from pulsus.commands.verdict import Verdict
+from pulsus.commands.verdict import CommandVerdict
 from pulsus.errors import CommandRefused
 from pulsus.record import dataclass
 
@@ -83,7 +83,7 @@ class Plan:
 
 
 def prepared(
-    verdict: Verdict,
+    verdict: CommandVerdict,
     environ: Mapping[str, str],
     *,
     lookup: Lookup | None = None,

@@ -13,7 +13,7 @@ from pulsus.commands.classify import Examined, called, classify, examine
 from pulsus.commands.context import Context
 from pulsus.commands.script import Stage
 from pulsus.commands.table import BadTable
-from pulsus.commands.verdict import Finding, Phase, Verdict
+from pulsus.commands.verdict import CommandVerdict, Finding, Phase
 from pulsus.record import dataclass
 
 SHOWN: Final = 3
@@ -51,7 +51,7 @@ class Part:
 class Explanation:
     """A verdict with what it was made of. `allowed` are commands that would be, if there are."""
 
-    verdict: Verdict
+    verdict: CommandVerdict
     examined: Examined
     phases: tuple[Asked, ...]
     parts: tuple[Part, ...]
@@ -98,7 +98,7 @@ def _part(stage: Stage, context: Context) -> Part:
     return Part(stage, program, table, findings)
 
 
-def _allowed(verdict: Verdict, parts: tuple[Part, ...], context: Context) -> Iterator[str]:
+def _allowed(verdict: CommandVerdict, parts: tuple[Part, ...], context: Context) -> Iterator[str]:
     """The rewrite, then calls of the refused program that its table shows."""
     if verdict.rewrite is not None:
         yield verdict.rewrite

@@ -12,7 +12,7 @@ from pulsus.commands.content import inspector
 from pulsus.commands.context import DEEPEST, Context
 from pulsus.commands.kinds import NAMES, WILD_OK, fits
 from pulsus.commands.options import Given, Parsed, Parser, Unlisted, allotted
-from pulsus.commands.table import MANY, Form, Kind, Node, Option
+from pulsus.commands.table import MANY, Form, Node, Option, WordKind
 from pulsus.commands.verdict import Category, Finding, Phase, Reason
 from pulsus.commands.words import ANYTHING, Word
 
@@ -143,7 +143,7 @@ def _answered(one: Given) -> bool:
 
 
 def _values(parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
-    joined: dict[Kind, list[Word]] = {}
+    joined: dict[WordKind, list[Word]] = {}
     for one in parsed.given:
         kind = one.option.kind
         if kind is not None and kind.argument == "joined" and one.values:
@@ -234,13 +234,11 @@ def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[
 def _takes_any(form: Form) -> bool:
     """Whether any number of file names fits, wherever they begin."""
     kinds = form.kinds
-    return (
-        bool(kinds) and kinds[-1].most == MANY and all(kind.name in WILD_OK for kind in kinds)
-    )
+    return bool(kinds) and kinds[-1].most == MANY and all(kind.name in WILD_OK for kind in kinds)
 
 
 def _kind(
-    kind: Kind, words: Sequence[Word], node: Node, context: Context, near: str
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context, near: str
 ) -> Iterator[Finding]:
     if kind.name in NAMES:
         for word in words:
@@ -258,7 +256,9 @@ def _kind(
     yield from _content(kind, words, context)
 
 
-def _wrapped(kind: Kind, words: Sequence[Word], node: Node, context: Context) -> Iterator[Finding]:
+def _wrapped(
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+) -> Iterator[Finding]:
     if context.depth >= DEEPEST:
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
         return
@@ -284,7 +284,7 @@ def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
         yield from context.texts(" ".join(word.text for word in words), inner)
 
 
-def _content(kind: Kind, words: Sequence[Word], context: Context) -> Iterator[Finding]:
+def _content(kind: WordKind, words: Sequence[Word], context: Context) -> Iterator[Finding]:
     inspect = inspector(kind.name) or context.inspectors.get(kind.name)
     wild = next((w for w in words if w.wild and kind.name not in WILD_OK), None)
     if inspect is None:
@@ -303,7 +303,7 @@ def _content(kind: Kind, words: Sequence[Word], context: Context) -> Iterator[Fi
         yield Finding("write_or_unknown", reason, opinion.category)
 
 
-def _shown(kind: Kind) -> str:
+def _shown(kind: WordKind) -> str:
     if kind.name == "literal":
         return " or ".join(sorted(kind.literals))
     if kind.name == "pattern":

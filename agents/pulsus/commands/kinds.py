@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from pulsus.commands.table import Kind
+from pulsus.commands.table import WordKind
 from pulsus.commands.words import Word
 
 _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
@@ -31,7 +31,7 @@ WILD_OK: Final = frozenset({"path", "text", "http_url"})
 """Kinds that any number of file names may fill (a URL's `?` stands for names that begin alike)."""
 
 
-def fits(word: Word, kind: Kind) -> bool:
+def fits(word: Word, kind: WordKind) -> bool:
     """Whether `word` is a `kind`. A wild word is only where file names may stand."""
     if word.wild:
         return kind.name in WILD_OK

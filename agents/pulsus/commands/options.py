@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from pulsus.commands.table import Kind, Node, Option
+from pulsus.commands.table import Node, Option, WordKind
 from pulsus.commands.words import Word
 from pulsus.record import dataclass
 
@@ -211,7 +211,7 @@ class Parser:
         return Unlisted(shown, f"not an option that {self.node.name} is known to read with")
 
 
-def allotted(kinds: Sequence[Kind], count: int) -> Iterator[int]:
+def allotted(kinds: Sequence[WordKind], count: int) -> Iterator[int]:
     """How many of `count` operands each kind takes, the first as many as the others leave."""
     owed = sum(kind.least for kind in kinds)
     for kind in kinds:

@@ -72,9 +72,11 @@ _STRUCTURE: Final = {
 _LINES: Final = frozenset({"program", "list", "pipeline", "compound_statement", "subshell"})
 """Those in which a line may end: in others, the shell begins another command there."""
 
+_NUMBER: Final = re.compile(r"(^|[ \t\n])\d+\Z")
+
 _OPERATORS: Final = frozenset({"<", ">", ">>", ">|", "&>", "&>>", "<&", ">&"})
 
-_JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]")
+_JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]|\n[ \t\\\n]*;")
 """The shell takes a `\\` and a line end away and reads on; the parser ends the word."""
 
 
@@ -186,7 +188,7 @@ class _Reading:
         """
         for one, other in pairwise(words):
             marked = other.type == "file_redirect" and self.text(other)[:1] in {"<", ">", "&"}
-            ends = marked and not self.text(one).isdigit()
+            ends = marked and _NUMBER.search(self.text(one)) is None
             between = self.source[one.end_byte : other.start_byte].replace(b"\\\n", b"")
             if not between and not ends:
                 joined = self.source[one.start_byte : other.end_byte].decode(errors="replace")

@@ -27,7 +27,7 @@ Takes = Literal["none", "value", "attached", "pair"]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class WordKind:
     """What a word has to be. `name` is a kind (`kinds.py`), a set of `literals` or a `pattern`."""
 
     name: str
@@ -47,7 +47,7 @@ class Option:
     """One option. `category` is what the command becomes with it (streams, asks, pages)."""
 
     takes: Takes = "none"
-    kind: Kind | None = None
+    kind: WordKind | None = None
     category: Category | None = None
 
 
@@ -55,7 +55,7 @@ class Option:
 class Form:
     """An allowed sequence of operands; with `when`, tried only if one of those options is given."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[WordKind, ...]
     when: frozenset[str] = frozenset()
     category: Category | None = None
     why: str = ""
@@ -248,7 +248,7 @@ _QUANTIFIED = re.compile(r"(?P<kind>.+?)(?P<many>[?*+])?", re.DOTALL)
 _MANY = {"": (1, 1), "?": (0, 1), "*": (0, MANY), "+": (1, MANY)}
 
 
-def kind_of(text: str, name: str) -> Kind:
+def kind_of(text: str, name: str) -> WordKind:
     """`path*`, `sql:postgres`, `=up|=down`, `/[0-9]+/?` and the like. Raises BadTable."""
     found = _QUANTIFIED.fullmatch(text)
     if found is None:
@@ -257,14 +257,14 @@ def kind_of(text: str, name: str) -> Kind:
     if kind.startswith("/"):
         if not kind.endswith("/") or len(kind) < 3:
             raise BadTable(f"{name}: pattern {text!r} does not end with a slash")
-        return Kind(
+        return WordKind(
             "pattern", kind[1:-1], pattern=_compiled(kind[1:-1], name), least=least, most=most
         )
     if kind.startswith("="):
         literals = frozenset(word.removeprefix("=") for word in kind.split("|"))
-        return Kind("literal", kind, literals=literals, least=least, most=most)
+        return WordKind("literal", kind, literals=literals, least=least, most=most)
     base, _, argument = kind.partition(":")
-    return Kind(base, argument, least=least, most=most)
+    return WordKind(base, argument, least=least, most=most)
 
 
 def _compiled(pattern: str, name: str) -> re.Pattern[str]:

@@ -54,7 +54,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CommandVerdict:
     """The answer for a whole command.
 
     `allow` is true only for a command that may run through the read tool as it stands. `risk` is

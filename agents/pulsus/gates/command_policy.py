@@ -14,7 +14,7 @@ from dataclasses import asdict
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
-from pulsus.commands import Verdict, classify
+from pulsus.commands import CommandVerdict, classify
 from pulsus.commands.peeled import peeled, program
 from pulsus.commands.places import is_disk
 from pulsus.commands.risk import calls_in_text, carried
@@ -51,7 +51,7 @@ class Ruling:
         return codes.get(self.decision)
 
 
-def may_read(verdict: Verdict, ruling: Ruling) -> bool:
+def may_read(verdict: CommandVerdict, ruling: Ruling) -> bool:
     """Whether the read tool may run it: a proven read, against which no pattern of the policy is.
 
     That it has several parts is no reason: each was proven.
@@ -64,7 +64,7 @@ class _Asked:
     """One command, as it is matched: `calls` are all it may run, `whole` its words if it is one
     plain call."""
 
-    verdict: Verdict
+    verdict: CommandVerdict
     script: Script | None
     calls: tuple[Sequence[Word], ...]
     whole: Sequence[Word] | None
@@ -74,14 +74,16 @@ class _Asked:
 class CommandPolicy:
     """The policy that the settings describe. `judge` gives the verdict on a command."""
 
-    def __init__(self, config: PolicyConfig, judge: Callable[[str], Verdict] = classify) -> None:
+    def __init__(
+        self, config: PolicyConfig, judge: Callable[[str], CommandVerdict] = classify
+    ) -> None:
         self.config, self.judge = config, judge
         text = json.dumps(asdict(config), sort_keys=True)
         self.version = f"policy-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         """Changes with every change of the patterns."""
 
     def evaluate(
-        self, command: str, target: str | None = None, verdict: Verdict | None = None
+        self, command: str, target: str | None = None, verdict: CommandVerdict | None = None
     ) -> Ruling:
         """What is done with `command` on `target`; `verdict` saves judging it again."""
         asked = self._asked(command, verdict or self.judge(command))
@@ -105,7 +107,7 @@ class CommandPolicy:
             if target is not None and fnmatchcase(target.lower(), name.lower()):
                 yield from patterns
 
-    def _asked(self, command: str, verdict: Verdict) -> _Asked:
+    def _asked(self, command: str, verdict: CommandVerdict) -> _Asked:
         try:
             script = read(command)
         except Unreadable:
