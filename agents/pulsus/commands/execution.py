@@ -65,7 +65,7 @@ Lookup = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Execution:
     """One process: `argv[0]` is an absolute path. Standard input is /dev/null, and there is no
     terminal: it is the first of a session of its own (setsid), which is ended with it.
 
@@ -89,7 +89,7 @@ def prepared(
     lookup: Lookup | None = None,
     seconds: float = SECONDS,
     most_bytes: int = MOST_BYTES,
-) -> Plan:
+) -> Execution:
     """How to run the command of `verdict`, with what of `environ` may be passed on.
 
     Raises CommandRefused where it is not allowed. Effect: looks whether a file is there.
@@ -108,7 +108,7 @@ def prepared(
         argv = (program, *(_plain_diff(words) if Path(program).name == "git" else words))
     kept = {name: value for name, value in environ.items() if _KEPT.fullmatch(name)}
     env = {**kept, **set_before, **_FIXED}
-    return Plan(argv, env, shell=program is None, seconds=seconds, most_bytes=most_bytes)
+    return Execution(argv, env, shell=program is None, seconds=seconds, most_bytes=most_bytes)
 
 
 def _alone(script: Script, lookup: Lookup) -> str | None:
