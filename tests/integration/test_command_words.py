@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -89,6 +90,101 @@ def test_every_allowed_case_has_the_words_that_bash_sees():
         if not (more or script.redirects or stage.assignments or begins):
             found.append((command, tuple(word.text for word in stage.words)))
     assert differing(found) == {}
+
+
+PIECES = (
+    *(
+        "{",
+        "}",
+        ",",
+        "a",
+        "b",
+        "1",
+        "'x'",
+        '"y z"',
+        "\\ ",
+        "\\'",
+        '\\"',
+        "'",
+        '"',
+        "\\\n",
+        " ",
+        "  ",
+    ),
+    *("\t", "-o", "=", "#", " #c", "\n", "\n#c\n", ";", " ; show ", "; show", " && show ", "2>&1"),
+    *(" 2>/dev/null", " >/dev/null", ">/dev/null", " 2>&1", "</dev/null", "{a,b}", "$", " $ ", "!"),
+    *(
+        " ! ",
+        "%",
+        "@",
+        "[a]",
+        "\\\\",
+        "\\n",
+        "'\\''",
+        "é",
+        "&>/dev/null",
+        " >&2",
+        "(",
+        ")",
+        "{ show ",
+    ),
+    *(
+        "; }",
+        "[ a = b ]",
+        "==",
+        "@",
+        "\\$",
+        '"\\$"',
+        '"\\a"',
+        '"a\\\nb"',
+        "'a\nb'",
+        "{1..3}",
+        "..",
+        "{}",
+    ),
+)
+SHOWING = """set -f
+show() { { printf '%s\\0' S "$@"; printf '\\1'; } >&9; }
+while IFS= read -r -d '' command <&8; do eval "$command" </dev/null; printf '\\2' >&9; done
+"""
+
+
+def called_by_bash(commands, folder):
+    """The words of every call of `show` in each command."""
+    (folder / "commands").write_bytes(b"".join(command.encode() + b"\0" for command in commands))
+    (folder / "show").write_text(SHOWING, encoding="utf-8")
+    run = "exec 8<commands 9>calls; . ./show"
+    subprocess.run(
+        [BASH, "--noprofile", "--norc", "-c", run],
+        cwd=folder,
+        env=CLEAN,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+    )
+    seen = (folder / "calls").read_bytes().decode().split("\2")[:-1]
+    return [[tuple(call.split("\0")[1:-1]) for call in each.split("\1")[:-1]] for each in seen]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_texts_are_refused_or_have_the_words_that_bash_sees(seed, tmp_path):
+    dice = random.Random(seed)
+    found = {}
+    for _ in range(15_000):
+        command = "show " + "".join(dice.choices(PIECES, k=dice.randint(1, 8)))
+        try:
+            script = read(command)
+        except Unreadable:
+            continue
+        calls = [tuple(word.text for word in stage.words) for stage in script.stages]
+        harmless = all(each.target.text in {"/dev/null", "1", "2"} for each in script.redirects)
+        if harmless and all(call[:1] == ("show",) for call in calls):
+            found[command] = [call[1:] for call in calls]
+    assert len(found) > 1_000
+    seen = called_by_bash(list(found), tmp_path)
+    assert len(seen) == len(found)
+    pairs = zip(found.items(), seen, strict=True)
+    assert {command: (ours, bash) for (command, ours), bash in pairs if ours != bash} == {}
 
 
 @pytest.mark.parametrize(

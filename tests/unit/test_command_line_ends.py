@@ -27,6 +27,8 @@ from pulsus.commands import classify
         "ls >/dev/null2>&1",
         "ls ;&>/dev/null",
         "ls ==\nrm x",
+        "ls == 2>&1",
+        "ls\n ; pwd",
         "ls &\\\n& rm x",
     ],
 )

@@ -76,7 +76,7 @@ _NUMBER: Final = re.compile(r"(^|[ \t\n])\d+\Z")
 
 _OPERATORS: Final = frozenset({"<", ">", ">>", ">|", "&>", "&>>", "<&", ">&"})
 
-_JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]|\n[ \t\\\n]*;")
+_JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]|\n[ \t\\\n]*[;&|]")
 """The shell takes a `\\` and a line end away and reads on; the parser ends the word."""
 
 
