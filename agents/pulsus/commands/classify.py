@@ -15,7 +15,8 @@ from pulsus.commands.characters import hidden
 from pulsus.commands.context import Context
 from pulsus.commands.dashes import readings
 from pulsus.commands.devices import devices_in
-from pulsus.commands.judge import judge, refusal
+from pulsus.commands.judge import judge
+from pulsus.commands.refusals import refusal
 from pulsus.commands.rewrite import rewritten
 from pulsus.commands.risk import MOST, risk_of
 from pulsus.commands.script import Redirect, Script, Stage, read

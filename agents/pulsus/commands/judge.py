@@ -12,8 +12,9 @@ from pulsus.commands.content import inspector
 from pulsus.commands.context import DEEPEST, Context
 from pulsus.commands.kinds import NAMES, WILD_OK, fits
 from pulsus.commands.options import Given, Parsed, Parser, Unlisted, allotted
+from pulsus.commands.refusals import BLOCKS, blocked, refusal
 from pulsus.commands.table import MANY, Form, Node, Option, WordKind
-from pulsus.commands.verdict import Category, Finding, Phase, Reason
+from pulsus.commands.verdict import Finding, Phase, Reason
 from pulsus.commands.words import ANYTHING, Word
 
 TRUSTED: Final = frozenset(
@@ -46,16 +47,6 @@ def judge(words: Sequence[Word], context: Context) -> Iterator[Finding]:
     yield from _node(known, words[1:], {}, context)
 
 
-def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> Finding:
-    """A finding that is no read."""
-    return Finding("write_or_unknown", Reason(phase, word, rule, instead))
-
-
-def _blocked(category: Category, word: str, rule: str, instead: str = "") -> Finding:
-    reason = Reason("non_interactive", word, rule, instead)
-    return Finding("write_or_unknown", reason, category)
-
-
 def _folders() -> str:
     return ", ".join(sorted(TRUSTED))
 
@@ -64,7 +55,9 @@ def _node(
     node: Node, words: Sequence[Word], above: Mapping[str, Option], context: Context
 ) -> Iterator[Finding]:
     if node.category is not None:
-        yield from _ends(node.category, node.name, f"{node.name} {_BLOCKS[node.category]}", context)
+        yield from blocked(
+            node.category, node.name, f"{node.name} {BLOCKS[node.category]}", context
+        )
     if node.never:
         yield refusal("write", node.name, node.never)
         yield from _asked(node, words, above, context)
@@ -114,26 +107,11 @@ def _reads(node: Node) -> Finding:
     )
 
 
-_BLOCKS: Final[Mapping[Category, str]] = {
-    "tty_flag": "asks for a terminal",
-    "pager": "waits for keys",
-    "unbounded_stream": "does not end by itself",
-    "interactive_repl": "opens a prompt",
-}
-
-
-def _ends(category: Category, word: str, rule: str, context: Context) -> Iterator[Finding]:
-    if category == "unbounded_stream" and context.bounded:
-        return
-    instead = "timeout N before it would end it" if category == "unbounded_stream" else ""
-    yield _blocked(category, word, rule, instead)
-
-
 def _categories(node: Node, given: Sequence[Given], context: Context) -> Iterator[Finding]:
     for one in given:
         if one.option.category is not None and not _answered(one):
-            rule = f"{node.name} {_BLOCKS[one.option.category]} with it"
-            yield from _ends(one.option.category, one.name, rule, context)
+            rule = f"{node.name} {BLOCKS[one.option.category]} with it"
+            yield from blocked(one.option.category, one.name, rule, context)
 
 
 def _answered(one: Given) -> bool:
@@ -169,7 +147,7 @@ def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
         if need.category is None:
             yield refusal("allow", word, need.why)
         else:
-            yield from _ends(need.category, word, need.why, context)
+            yield from blocked(need.category, word, need.why, context)
 
 
 def _subcommand(node: Node, parsed: Parsed, parser: Parser, context: Context) -> Iterator[Finding]:
@@ -228,7 +206,7 @@ def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[
         rule = "it stands for any number of words here"
         yield refusal("allow", next(w.text for w in plain if w.wild), rule)
     if form.category is not None:
-        yield from _ends(form.category, node.name, form.why or _BLOCKS[form.category], context)
+        yield from blocked(form.category, node.name, form.why or BLOCKS[form.category], context)
 
 
 def _takes_any(form: Form) -> bool:

@@ -1,0 +1,31 @@
+"""Findings that are no read, as every part of the gate makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from pulsus.commands.context import Context
+from pulsus.commands.verdict import Category, Finding, Phase, Reason
+
+BLOCKS: Final[Mapping[Category, str]] = {
+    "tty_flag": "asks for a terminal",
+    "pager": "waits for keys",
+    "unbounded_stream": "does not end by itself",
+    "interactive_repl": "opens a prompt",
+}
+"""What a program does that nobody is there for."""
+
+
+def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> Finding:
+    """A finding that is no read."""
+    return Finding("write_or_unknown", Reason(phase, word, rule, instead))
+
+
+def blocked(category: Category, word: str, rule: str, context: Context) -> Iterator[Finding]:
+    """What blocks a command; nothing where it only does not end and something outside ends it."""
+    if category == "unbounded_stream" and context.bounded:
+        return
+    instead = "timeout N before it would end it" if category == "unbounded_stream" else ""
+    reason = Reason("non_interactive", word, rule, instead)
+    yield Finding("write_or_unknown", reason, category)
