@@ -37,7 +37,7 @@ GUARDS = {
     "values": (judge, "_values", nothing, "find . -exec rm {} \\;"),
     "needs": (judge, "_needs", nothing, "ping example.org"),
     "operands": (judge, "_operands", nothing, "uniq in out"),
-    "streams": (judge, "_ends", nothing, "tail -f log"),
+    "streams": (judge, "blocked", nothing, "tail -f log"),
 }
 
 
