@@ -12,6 +12,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Final
 
 from pulsus.commands.peeled import program
@@ -29,11 +30,21 @@ _SYSTEM: Final = {
 
 def has(pattern: str, words: Sequence[Word]) -> bool:
     """Whether the call has the words of `pattern`, in this order."""
-    wanted = pattern.split()
-    if not wanted or not fnmatchcase(program(words).lower(), wanted[0].lower()):
+    wanted = _split(pattern)
+    if not wanted or not _fits(wanted[0].lower(), program(words).lower()):
         return False
     rest = iter(words[1:])
     return all(any(_is(one, word.text) for word in rest) for one in wanted[1:])
+
+
+@lru_cache(maxsize=1024)
+def _split(pattern: str) -> tuple[str, ...]:
+    return tuple(pattern.split())
+
+
+@lru_cache(maxsize=4096)
+def _fits(pattern: str, name: str) -> bool:
+    return fnmatchcase(name, pattern)
 
 
 def is_whole(pattern: str, words: Sequence[Word]) -> bool:
