@@ -37,6 +37,17 @@ def has(pattern: str, words: Sequence[Word]) -> bool:
     return all(any(_is(one, word.text) for word in rest) for one in wanted[1:])
 
 
+@lru_cache(maxsize=4096)
+def about(patterns: tuple[str, ...], programs: frozenset[str]) -> tuple[str, ...]:
+    """Those of `patterns` that may be about calls of these programs: the others fit none."""
+    return tuple(
+        pattern
+        for pattern in patterns
+        if pattern.startswith("@")
+        or any(_fits(word.lower(), name) for word in _split(pattern)[:1] for name in programs)
+    )
+
+
 @lru_cache(maxsize=1024)
 def _split(pattern: str) -> tuple[str, ...]:
     return tuple(pattern.split())

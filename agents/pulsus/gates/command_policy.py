@@ -21,7 +21,7 @@ from pulsus.commands.risk import calls_in_text, carried
 from pulsus.commands.script import Script, read
 from pulsus.commands.words import Unreadable, Word
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_patterns import has, is_whole
+from pulsus.gates.command_patterns import about, has, is_whole
 from pulsus.record import dataclass
 
 Decision = Literal["allow", "require_approval", "block"]
@@ -87,10 +87,11 @@ class CommandPolicy:
     ) -> Ruling:
         """What is done with `command` on `target`; `verdict` saves judging it again."""
         asked = self._asked(command, verdict or self.judge(command))
-        for pattern in self._patterns("block", target):
+        programs = frozenset(program(call).lower() for call in asked.calls if call)
+        for pattern in about(tuple(self._patterns("block", target)), programs):
             if _against(pattern, asked):
                 return Ruling("block", pattern, self.version)
-        for pattern in self._patterns("require_approval", target):
+        for pattern in about(tuple(self._patterns("require_approval", target)), programs):
             if _against(pattern, asked):
                 return Ruling("require_approval", pattern, self.version)
         if asked.script is None or asked.script.compound:
