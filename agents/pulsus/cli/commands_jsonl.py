@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
@@ -25,9 +26,15 @@ class _BadRow(ValueError):
 
 def answer(session: Session, rows: BinaryIO, target: str | None, *, explain: bool) -> None:
     """Print what is said of every row of `rows`. A bad row gets an answer too."""
-    for number, line in enumerate(_lines(rows), 1):
-        if line.strip():
-            output.result(commands_json.line(_answer(session, line, number, target, explain)))
+    # Verdicts hold no cycles: looking for some after every 700 objects took a tenth of the time.
+    before = gc.get_threshold()
+    gc.set_threshold(100_000)
+    try:
+        for number, line in enumerate(_lines(rows), 1):
+            if line.strip():
+                output.result(commands_json.line(_answer(session, line, number, target, explain)))
+    finally:
+        gc.set_threshold(*before)
 
 
 def _lines(rows: BinaryIO) -> Iterator[bytes]:
