@@ -7,7 +7,6 @@ and further stages.
 import re
 import shlex
 
-import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -218,14 +217,11 @@ def test_clusters_and_order_of_options_change_nothing(found, data):
     assert verdict(other).allow == verdict(shlex.join(words)).allow, other
 
 
-@pytest.mark.parametrize("dash", ["\u2013", "\u2212", "\uff0d", "\u2010"])
-def test_no_other_dash_is_taken_for_an_operand(dash):
-    for command, words in plain():
-        if (
-            verdict(command).allow
-            and words[1:2]
-            and words[1].startswith("-")
-            and not _text(words[0])
-        ):
-            other = [words[0], dash + words[1][1:], *words[2:]]
-            assert not verdict(shlex.join(other)).allow, other
+@FEW
+@given(PLAIN, st.sampled_from("\u2013\u2212\uff0d\u2010"))
+def test_what_only_looks_like_a_dash_makes_no_read(found, dash):
+    _, words = found
+    assume(not verdict(shlex.join(words)).allow)
+    assume(any(word.startswith("-") for word in words[1:]))
+    other = [dash + word[1:] if word.startswith("-") else word for word in words]
+    assert not verdict(shlex.join(other)).allow, other
