@@ -99,6 +99,8 @@ def _query(
         _no_write_words(statement.tokens, dialect)
     if dialect == "duckdb":
         _no_addresses(statement.tokens)
+    if dialect == "sqlite":
+        _no_bare_pragmas(statement.tokens)
     if dialect == "clickhouse" and _counts_on(statement.tokens):
         endless.append(Endless(statement.shown, "it counts on without a limit"))
     endless += check_calls(statement.tokens, dialect, writes=writes)
@@ -116,6 +118,14 @@ def _no_write_words(tokens: Sequence[Token], dialect: str) -> None:
         if at + 1 < len(tokens) and tokens[at + 1].text == "(" and dialect == "mysql":
             continue  # INSERT(), TRUNCATE(): functions there, judged as such
         raise Unclear(token.text, "a word of statements that write")
+
+
+def _no_bare_pragmas(tokens: Sequence[Token]) -> None:
+    """`FROM pragma_optimize` is a call, even without parentheses."""
+    for token, behind in zip(tokens, (*tokens[1:], None), strict=True):
+        bare = behind is None or behind.text != "("
+        if bare and token.text.lower() == "pragma_optimize":
+            raise Unclear(token.text, "a pragma that writes")
 
 
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9+.-]+://")
