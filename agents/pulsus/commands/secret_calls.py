@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from pulsus.commands.peeled import program
@@ -27,8 +27,12 @@ def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
 
 @lru_cache(maxsize=1024)
 def _called(name: str) -> tuple[list[str], ...]:
-    calls = (call.split() for call in rules()["calls"])
-    return tuple(wanted for wanted in calls if fnmatchcase(name, wanted[0]))
+    return tuple(wanted for wanted in _calls() if fnmatchcase(name, wanted[0]))
+
+
+@cache
+def _calls() -> tuple[list[str], ...]:
+    return tuple(call.split() for call in rules()["calls"])
 
 
 def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
@@ -38,7 +42,7 @@ def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
         return False
     rest = [one for one in wanted if one not in options]
     for before, text in pairwise(["", *texts]):
-        if rest and fnmatchcase(text, rest[0]):
+        if rest and fnmatchcase(text.lower(), rest[0].lower()):
             rest = rest[1:]
         elif rest and text[:1] != "-" and before[:1] != "-":
             return False

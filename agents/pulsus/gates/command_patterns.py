@@ -40,12 +40,31 @@ def has(pattern: str, words: Sequence[Word]) -> bool:
 @lru_cache(maxsize=4096)
 def about(patterns: tuple[str, ...], programs: frozenset[str]) -> tuple[str, ...]:
     """Those of `patterns` that may be about calls of these programs: the others fit none."""
-    return tuple(
-        pattern
-        for pattern in patterns
-        if pattern.startswith("@")
-        or any(_fits(word.lower(), name) for word in _split(pattern)[:1] for name in programs)
-    )
+    by_name, others = _sorted_by_program(patterns)
+    places = {place for name in programs for place in by_name.get(name, ())}
+    places |= {at for at, word in others if not word or any(_fits(word, one) for one in programs)}
+    return tuple(patterns[place] for place in sorted(places))
+
+
+@lru_cache(maxsize=64)
+def _sorted_by_program(
+    patterns: tuple[str, ...],
+) -> tuple[Mapping[str, Sequence[int]], Sequence[tuple[int, str]]]:
+    """Places of patterns by the plain name they begin with; the others with their first word.
+
+    That of a pattern about every command (`@read`) is empty.
+    """
+    by_name: dict[str, list[int]] = {}
+    others = []
+    for place, pattern in enumerate(patterns):
+        first = "".join(_split(pattern)[:1]).lower()
+        if pattern.startswith("@"):
+            others.append((place, ""))
+        elif set(first) & set("*?["):
+            others.append((place, first))
+        elif first:
+            by_name.setdefault(first, []).append(place)
+    return by_name, others
 
 
 @lru_cache(maxsize=1024)
