@@ -25,6 +25,9 @@ SECRET = [
     *(".bash_history", ".psql_history", "a.pem", "b.key", "c.p12", "d.pfx", "e.jks", "f.keytab"),
     *("g.kdbx", "terraform.tfstate", "x.tfstate.backup", "prod.tfvars", "kubeconfig", "ai.enc"),
     *("credentials.json", "secrets.yaml", "service-account-1.json", "wp-config.php", "known_hosts"),
+    *("/var/backups/shadow.bak", "/etc/ldap.secret", "/etc/sssd/sssd.conf", "/etc/samba/smbpasswd"),
+    *("/var/lib/cloud/instance/user-data.txt", "~/.codex/auth.json", "agent.psk", ".vault_pass"),
+    *("/registry/secrets/default/db", "/api/v1/secrets?limit=5", ".htdigest", "rootkey.csv"),
     *("rootfs/etc/shadow", "/mnt/disk/etc/shadow", "/proc/1/root/etc/shadow", "/ETC/Shadow"),
 ]
 OPEN = [
@@ -191,6 +194,11 @@ def test_a_key_for_a_program_on_another_machine_is_no_key_of_ours():
     [
         "getent shadow",
         "kubectl get secret db -o yaml",
+        "kubectl get SECRET db -o yaml",
+        "kubectl get --raw '/api/v1/namespaces/shop/secrets?limit=5'",
+        "printenv DB_PASSWORD",
+        "terraform output -json",
+        "aws lambda get-function --function-name f",
         "kubectl -n prod get secrets -oyaml",
         "kubectl config view --raw",
         "vault kv get secret/a",
