@@ -243,10 +243,20 @@ def _wrapped(
     if kind.argument == "fed":
         words = (*words, ANYTHING)
     if kind.argument == ";":
-        words = tuple(_FOUND if word.text == "{}" else word for word in words)
+        words = tuple(map(_found, words))
     bounded = context.bounded or node.bounds
     inner = replace(context, depth=context.depth + 1, bounded=bounded)
     yield from judge(words, inner)
+
+
+def _found(word: Word) -> Word:
+    """`word` once find has put a path in the place of each `{}`."""
+    before, braces, behind = word.text.partition("{}")
+    if word.text == "{}":
+        return _FOUND
+    if not braces or word.wild:
+        return word
+    return Word(word.text, True, before or "./", behind.rpartition("{}")[2])
 
 
 def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:

@@ -27,14 +27,14 @@ _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
     }.items()
 }
 
-WILD_OK: Final = frozenset({"path", "text", "http_url"})
+WILD_OK: Final = frozenset({"path", "file", "text", "http_url"})
 """Kinds that any number of file names may fill (a URL's `?` stands for names that begin alike)."""
 
 
 def fits(word: Word, kind: WordKind) -> bool:
     """Whether `word` is a `kind`. A wild word is only where file names may stand."""
     if word.wild:
-        return kind.name in WILD_OK
+        return kind.name in WILD_OK and (kind.name != "file" or word.head[:1] != "+")
     if kind.name == "literal":
         return word.text in kind.literals
     if kind.pattern is not None:
@@ -53,9 +53,15 @@ def _nonempty(text: str) -> bool:
     return bool(text)
 
 
+def _unsigned(text: str) -> bool:
+    """No option that begins with `+` (`tail +1f`, `lsof +r1`)."""
+    return not text.startswith("+")
+
+
 _CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
     "text": _any,
     "path": _any,
+    "file": _unsigned,
     "word": _nonempty,
 }
 

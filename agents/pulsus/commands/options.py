@@ -94,6 +94,8 @@ class Parser:
             return self._taken(start, exact, None, words, at)
         if self.node.plus and start[:1] == "+" and start in self.known:
             return self._taken(start, self.known[start], None, words, at)
+        if self.node.plus and start[:1] == "+" and start[:2] in self.known and not word.wild:
+            return self._cluster(words, at)
         if start[:1] != "-" or start == "-":
             return 0
         if self.node.numeric and start[1:].isdigit() and not word.wild:
@@ -125,6 +127,12 @@ class Parser:
         pattern = re.compile(".*".join(map(re.escape, between)), re.DOTALL)
         return any(map(pattern.fullmatch, (*self.known, *self.node.refused)))
 
+    def _harms(self, text: str) -> bool:
+        """Whether an option of this name may do harm, or runs what follows."""
+        option = self.known.get(text)
+        runs = option is not None and option.kind is not None and option.kind.name == "command"
+        return runs or text in self.node.refused
+
     def _long(self, words: Sequence[Word], at: int) -> int:
         word = words[at]
         name, equals, value = word.text.partition("=")
@@ -153,7 +161,7 @@ class Parser:
         word = words[at]
         text = word.text
         for place in range(1, len(text)):
-            name = f"-{text[place]}"
+            name = text[0] + text[place]
             option = self.known.get(name)
             if option is None or (word.wild and place >= len(word.head)):
                 raise self._unlisted(name if len(text) == 2 else f"{name} in {text}", name)
@@ -186,6 +194,10 @@ class Parser:
             raise Unlisted(name, "the value it takes is missing")
         if words[at + 1].wild:
             self._wild(words[at + 1], value=True)
+        if self.node.closed and self._harms(words[at + 1].text):
+            raise Unlisted(
+                words[at + 1].text, f"behind {name}, not every {self.node.name} skips it"
+            )
         self.given.append(Given(name, option, (words[at + 1],)))
         return 2
 
