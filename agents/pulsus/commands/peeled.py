@@ -84,11 +84,19 @@ def wrappers(words: Sequence[Word]) -> list[str]:
     return found
 
 
+def _ends_in_one(text: str, values: frozenset[str]) -> bool:
+    """Whether `text` is a cluster such as `-Eu`: its last letter alone takes a value."""
+    if text[:1] != "-" or not text[1:].isalpha():
+        return False
+    taking = [at for at, letter in enumerate(text[1:], 1) if f"-{letter}" in values]
+    return taking[:1] == [len(text) - 1]
+
+
 def _within(words: Sequence[Word], wrapper: _Wrapper) -> Sequence[Word]:
     at, operands = 0, wrapper.operands
     while at < len(words):
         text = words[at].text
-        if text in wrapper.values:
+        if text in wrapper.values or _ends_in_one(text, wrapper.values):
             at += 2
         elif text[:1] == "-" or ("=" in text and text.partition("=")[0].isidentifier()):
             at += 1

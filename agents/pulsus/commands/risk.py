@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -25,7 +26,16 @@ _MEDIUM: Final = 2
 
 MOST: Final = 100
 """Programs in one command that are judged: what an answer takes is bounded."""
+_LONGEST: Final = 100
+"""Words of a carried call that are looked at: what an answer takes is bounded."""
+
+_SPLITS: Final = re.compile(r"\A(?:-[a-zA-Z]*S|--split-string=?)")
+"""The option of env whose value is a command."""
+
 _HARMLESS: Final = {"unbounded_stream", "pager"}
+LEADS: Final = {"if", "then", "elif", "else", "while", "until", "do", "!", "time", "<"}
+"""Words of the shell before a program's name."""
+
 _WRITES: Final = {">", ">>", "&>", "&>>", ">|", "<>"}
 
 
@@ -61,7 +71,7 @@ def calls_in_text(command: str) -> Iterator[Sequence[Word]]:
     """The words of each program call in a text, roughly: it may be one that cannot be read."""
     bare = re.sub(r"[\"'\\]", "", command)
     for part in re.split(r"\$\(|[;&|\n`(){}]+", bare):
-        words = tuple(map(Word, part.split()))
+        words = tuple(map(Word, dropwhile(LEADS.__contains__, part.split())))
         if words:
             yield words
 
@@ -88,9 +98,25 @@ def carried(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     run: all that its words may be the beginning of."""
     inner = peeled(words)
     yield inner
-    if program(inner).lower() in _rules()["carriers"].split():
-        tokens = tuple(Word(token) for word in inner[1:] for token in word.text.split())
-        yield from (tokens[at:] for at in range(len(tokens)))
+    tokens = _tokens(_carried(words, inner))
+    yield from (tokens[at : at + _LONGEST] for at in range(len(tokens)))
+
+
+def _carried(words: Sequence[Word], inner: Sequence[Word]) -> Sequence[Word]:
+    name = program(inner).lower()
+    if name in _rules()["carriers"].split():
+        return inner[1:]
+    behind = next((str(v) for k, v in _rules()["behind"].items() if name in k.split()), "")
+    places = [at for at, word in enumerate(inner) if word.text in behind.split()]
+    if places:
+        return inner[places[0] + 1 :]
+    splits = any(_SPLITS.match(word.text) for word in words) and "env" in wrappers(words)
+    return words[1:] if splits else ()
+
+
+def _tokens(words: Sequence[Word]) -> Sequence[Word]:
+    texts = (_SPLITS.sub("", word.text).split() for word in words)
+    return tuple(Word(token) for text in texts for token in text)
 
 
 def _stakes(words: Sequence[Word]) -> Iterator[Stake]:

@@ -125,8 +125,11 @@ class PolicyConfig(Section):
     block: tuple[str, ...] = (
         *("@secret", "@disk", "@shell-from-network", "shutdown", "reboot", "poweroff", "halt"),
         *("init 0", "init 6", "telinit 0", "telinit 6", "systemctl poweroff", "systemctl reboot"),
-        *("systemctl halt", "systemctl kexec", "systemctl emergency", "mkfs*", "wipefs", "shred"),
-        *("dd of=/dev/*", "rm <system>", "mv <system>", "chmod <system>", "chown <system>"),
+        *("systemctl halt", "systemctl kexec", "systemctl emergency", "systemctl rescue"),
+        *("systemctl soft-reboot", "systemctl reboot.target", "systemctl poweroff.target"),
+        *("loginctl reboot", "loginctl poweroff", "loginctl halt", "kexec", "mkfs*", "mke2fs"),
+        *("wipefs", "shred", "dd of=/dev/*", "rm <system>", "mv <system>", "chmod <system>"),
+        *("chown <system>", "find / -delete"),
     )
     target_allow: dict[str, tuple[str, ...]] = field(default_factory=dict)
     target_require_approval: dict[str, tuple[str, ...]] = field(default_factory=dict)

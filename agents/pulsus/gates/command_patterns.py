@@ -24,7 +24,7 @@ MORE: Final = "**"
 _SYSTEM: Final = {
     *("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root"),
     *("/run", "/sbin", "/srv", "/sys", "/usr", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/local"),
-    *("/var", "/var/lib", "/var/log", "~"),
+    *("/var", "/var/lib", "/var/log", "~", "$HOME"),
 }
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fnmatch import fnmatchcase
+from itertools import dropwhile
 from typing import Final, Literal
 
 from pulsus.commands import CommandVerdict, classify
@@ -22,6 +23,7 @@ from pulsus.commands.script import Script, read
 from pulsus.commands.words import Unreadable, Word
 from pulsus.config.settings import PolicyConfig
 from pulsus.gates.command_patterns import about, has, is_whole
+from pulsus.gates.fetched_code import runs_what_it_fetches
 from pulsus.record import dataclass
 
 Decision = Literal["allow", "require_approval", "block"]
@@ -31,8 +33,6 @@ UNKNOWN: Final = "unknown"
 """Rules of a policy beside its patterns: more than one program, and none of the patterns."""
 
 _SUDO: Final = re.compile(r"\s*sudo\s+(?:-n\s+)?(?=[\w/])")
-_SHELLS: Final = {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "python3", "perl"}
-_FETCHERS: Final = {"curl", "wget", "fetch", "aria2c", "http", "nc", "ncat"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class _Asked:
     """One command, as it is matched: `calls` are all it may run, `whole` its words if it is one
     plain call."""
 
+    command: str
     verdict: CommandVerdict
     script: Script | None
     calls: tuple[Sequence[Word], ...]
@@ -113,13 +114,13 @@ class CommandPolicy:
             script = read(command)
         except Unreadable:
             calls = (c for words in calls_in_text(command) for c in carried(words))
-            return _Asked(verdict, None, tuple(calls), None, reads=False)
+            return _Asked(command, verdict, None, tuple(calls), None, reads=False)
         # What is a proven read carries nothing: `find / -name reboot` only looks for one.
         inside = (lambda words: (peeled(words),)) if verdict.allow else carried
         found = tuple(call for stage in script.stages for call in inside(stage.words))
         bare = _SUDO.sub("", command, count=1) if not script.compound else command
         reads = verdict.allow or (bare != command and self.judge(bare).allow)
-        return _Asked(verdict, script, found, _plain(script), reads)
+        return _Asked(command, verdict, script, found, _plain(script), reads)
 
 
 def _plain(script: Script) -> Sequence[Word] | None:
@@ -127,7 +128,13 @@ def _plain(script: Script) -> Sequence[Word] | None:
     only = script.stages[0]
     if script.compound or script.redirects or only.assignments or not only.words:
         return None
-    return peeled(only.words) if program(only.words) == "sudo" else only.words
+    return _behind_sudo(only.words) if program(only.words) == "sudo" else only.words
+
+
+def _behind_sudo(words: Sequence[Word]) -> Sequence[Word] | None:
+    """What sudo runs as root with nothing else changed: no variables, user or folder of its own."""
+    words = tuple(dropwhile(lambda word: word.text in {"-n", "-H", "--"}, words[1:]))
+    return words if words and words[0].text[:1] != "-" and "=" not in words[0].text else None
 
 
 def _against(pattern: str, asked: _Asked) -> bool:
@@ -142,6 +149,18 @@ def _for(pattern: str, asked: _Asked) -> bool:
     return asked.whole is not None and is_whole(pattern, asked.whole)
 
 
+def _writes_disk(call: Sequence[Word]) -> bool:
+    match program(call).lower():
+        case "tee":
+            return any(is_disk(word.text) for word in call[1:])
+        case "cp" | "mv" | "install":
+            return is_disk(call[-1].text)
+        case "dd":
+            return any(is_disk(w.text[3:]) for w in call[1:] if w.text.startswith("of="))
+        case _:
+            return False
+
+
 def _named(pattern: str, asked: _Asked) -> bool:
     """`@read`, `@secret`, `@disk` and `@shell-from-network`. Another name is never so."""
     match pattern:
@@ -150,16 +169,10 @@ def _named(pattern: str, asked: _Asked) -> bool:
         case "@secret":
             return asked.verdict.sensitive
         case "@disk":
-            return asked.script is not None and any(
-                ">" in one.operator and is_disk(one.target.text) for one in asked.script.redirects
-            )
+            redirects = asked.script.redirects if asked.script else ()
+            opened = any(">" in one.operator and is_disk(one.target.text) for one in redirects)
+            return opened or any(map(_writes_disk, asked.calls))
         case "@shell-from-network":
-            return _shell_from_network(asked)
+            return runs_what_it_fetches(asked.script, asked.command)
         case _:
             return False
-
-
-def _shell_from_network(asked: _Asked) -> bool:
-    names = [program(peeled(stage.words)) for stage in asked.script.stages] if asked.script else []
-    first = next((at for at, name in enumerate(names) if name in _FETCHERS), len(names))
-    return any(name in _SHELLS for name in names[first + 1 :])
