@@ -34,6 +34,13 @@ OFFERED = [
     ("journalctl -u x | less", "journalctl -u x | cat"),
     ("watch df -h", "df -h"),
     ("watch -n 1 'df -h'", "df -h"),
+    ("watch -dn 2 df -h", "df -h"),
+    ("watch -s shots df -h", "df -h"),
+    ("less -N -S f", "cat f"),
+    ("ps aux | less -R", "ps aux | cat"),
+    ("htop -u root", "top -b -n 1 -u root"),
+    ("lsof -r", "lsof"),
+    ("kubectl logs web -c app -f", "kubectl logs --tail=200 --since=10m web -c app"),
 ]
 
 
@@ -50,6 +57,13 @@ def test_what_follows_is_offered_as_what_ends(command, offered):
     [
         "df -h",
         "rm f",
+        "less -b 5 f",
+        "less -T tags f",
+        "btop -p 1",
+        "lsof -r 5",
+        "ss -E",
+        "dmesg -W",
+        "kubectl get pods --watch-only",
         "tail -f /etc/shadow",
         "sudo tail -f f",
         "tail -f f > out",

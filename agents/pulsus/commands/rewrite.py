@@ -24,6 +24,9 @@ from pulsus.commands.words import Unreadable, Word
 from pulsus.record import dataclass
 
 _FILE: Final = Path(__file__).parent / "rules" / "rewrite.yaml"
+_WATCHES: Final = re.compile(r"-[a-zA-Z]*[nqs]|--interval|--equexit|--shotsdir")
+"""Options of watch that take the next word."""
+
 _DROPPED: Final = {"unbounded_stream", "tty_flag"}
 
 
@@ -89,18 +92,27 @@ def _edits(words: Sequence[Word], context: Context) -> Iterator[_Edit]:
     instead = _instead(inner[0].text)
     if inner[0].text == "watch":
         yield from _once(inner, start)
-    elif instead and not any(word.text[:1] == "+" for word in inner):
-        yield _Edit(start, 1, tuple(map(Word, instead.split())), instead)
+    elif instead:
+        yield from _exchanged(inner, start, instead)
     else:
         with suppress(Unlisted):
             yield from _walk(inner, start, context)
+
+
+def _exchanged(words: Sequence[Word], start: int, how: Mapping[str, str]) -> Iterator[_Edit]:
+    """Another program for the same operands, if each option can be kept or left out."""
+    options = [at for at, word in enumerate(words) if at and word.text[:1] in {"-", "+"}]
+    known = [at for at in options if not re.fullmatch(how.get("keeps", "--"), words[at].text)]
+    if all(re.fullmatch(how.get("without", "(?!)"), words[at].text) for at in known):
+        yield _Edit(start, 1, tuple(map(Word, how["with"].split())), how["with"])
+        yield from (_Edit(start + at, 1, (), "") for at in known)
 
 
 def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
     """What watch repeats, once: its words, or the one word that holds them."""
     at = 1
     while at < len(words) and words[at].text[:1] == "-":
-        at += 2 if words[at].text in {"-n", "--interval", "-q", "--equexit"} else 1
+        at += 2 if _WATCHES.fullmatch(words[at].text) else 1
     if at == len(words) - 1 and " " in words[at].text:
         whole = words[at].text
         with suppress(Unreadable):
@@ -135,6 +147,8 @@ def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Ed
         found = parser.given[before:]
         dropped = [one for one in found if one.option.category in _DROPPED]
         if dropped and len(dropped) == len(found):
+            if _may_be_its_value(dropped, words[at + 1 : at + 2]) or _only_news(dropped, parser):
+                return
             yield from (_Edit(start + at + i, 1, (), "") for i in range(used))
         elif dropped:
             text = words[at].text
@@ -144,6 +158,18 @@ def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Ed
         if not used and parser.stop:
             return
         at += used or 1
+
+
+def _may_be_its_value(dropped: Sequence[Given], behind: Sequence[Word]) -> bool:
+    """Whether a number follows an option with a value that may be missing: `lsof -r 5`."""
+    number = bool(behind) and re.fullmatch(r"[\d.]+", behind[0].text) is not None
+    return number and any(one.option.takes == "attached" and not one.values for one in dropped)
+
+
+def _only_news(dropped: Sequence[Given], parser: Parser) -> bool:
+    """Whether it asks for what is still to come alone: without, it would ask something else."""
+    names = _rules()["news"].get(parser.node.name.partition(" ")[0], "").split()
+    return any(one.name in names for one in dropped)
 
 
 def _cluster(text: str, letters: set[str], found: Sequence[Given]) -> str:
@@ -159,15 +185,18 @@ def _added(level: Level, kept: Sequence[Given], at: int, *, followed: bool) -> I
         yield _Edit(at, 0, tuple(map(Word, shlex.split(told))), told)
     says = set(_rules()["limiting"].split())
     if name.partition(" ")[0] in _rules()["namespaced"].split():
-        says.discard("-n")
+        says -= {"-n", "-c"}
     if not limit or not followed or names & says:
         return
     if not any(level.node.numeric and re.fullmatch(r"-\d+", word.text) for word in level.words):
         yield _Edit(at, 0, tuple(map(Word, shlex.split(limit))), limit)
 
 
-def _instead(name: str) -> str | None:
-    return next((str(v) for k, v in _rules()["instead"].items() if name in k.split()), None)
+def _instead(name: str) -> Mapping[str, str] | None:
+    found: Iterator[Mapping[str, str]] = (
+        v for k, v in _rules()["instead"].items() if name in k.split()
+    )
+    return next(found, None)
 
 
 @cache
