@@ -296,3 +296,11 @@ def test_the_gate_is_used_without_the_rest_of_pulsus():
 
 def test_the_folder_of_the_shipped_tables_holds_nothing_else():
     assert {file.suffix for file in SHIPPED.iterdir()} == {".yaml"}
+
+
+def test_a_table_that_is_not_read_for_its_ending_is_a_finding(tmp_path):
+    folder = make(tmp_path / "project", "tables", warm=False)
+    (folder / "config/commands/zed.yml").write_text("program: zed\n", encoding="utf-8")
+    done = pulsus_here(folder, "commands", "check")
+    assert done.code == 3
+    assert "call it zed.yaml" in done.out

@@ -43,6 +43,7 @@ def check(session: Session, files: tuple[Path, ...]) -> None:
 
     checked = [file.resolve() for file in files] or _used(session.app.commands)
     found = [problem for file in checked for problem in _problems(session, file)]
+    found += [] if files else _unread(session.app.commands)
     refusal = _refused(len(found)) if found else None
     rows = [
         {
@@ -72,6 +73,20 @@ def check(session: Session, files: tuple[Path, ...]) -> None:
 def _used(context: Context) -> list[Path]:
     found = (context.tables.path(name) for name in context.tables.names())
     return [file for file in found if file is not None]
+
+
+def _unread(context: Context) -> list[Problem]:
+    """Files beside tables that somebody took for one, by an ending that is not looked for."""
+    from pulsus.commands.checked import Problem
+
+    beside = (file for folder in context.tables.folders for file in sorted(folder.glob("*.*")))
+    taken = (file for file in beside if file.suffix.lower() in {".yaml", ".yml"})
+    reason = "it is not read: a table is called PROGRAM.yaml"
+    return [
+        Problem(file.stem, file, "TABLE_INVALID", reason, f"call it {file.stem}.yaml")
+        for file in taken
+        if file.suffix != ".yaml"
+    ]
 
 
 def _problems(session: Session, file: Path) -> list[Problem]:

@@ -63,7 +63,8 @@ def check(file: Path, context: Context) -> Iterator[Problem]:
         fix = "docs/commands.md has every key and what it holds"
         yield Problem(program, file, "TABLE_INVALID", str(error), fix)
         return
-    for code, reason, fix in (*_named(found, {}, context), *_examples(raw, found, context)):
+    said = (*_named(found, {}, context), *_examples(raw, found, context))
+    for code, reason, fix in dict.fromkeys(said):
         yield Problem(program, file, code, reason, fix)
 
 
@@ -78,9 +79,12 @@ def _named(node: Node, above: Mapping[str, Option], context: Context) -> Iterato
             yield "KIND_UNKNOWN", f"{node.name}: {wrong}", "docs/commands.md lists the kinds"
     parser = Parser(node, above, stop_at_first=False)
     needs = ((n.one_of | n.unless | n.when) for n in node.needs)
-    used = frozenset().union(*needs, *(form.when for form in node.forms))
+    apart = (one | other for one, other in node.apart)
+    used = frozenset().union(*needs, *apart, *(form.when for form in node.forms))
     for option in sorted(used - set(parser.known)):
-        reason = f"{node.name}: {option} stands in needs or operands, and no option is called so"
+        reason = (
+            f"{node.name}: {option} stands in needs, apart or operands, and no option is called so"
+        )
         yield "OPTION_UNKNOWN", reason, "list it as an option too, or correct its spelling"
     for word in sorted(set(node.refused) & (set(node.options) | set(node.subcommands))):
         reason = f"{node.name}: {word} is refused and allowed"

@@ -49,6 +49,16 @@ _BUILT_IN: Final[Mapping[str, str]] = {
 }
 """Kind → `module:function` below `pulsus.commands.inspectors`, imported when first met."""
 
+_ARGUMENTS: Final[Mapping[str, frozenset[str]]] = {
+    "cloud": frozenset({"aws", "az", "linode"}),
+    "http_url": frozenset({"", "docker"}),
+    "sed": frozenset({"", "joined"}),
+    "sql": frozenset(
+        {"clickhouse", "cockroach", "duckdb", "mysql", "postgres", "sqlite", "tsql"},
+    ),
+}
+"""What may stand behind the colon; of a kind that is not here, nothing."""
+
 _loaded: dict[str, ContentInspector] = {}
 
 
@@ -64,3 +74,11 @@ def inspector(kind: str) -> ContentInspector | None:
 def built_in(kind: str) -> bool:
     """Whether `kind` ships: none that does is replaced."""
     return kind in _BUILT_IN
+
+
+def spellings(kind: str) -> tuple[str, ...]:
+    """How a table may write `kind`: `sql:mysql` and so on; empty where it does not ship."""
+    if kind not in _BUILT_IN:
+        return ()
+    arguments = sorted(_ARGUMENTS.get(kind, ("",)))
+    return tuple(f"{kind}:{each}" if each else kind for each in arguments)

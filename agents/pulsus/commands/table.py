@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal, get_args
 
+from pulsus.commands.content import spellings
 from pulsus.commands.raw import BadTable as BadTable
 from pulsus.commands.raw import category_of, flag, listed, mapping, text_of
 from pulsus.commands.verdict import Category
@@ -134,7 +135,7 @@ def node(
     allowed = _NODE_KEYS | (_TOP_KEYS if top else set())
     for key in raw:
         if key not in allowed:
-            raise BadTable(f"{name}: unknown key {key!r}; known are {', '.join(sorted(allowed))}")
+            raise BadTable(f"{name}: unknown key {key!r}; {_meant(str(key), allowed)}")
     style = raw.get("style", inherited)
     if style not in get_args(Style):
         raise BadTable(f"{name}: style {style!r} is none of {', '.join(get_args(Style))}")
@@ -163,6 +164,14 @@ def node(
         sends=text_of(raw, "sends", name),
         rewrite=text_of(raw, "rewrite", name),
     )
+
+
+def _meant(key: str, allowed: set[str]) -> str:
+    # Late: only a table that is wrong needs it.
+    from difflib import get_close_matches
+
+    close = get_close_matches(key, sorted(allowed), 1)
+    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(allowed))}"
 
 
 def _options(raw: Mapping[str, object], name: str) -> dict[str, Option]:
@@ -264,6 +273,9 @@ def kind_of(text: str, name: str) -> WordKind:
         literals = frozenset(word.removeprefix("=") for word in kind.split("|"))
         return WordKind("literal", kind, literals=literals, least=least, most=most)
     base, _, argument = kind.partition(":")
+    known = spellings(base)
+    if known and kind not in known:
+        raise BadTable(f"{name}: kind {kind!r} is none of {', '.join(known)}")
     return WordKind(base, argument, least=least, most=most)
 
 

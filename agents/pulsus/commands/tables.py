@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.table import BadTable, Node, node
+
+if TYPE_CHECKING:
+    import yaml
 
 SHIPPED: Final = Path(__file__).parent / "tables"
 _NAME = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
@@ -85,11 +88,42 @@ def parsed(file: Path) -> Mapping[str, object]:
     # Late: a warm route imports no YAML.
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        raw = yaml.load(file.read_text(encoding="utf-8"), Loader=loader)
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_text(encoding="utf-8"))
+        root = loader.get_single_node()
+        twice = _twice(root)
+        raw = None if root is None or twice else loader.construct_document(root)
     except (yaml.YAMLError, ValueError, RecursionError, OSError) as error:
         raise BadTable(f"{file}: {error}") from error
+    if twice:
+        raise BadTable(f"{file}: {twice}; the first would be lost: make one of them")
     if not isinstance(raw, Mapping):
         raise BadTable(f"{file}: not a mapping")
+    if "same_as" in raw and len(raw) > 1:
+        others = ", ".join(str(key) for key in raw if key != "same_as")
+        raise BadTable(f"{file}: same_as stands alone, so {others} would not count: leave one out")
     return raw
+
+
+def _twice(root: yaml.Node | None) -> str:
+    """The first key that a mapping below `root` gives twice, and where; YAML itself keeps the last.
+
+    Asked before merge keys (`<<`) are resolved: what they bring may be given anew.
+    """
+    waiting, seen = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or node is None or isinstance(node.value, str):
+            continue
+        seen.add(id(node))
+        keys = set()
+        for item in node.value:
+            if not isinstance(item, tuple):
+                waiting.append(item)
+                continue
+            key, value = item
+            if isinstance(key.value, str) and key.value in keys:
+                return f"line {key.start_mark.line + 1}: key {key.value!r} is given twice"
+            keys.add(str(key.value))
+            waiting.extend((key, value))
+    return ""

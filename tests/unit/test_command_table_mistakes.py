@@ -1,0 +1,90 @@
+"""Mistakes in a table that would otherwise be lost without a word, or end in a traceback."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pulsus.commands.checked import check
+from pulsus.commands.classify import classify
+from pulsus.commands.content import inspector, spellings
+from pulsus.commands.context import Context
+from pulsus.commands.table import BadTable, kind_of
+from pulsus.commands.tables import Tables, parsed
+
+GOOD = """program: acme
+flags: -a
+needs: [{one_of: -a, why: it writes}]
+operands: [[text*]]
+examples: {allowed: [acme -a], refused: [acme]}
+"""
+
+
+def found(folder, text):
+    file = folder / "acme.yaml"
+    file.write_text(text, encoding="utf-8")
+    context = replace(Context(), tables=Tables((folder,)))
+    return list(check(file, context)), classify("acme -a drop", context)
+
+
+def test_a_table_without_a_mistake_has_no_finding(tmp_path):
+    problems, verdict = found(tmp_path, GOOD)
+    assert not problems
+    assert verdict.allow
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("needs: []\n", "line 6: key 'needs' is given twice"),
+        ("same_as: ls\n", "same_as stands alone"),
+        ("flag: -b\n", "did you mean 'flags'?"),
+        ("subcommands: {list: {flags: -x, flags: -y}}\n", "key 'flags' is given twice"),
+    ],
+)
+def test_a_key_that_would_not_count_refuses_the_whole_table(tmp_path, more, told):
+    problems, verdict = found(tmp_path, GOOD + more)
+    assert [problem.code for problem in problems] == ["TABLE_INVALID"]
+    assert told in problems[0].reason
+    assert not verdict.allow
+
+
+@pytest.mark.parametrize("kind", ["sql", "sql:oracle", "cloud:moon", "awk:gnu"])
+def test_a_language_that_no_inspector_knows_is_a_finding_and_no_traceback(tmp_path, kind):
+    problems, verdict = found(tmp_path, GOOD.replace("text*", f'"{kind}"'))
+    assert f"kind {kind!r} is none of {kind.partition(':')[0]}" in problems[0].reason
+    assert not verdict.allow
+
+
+@pytest.mark.parametrize("base", ["awk", "cloud", "http_url", "jq", "mongo", "redis", "sed", "sql"])
+def test_every_kind_that_a_table_may_write_judges_a_word(base):
+    assert spellings(base)
+    for kind in spellings(base):
+        known = kind_of(kind, "acme")
+        inspect = inspector(known.name)
+        assert inspect is not None
+        inspect(("x",), known.argument)
+
+
+def test_an_option_that_is_kept_apart_has_to_be_one(tmp_path):
+    problems, _ = found(tmp_path, GOOD + 'apart: ["-a | --al"]\n')
+    assert [problem.code for problem in problems] == ["OPTION_UNKNOWN"]
+
+
+def test_one_mistake_is_told_once(tmp_path):
+    problems, _ = found(tmp_path, GOOD + "values: {-n --number: counter}\n")
+    assert [problem.code for problem in problems] == ["KIND_UNKNOWN"]
+
+
+def test_what_a_merge_key_brings_may_be_given_anew(tmp_path):
+    file = tmp_path / "acme.yaml"
+    file.write_text("a: &a {x: 1, y: {z: 1}}\nb: {<<: *a, x: 2}\n", encoding="utf-8")
+    assert parsed(file)["b"] == {"x": 2, "y": {"z": 1}}
+
+
+def test_a_table_that_holds_itself_is_no_table(tmp_path):
+    file = tmp_path / "acme.yaml"
+    file.write_text("&a [*a, *a]\n", encoding="utf-8")
+    with pytest.raises(BadTable):
+        parsed(file)
