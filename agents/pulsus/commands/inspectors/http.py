@@ -45,7 +45,7 @@ WGET_WRITES: Final = frozenset(
 
 _URL: Final = re.compile(
     r"""(?:https?://)?
-        (?:[^\s/?#@\\*]*@)?                                 # user:password
+        (?:[^\s/?#@\\*]+@)?                                 # user:password; @FILE names a file
         (?P<host>[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_.])?|\[[0-9A-Fa-f:.]+(?:%25\w+)?\])
         (?::[0-9]{1,5})?
         (?P<rest>[/?#][^\s\\]*)?""",

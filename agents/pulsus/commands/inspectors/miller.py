@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -14,30 +16,47 @@ _VERBS: Final = frozenset(
         *("gap", "grep", "group-by", "group-like", "gsub", "having-fields", "head", "histogram"),
         *("json-parse", "json-stringify", "join", "label", "latin1-to-utf8", "least-frequent"),
         *("merge-fields", "most-frequent", "nest", "nothing", "regularize", "rename", "reorder"),
-        *(
-            "repeat",
-            "reshape",
-            "sec2gmt",
-            "sec2gmtdate",
-            "shuffle",
-            "skip-trivial-records",
-        ),
+        *("repeat", "reshape", "sec2gmt", "sec2gmtdate", "shuffle", "skip-trivial-records"),
         *("sort", "sort-within-records", "sparsify", "ssub", "stats1", "stats2", "step", "sub"),
         *("summary", "tac", "tail", "template", "top", "utf8-to-latin1", "unflatten", "uniq"),
         *("unspace", "unsparsify"),
     }
 )
-"""Without seqgen, which need not end, and put, filter, tee, split and case, which may write."""
+"""Without seqgen, which need not end, and tee, split and case, which may write."""
+
+_MAIN: Final = ("-I", "--load", "--mload", "--prepipe")
+"""What Miller takes behind the verbs too: it changes the files, or runs what others wrote."""
+
+_SAYS: Final = re.compile(
+    r"""(?: \s | \d+(?:\.\d+)? | "[^"\\]*" | \$\{[\w ]+\} | \$\w+ | \bN[RF]\b | \bFILENAME\b
+        | && | \|\| | \?\?? | =~ | !=~ | [-+*/.%!<>=:(),;]
+        | \b(?:abs|ceiling|floor|round|strlen|toupper|tolower|capitalize|sub|gsub|ssub|splitax
+              |is_present|is_absent|is_empty|is_not_empty|is_null|is_not_null|fmtnum|sec2gmt
+              |min|max|strptime|strftime|true|false)\b
+    )*""",
+    re.VERBOSE,
+)
+"""Expressions of put and filter over fields: no word that prints, redirects, calls or repeats."""
 
 
 def miller(words: tuple[str, ...], argument: str) -> Opinion:
     """Judges the verbs, of which the first of `words` and each behind `then` is one."""
     del argument
-    verbs = [words[0], *(b for a, b in pairwise(words) if a == "then")]
-    for verb in verbs:
+    for word in words:
+        if word.startswith(_MAIN):
+            return Opinion(False, "it changes the files, or runs a program", word)
+    for verb, following in _verbs(words):
+        if verb in {"filter", "put"} and _SAYS.fullmatch(following):
+            continue
         if verb not in _VERBS:
             return Opinion(False, "not a verb of Miller that is known to read", verb)
-    for word in words:
-        if word.startswith("--prepipe"):
-            return Opinion(False, "it runs a program", word)
     return Opinion(True, "verbs that only read", words[0])
+
+
+def _verbs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each verb and the word behind it."""
+    behind = [*words[1:], ""]
+    yield words[0], behind[0]
+    yield from (
+        (verb, behind[at + 1]) for at, (a, verb) in enumerate(pairwise(words)) if a == "then"
+    )
