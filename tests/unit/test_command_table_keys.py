@@ -83,3 +83,18 @@ def test_what_a_key_is_there_to_refuse_is_refused(command):
 def test_options_apart_are_two_sets_or_the_table_is_none():
     with pytest.raises(BadTable, match="apart holds"):
         node({"flags": "-a -b", "apart": ["-a -b"]}, "x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("/[0-9]+/", "reads with /[0-9]+/ here"),
+        ("/(?!@)[ab]+/", "reads with words of another form"),
+    ],
+)
+def test_a_pattern_that_nobody_can_read_is_not_told(kind, told):
+    class One(Tables):
+        def get(self, program):
+            return node({"operands": [[kind]]}, program)
+
+    assert told in examine("acme x@", Context(tables=One())).deciding.reason.rule

@@ -10,7 +10,7 @@ from typing import Final
 
 from pulsus.commands.content import inspector
 from pulsus.commands.context import DEEPEST, Context
-from pulsus.commands.kinds import NAMES, WILD_OK, fits
+from pulsus.commands.kinds import NAMES, WILD_OK, fits, shown
 from pulsus.commands.options import Given, Parsed, Parser, Unlisted, allotted
 from pulsus.commands.refusals import BLOCKS, blocked, refusal
 from pulsus.commands.table import MANY, Form, Node, Option, WordKind
@@ -194,7 +194,7 @@ def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[
     for kind, count in zip(form.kinds, allotted(form.kinds, len(operands)), strict=True):
         words = operands[at : at + count]
         if len(words) < kind.least:
-            yield refusal("allow", node.name, f"an operand is missing: {_shown(kind)}")
+            yield refusal("allow", node.name, f"an operand is missing: {shown(kind)}")
             return
         yield from _kind(kind, words, node, context, node.name)
         if kind.name == _WRAPS:
@@ -221,7 +221,7 @@ def _kind(
     if kind.name in NAMES:
         for word in words:
             if not fits(word, kind):
-                yield refusal("allow", word.text, f"{near} reads with {_shown(kind)} here")
+                yield refusal("allow", word.text, f"{near} reads with {shown(kind)} here")
         return
     if not words:
         return
@@ -289,11 +289,3 @@ def _content(kind: WordKind, words: Sequence[Word], context: Context) -> Iterato
         yield Finding("read_only_conditional", reason)
     else:
         yield Finding("write_or_unknown", reason, opinion.category)
-
-
-def _shown(kind: WordKind) -> str:
-    if kind.name == "literal":
-        return " or ".join(sorted(kind.literals))
-    if kind.name == "pattern":
-        return f"/{kind.argument}/"
-    return f"a {kind.name}"

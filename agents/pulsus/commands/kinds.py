@@ -67,3 +67,16 @@ _CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
 
 NAMES: Final = frozenset(_PATTERNS) | frozenset(_CHECKS) | {"literal", "pattern"}
 """Kinds that say what one word is."""
+
+_READABLE: Final = 30
+"""Characters of a pattern that still say something to whoever reads a refusal."""
+
+
+def shown(kind: WordKind) -> str:
+    """What a word has to be, for a refusal."""
+    if kind.name == "literal":
+        return " or ".join(sorted(kind.literals))
+    if kind.name == "pattern":
+        plain = len(kind.argument) <= _READABLE and "(?" not in kind.argument
+        return f"/{kind.argument}/" if plain else "words of another form"
+    return f"a {kind.name}"
