@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from pulsus.commands.table import Node, Option, WordKind
 from pulsus.commands.words import Word
 from pulsus.record import dataclass
+
+_ANY_TEXT: Final = frozenset({"text", "path", "word"})
+_LIKE_OPTION: Final = re.compile(r"--?[A-Za-z]")
 
 
 class Unlisted(Exception):
@@ -198,8 +202,28 @@ class Parser:
             raise Unlisted(
                 words[at + 1].text, f"behind {name}, not every {self.node.name} skips it"
             )
+        if kind is None or kind.name in _ANY_TEXT:
+            self._either(words[at + 1].text)
         self.given.append(Given(name, option, (words[at + 1],)))
         return 2
+
+    def _either(self, text: str) -> None:
+        """Where it takes no value after all, the word is an option, and has to read as one too."""
+        if self.node.harmless or self.node.closed or not _LIKE_OPTION.match(text):
+            return
+        names = [text.partition("=")[0]]
+        if self.node.style == "go":
+            names = ["-" + names[0].lstrip("-")]
+        elif self.node.style != "dash" and not text.startswith("--"):
+            names = [f"-{letter}" for letter in text[1:]]
+        for one in names:
+            option = self.known.get(one)
+            if option is None or option.category is not None:
+                raise self._unlisted(one)
+            if option.takes != "none":
+                if option.kind is None or option.kind.name not in _ANY_TEXT:
+                    raise Unlisted(text, "it may be an option or the value of the one before it")
+                return
 
     def _pair(self, name: str, option: Option, values: Sequence[Word] | None) -> int:
         if values is None or len(values) < 2 or any(word.wild for word in values):
