@@ -304,3 +304,35 @@ def test_a_table_that_is_not_read_for_its_ending_is_a_finding(tmp_path):
     done = pulsus_here(folder, "commands", "check")
     assert done.code == 3
     assert "call it zed.yaml" in done.out
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("nosuch --list", "`pulsus commands list` has the known programs"),
+        ("rm x", "risk 3 is for somebody to approve"),
+        ("ls $HOME", "with values instead of variables"),
+        ("cat /etc/shadow", "docs/command-safety.md says what counts as a secret"),
+        ("find . -delete", "--explain` shows what would be allowed"),
+        ("tail -f x", "allowed instead: tail -n 200 x"),
+    ],
+)
+def test_a_refusal_tells_a_way_out(project, command, told):
+    assert told in pulsus_here(project, "commands", "classify", command).out
+
+
+def test_a_read_that_the_policy_does_not_name_is_told_so(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    (folder / "config").mkdir(exist_ok=True)
+    (folder / "config/pulsus.toml").write_text('[policy]\nallow = ["dmesg"]\n', encoding="utf-8")
+    done = pulsus_here(folder, "commands", "classify", "df -h")
+    assert done.code == 6
+    assert "no pattern that the policy allows is about it" in done.out
+    assert "[policy] in config/pulsus.toml decides" in done.out
+
+
+@pytest.mark.parametrize("words", [("ls", "-Z"), ("df", "/var"), ("ls", "--frob")])
+def test_a_command_without_quotes_is_told_to_be_quoted(project, words):
+    done = pulsus_here(project, "commands", "classify", *words)
+    assert done.code == 2
+    assert "in quotes" in done.err

@@ -84,10 +84,11 @@ def classify(
 
 def _refused(verdict: CommandVerdict, body: Mapping[str, Any]) -> CommandRefused:
     """The error of a command that may not run as a read."""
-    hint = f"`{verdict.rewrite}` would be allowed" if verdict.rewrite else ""
+    from pulsus.cli import commands_text
+
     return CommandRefused(
         str(body["reason"]),
-        hint=hint or "`pulsus commands classify COMMAND --explain` shows what would be allowed",
+        hint=commands_text.way_out(verdict),
         phase=verdict.reason.phase,
         word=verdict.reason.word,
         rule=verdict.reason.rule,

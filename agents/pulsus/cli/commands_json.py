@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pulsus.cli.session import Session
     from pulsus.commands.explain import Explanation, Part
     from pulsus.commands.verdict import CommandVerdict, Finding
+    from pulsus.gates.command_policy import Ruling
 
 
 def explained(session: Session, command: str) -> Explanation:
@@ -29,7 +30,7 @@ def verdict(session: Session, found: CommandVerdict, target: str | None = None) 
 
     ruling = session.app.command_policy.evaluate(found.command, target, found)
     allow = may_read(found, ruling)
-    against = f"{found.command}: the policy's {ruling.rule} says {ruling.decision}"
+    against = f"{found.command}: {_held(ruling)}"
     return {
         "command": found.command,
         "allow": allow,
@@ -45,6 +46,15 @@ def verdict(session: Session, found: CommandVerdict, target: str | None = None) 
         "word": found.reason.word,
         "rewrite": found.rewrite,
     }
+
+
+def _held(ruling: Ruling) -> str:
+    """Why the policy does not let a read run."""
+    from pulsus.gates.command_policy import UNKNOWN
+
+    if ruling.rule == UNKNOWN:
+        return "no pattern that the policy allows is about it (`@read` allows reads)"
+    return f"the policy's {ruling.rule} says {ruling.decision}"
 
 
 def line(body: Mapping[str, Any]) -> str:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pulsus.cli.report import relative
 from pulsus.commands.explain import Explanation, Part
 from pulsus.commands.tables import SHIPPED
-from pulsus.commands.verdict import CommandVerdict, Finding
+from pulsus.commands.verdict import CommandVerdict, Finding, Phase
+
+RISKIEST: Final = 3
+_EXAMPLES: Final = "`pulsus commands classify COMMAND --explain` shows what would be allowed"
+_WAYS: Final[Mapping[Phase, str]] = {
+    "characters": "give it in plain characters, not more than 16,384 of them",
+    "sensitive": "docs/command-safety.md says what counts as a secret, and what may be asked",
+    "parse": "give each command alone, with values instead of variables, substitutions and loops",
+    "unknown": "`pulsus commands list` has the known programs; docs/commands.md tells how to add one",
+}
 
 
 def verdict(found: CommandVerdict, said: Mapping[str, Any]) -> Iterator[str]:
@@ -23,6 +32,19 @@ def verdict(found: CommandVerdict, said: Mapping[str, Any]) -> Iterator[str]:
     yield f"  policy: {said['policy']}, by {_one(said['policy_rule'])}"
     if found.rewrite is not None:
         yield f"  allowed instead: {found.rewrite}"
+    elif not said["allow"] and not ("explanation" in said and way_out(found) == _EXAMPLES):
+        yield f"  hint: {way_out(found)}"
+
+
+def way_out(found: CommandVerdict) -> str:
+    """What to do about a command that may not run as a read."""
+    if found.rewrite is not None:
+        return f"`{found.rewrite}` would be allowed"
+    if found.allow:
+        return "it is a read; [policy] in config/pulsus.toml decides (docs/command-safety.md)"
+    if found.reason.phase == "unknown" and found.risk == RISKIEST:
+        return "risk 3 is for somebody to approve (docs/command-safety.md)"
+    return _WAYS.get(found.reason.phase, _EXAMPLES)
 
 
 def explanation(found: Explanation, project: Path) -> Iterator[str]:
