@@ -43,7 +43,11 @@ def test_what_never_ends_or_is_a_terminal_is_not_read(command, category):
 
 
 @pytest.mark.parametrize(
-    "command", ["cat /dev/watchdog", "head -c 1 /dev/nst0", "timeout 5 cat /dev/watchdog0"]
+    "command",
+    [
+        *("cat /dev/watchdog", "head -c 1 /dev/nst0", "timeout 5 cat /dev/watchdog0"),
+        *("stty -F /dev/watchdog", "file -s /dev/watchdog0", "blkid /dev/watchdog"),
+    ],
 )
 def test_a_device_that_does_something_when_it_is_opened_is_not_opened(command):
     verdict = classify(command)

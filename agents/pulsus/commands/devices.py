@@ -57,6 +57,8 @@ def _device(use: Use, word: Word, *, bounded: bool, asked: bool) -> Iterator[Fin
     for path in dict.fromkeys(p for one in spellings for p in below(use.folders, one)):
         if not word.wild and not _FOLDERS.search(path.lower()):
             continue
+        if asked and not use.only_names and matches(path, _named("starts")):
+            yield Finding("write_or_unknown", Reason("guard", path, "opening it starts it"))
         if not asked:
             yield from _read(path, bounded=bounded, called=use.pattern if use.deep else None)
         if (use.program in words("readers") or not use.program) and is_disk(path):
