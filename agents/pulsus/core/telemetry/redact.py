@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from urllib.parse import quote
 
-from pulsus.core.telemetry.token_shapes import HASH, HOOK, TOKEN
+from pulsus.core.telemetry.token_shapes import GIVEN, HASH, HOOK, TOKEN
 from pulsus.core.types import JsonValue
 
 MARK = "[redacted]"
@@ -23,9 +23,11 @@ MIN_KNOWN_CHARS = 8
 _PASSES = 6
 
 _NAME = (
-    r"(?:(?<![/\\])passwd|password|passphrase|(?<=[_-])pwd|mysql_pwd|secret|token"
+    r"(?:(?<![/\\])passwd(?!:[ \t]+(?:files|compat|sss|db|systemd|ldap|nis)\b)"
+    r"|password|passphrase|(?<=[_-])pwd|(?<=[_-])pass|(?<![\w/.-])pass(?==)|mysql_pwd|secret|token"
     r"|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|private[_-]?key|account[_-]?key"
     r"|signing[_-]?key|encryption[_-]?key|ssh[_-]?key|subscription[_-]?key|client[_-]?key[_-]?data"
+    r"|secret_key_base|pre[_-]?shared[_-]?key|(?<![a-z])psk(?==)|(?<=[a-z]_)auth(?==)|app_key(?==base64)"
     r"|(?<=;)pwd|requirepass|masterauth|x-amz-signature|x-amz-credential)"
 )
 _SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
@@ -41,7 +43,7 @@ _WORD = r"(?:(?:bearer|basic)[ \t]{1,8})?[^\s\"']+"
 _SIGN = r"(?:\\*[\"'])?\]?[ \t]{0,8}(?::=|=>|[:=]|%3[Dd])"
 
 _PEM = re.compile(
-    r"(?:-----BEGIN ([A-Z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)"
+    r"(?:-----BEGIN ([A-Za-z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)"
     r"|---- BEGIN (SSH2 [A-Z ]{1,30}) ----.*?(?:---- END \2 ----|\Z))",
     re.S,
 )
@@ -52,6 +54,8 @@ _DOCKER_AUTH = re.compile(
 # As in redis.conf and SQL: a blank is the sign.
 _SAID = re.compile(
     r"(\b(?:requirepass|masterauth)[ \t]{1,8}|\bidentified[ \t]{1,8}by[ \t]{1,8}"
+    r"|\bsnmp-server[ \t]{1,8}community[ \t]{1,8}"
+    r"|\b(?:password|secret)[ \t]{1,8}[05789][ \t]{1,8}(?=\S{0,99}\d)"
     r"|\bpassword[ \t]{1,8}(?=['\"]))([\"'][^\"'\r\n]*[\"']|[^\s\"']+)",
     re.I,
 )
@@ -76,13 +80,21 @@ _NAMED = re.compile(rf"(?:{_NAME}|authorization|cookie){_SIGN}", re.I)
 _SIGN_CHARS = 40
 """No sign is longer; a value is searched for the next name up to here behind its end."""
 _FLAG = re.compile(
-    r"(--(?:[a-z0-9]{1,20}-){0,4}(?:password|passphrase|token|secret|api-?key|access-key"
+    r"(--(?:[a-z0-9]{1,20}-){0,4}(?:password|passphrase|pass|token|secret|secret-id|api-?key|access-key"
     rf"|secret-key)[ \t]{{1,8}})(?!-)({_QUOTED}|{_WORD})",
     re.I,
 )
 _CURL_USER = re.compile(
     r"(\bcurl\b[^\r\n]{0,400}?[ \t](?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:)[^\s\"']+"
 )
+_GIVEN = re.compile(rf"({GIVEN.pattern})({_QUOTED}|[^\s\"']+)")
+_SNMP = re.compile(
+    r"([ \t]-[ax][ \t]{1,8}(?:SHA|MD5|3?DES|AES)\S{0,9}[ \t]{1,8}-[AX][ \t]{1,8})[^\s\"']+"
+)
+_ELEMENT = re.compile(
+    rf"(<[\w:.-]{{0,40}}?{_NAME}>|{_NAME}\\*[\"'][ \t]{{1,8}}value=\\*[\"'])[^<\"'\r\n]+", re.I
+)
+_PASS = re.compile(r"(-pass(?:in|out)?[ \t]{1,8}[\"']?pass:)[^\s\"']+")
 _NETRC = re.compile(r"(\blogin[ \t]{1,8}\S{1,128}[ \t]{1,8}password[ \t]{1,8})\S+", re.I)
 _URL = re.compile(r"(://[^\s/:@\"'<>?#]{0,256}:)[^\s/\"'<>?#]{1,512}@")
 _QUERY = re.compile(r"([?&](?:sig|signature|x-amz-signature|code|key)=)[^\s&\"'<>#]{8,}", re.I)
@@ -135,6 +147,10 @@ _RULES: tuple[Callable[[str], str], ...] = (
     _replace(_SCHEME, rf"\1{MARK}"),
     partial(_FLAG.sub, _keep_quote),
     _replace(_CURL_USER, rf"\1{MARK}"),
+    partial(_GIVEN.sub, _keep_quote),
+    _replace(_SNMP, rf"\1{MARK}"),
+    _replace(_ELEMENT, rf"\1{MARK}"),
+    _replace(_PASS, rf"\1{MARK}"),
     _replace(_NETRC, rf"\1{MARK}"),
     _replace(_PUTTY, rf"\1{MARK}\n"),
     _replace(_DOCKER_AUTH, rf"\1{MARK}"),
