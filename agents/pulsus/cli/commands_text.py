@@ -18,7 +18,7 @@ _WAYS: Final[Mapping[Phase, str]] = {
     "characters": "give it in plain characters, not more than 16,384 of them",
     "sensitive": "docs/command-safety.md says what counts as a secret, and what may be asked",
     "parse": "give each command alone, with values instead of variables, substitutions and loops",
-    "unknown": "`pulsus commands list` has the known programs; docs/commands.md tells how to add one",
+    "unknown": "`pulsus commands list` has the known programs; docs/commands.md: how to add one",
 }
 
 
