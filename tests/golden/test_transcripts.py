@@ -23,11 +23,11 @@ from tests.sandboxes import need_sandbox
 
 ANSWERS = Path(__file__).parents[1] / "fixtures/answers"
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
-LONG = {"approval", "audit", "deprecate", "other_results", "promote", "rollback"}
+QUICK = {"commands", "config", "explain", "help", "housekeeping", "plan", "refused_flags", "tools"}
 
 
 def _row(path):
-    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in LONG else [])
+    return pytest.param(path, id=path.stem, marks=[] if path.stem in QUICK else [pytest.mark.slow])
 
 
 def head_and_commands(text):

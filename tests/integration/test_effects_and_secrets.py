@@ -63,7 +63,7 @@ def run() -> dict[str, str]:
     return dict(os.environ)
 '''
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,8 @@ from tests.namespaces import read_only
 from tests.project import PULSUS, pulsus
 from tests.promotions import tree
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 
