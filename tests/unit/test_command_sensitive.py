@@ -27,6 +27,7 @@ SECRET = [
     *("credentials.json", "secrets.yaml", "service-account-1.json", "wp-config.php", "known_hosts"),
     *("/var/backups/shadow.bak", "/etc/ldap.secret", "/etc/sssd/sssd.conf", "/etc/samba/smbpasswd"),
     *("/var/lib/cloud/instance/user-data.txt", "~/.codex/auth.json", "agent.psk", ".vault_pass"),
+    *("id_ed25519.bak", "/etc/shadow.old.gz", "prod.tfvars.bz2", "site.key~"),
     *("/registry/secrets/default/db", "/api/v1/secrets?limit=5", ".htdigest", "rootkey.csv"),
     *("rootfs/etc/shadow", "/mnt/disk/etc/shadow", "/proc/1/root/etc/shadow", "/ETC/Shadow"),
 ]
@@ -197,6 +198,10 @@ def test_a_key_for_a_program_on_another_machine_is_no_key_of_ours():
         "kubectl get SECRET db -o yaml",
         "kubectl get --raw '/api/v1/namespaces/shop/secrets?limit=5'",
         "printenv DB_PASSWORD",
+        "kubectl get secrets -o name -o yaml",
+        "printf shadow | xargs -I{} cat /etc/{}",
+        "printf shadow | xargs -I % cat /etc/%",
+        "git log -p -- '*.pem'",
         "terraform output -json",
         "aws lambda get-function --function-name f",
         "kubectl -n prod get secrets -oyaml",
@@ -214,7 +219,13 @@ def test_no_call_prints_a_secret_that_it_knows_where_to_find(command):
 
 
 @pytest.mark.parametrize(
-    "command", ["kubectl get secrets", "kubectl get pods -o yaml", "vault policy read a"]
+    "command",
+    [
+        "kubectl get secrets",
+        "kubectl get secrets -o wide",
+        "kubectl get pods -o yaml",
+        "vault policy read a",
+    ],
 )
 def test_calls_with_the_same_words_elsewhere_are_not_taken_for_those(command):
     assert not classify(command).sensitive

@@ -22,6 +22,11 @@ _HOMES: Final = (("root",), ("home", "*"), ("users", "*"), ("var", "root"))
 _ORDINARY: Final = re.compile(r"\.(conf|log|service|list|md|txt|py|sh|c|h|js|html?|xml)$")
 """Names that a search among many folders may keep to: hardly a secret is called so."""
 
+_COPY: Final = re.compile(
+    r"(?:\.(?:gz|bz2|xz|zst|lz4|bak|backup|old|orig|save|swp|dpkg-\w{1,9}|rpm\w{1,9}|\d{1,3})|~){1,4}$"
+)
+"""What ends the name of a copy: what was a secret is one in it."""
+
 LONGEST: Final = 4096
 """Bytes of the longest path that can be opened."""
 
@@ -138,7 +143,10 @@ def _disks() -> tuple[str, ...]:
 def _secret(path: str, names: bool) -> bool:
     if _expression("places").search(path):
         return not path.endswith(".pub")
-    return names and bool(_expression("names").search(path)) and not _public(path)
+    if names and _expression("names").search(path) and not _public(path):
+        return True
+    original = _COPY.sub("", path)
+    return original not in {path, ""} and not original.endswith("/") and _secret(original, names)
 
 
 def _public(path: str) -> bool:

@@ -17,12 +17,31 @@ def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
     """A refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
     elsewhere = program(given).lower() in {"ssh", "docker", "podman", "kubectl"}
     texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
+    if texts[0].rpartition("/")[2] in {"kubectl", "oc"}:
+        texts = _without_names_only(texts)
     for start, text in enumerate(texts[: None if elsewhere else 1]):
         for call in _called(text.rpartition("/")[2]):
             if _in_order(call[1:], texts[start + 1 :]):
                 reason = Reason("sensitive", " ".join(call), "it prints a secret")
                 yield Finding("write_or_unknown", reason)
                 return
+
+
+def _without_names_only(texts: Sequence[str]) -> list[str]:
+    """`texts` without `-o name` and `-o wide`: no values are shown so."""
+    pairs = pairwise(["", *texts, ""])
+    names = {"name", "wide"}
+    options = {"-o", "--output"}
+    spelled = {
+        f"{option}{sign}{name}" for option in options for sign in ("", "=") for name in names
+    }
+    kept = []
+    for (before, text), following in zip(pairs, [*texts[1:], ""], strict=False):
+        if text in spelled or (text in options and following in names):
+            continue
+        if not (before in options and text in names):
+            kept.append(text)
+    return kept
 
 
 @lru_cache(maxsize=1024)

@@ -81,7 +81,7 @@ def _in_program(name: str, word: Word) -> Iterator[Finding]:
 
 
 def _opened(path: str, word: Word, use: Use, *, whole: bool) -> bool:
-    wild = word.wild or use.program in {"find", "fd", "locate", "plocate"}
+    wild = word.wild or use.program in {"find", "fd", "locate", "plocate", "git"}
     if _is_secret(path, wild=wild, names=use.names and _is_name(_last(path))):
         return True
     return use.deep and whole and contains_secrets(path, use.pattern)

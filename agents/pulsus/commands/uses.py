@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -61,11 +62,25 @@ def uses(script: Script, tables: Tables) -> Iterator[Use]:
             # What runs it reads too: `xargs -a FILE`.
             yield Use(program(around), around, folders)
         if inner:
+            inner = _filled(inner, around)
             bounded = "timeout" in wrappers(stage.words)
             yield _use(inner, folders, tables, handed_on=handed_on, bounded=bounded)
     for redirect in script.redirects:
         if redirect.operator != "<<<":
             yield Use("", (Word(redirect.operator), redirect.target), folders)
+
+
+def _filled(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:
+    """`cat /etc/{}` run by `xargs -I{}` as `cat /etc/*`: it may be given any name."""
+    marks = [b.text for a, b in pairwise(around) if a.text == "-I"]
+    marks += [word.text[2:] for word in around if re.match(r"-I.", word.text)]
+    marks += ["{}"] if any(word.text in {"-i", "--replace"} for word in around) else []
+    marks += [word.text[10:] for word in around if word.text.startswith("--replace=")]
+    if not marks or not marks[-1] or "xargs" not in wrappers(around):
+        return inner
+    filled = (replace(w, text=w.text.replace(marks[-1], "*"), wild=True) for w in inner[1:])
+    named = zip(inner[1:], filled, strict=True)
+    return (inner[0], *(b if marks[-1] in a.text else a for a, b in named))
 
 
 def _use(
