@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -88,3 +89,27 @@ def test_a_table_that_holds_itself_is_no_table(tmp_path):
     file.write_text("&a [*a, *a]\n", encoding="utf-8")
     with pytest.raises(BadTable):
         parsed(file)
+
+
+def _nowhere(file):
+    file.symlink_to("missing.yaml")
+
+
+def _round(file):
+    file.symlink_to(file.name)
+
+
+@pytest.mark.parametrize("make", [_nowhere, _round, os.mkdir, os.mkfifo])
+def test_what_is_no_file_is_not_passed_over_for_the_table_that_ships(tmp_path, make):
+    make(tmp_path / "df.yaml")
+    context = replace(Context(), tables=Tables((tmp_path,)))
+    verdict = classify("df -h", context)
+    assert not verdict.allow
+    assert "no file, or a link to none" in verdict.reason.rule
+    assert [problem.code for problem in check(tmp_path / "df.yaml", context)] == ["TABLE_INVALID"]
+
+
+def test_yaml_that_does_not_parse_is_told_with_its_line(tmp_path):
+    problems, _ = found(tmp_path, "program: acme\nflags: [-a\nbare: true\n")
+    assert "line 3: " in problems[0].reason
+    assert "unicode string" not in problems[0].reason

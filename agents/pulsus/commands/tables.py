@@ -55,7 +55,8 @@ class Tables:
             return None
         files = (folder / f"{_file(program)}.yaml" for folder in self.folders)
         try:
-            return next((file for file in files if file.is_file()), None)
+            # A link to nowhere too: what a project meant to say of a program is not passed over.
+            return next((file for file in files if file.exists() or file.is_symlink()), None)
         except OSError as error:
             raise BadTable(f"{program}: {error}") from error
 
@@ -89,12 +90,14 @@ def parsed(file: Path) -> Mapping[str, object]:
     import yaml
 
     try:
+        if not file.is_file():
+            raise FileNotFoundError("no file, or a link to none")
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_text(encoding="utf-8"))
         root = loader.get_single_node()
         twice = _twice(root)
         raw = None if root is None or twice else loader.construct_document(root)
     except (yaml.YAMLError, ValueError, RecursionError, OSError) as error:
-        raise BadTable(f"{file}: {error}") from error
+        raise BadTable(f"{file}: {_said(error)}") from error
     if twice:
         raise BadTable(f"{file}: {twice}; the first would be lost: make one of them")
     if not isinstance(raw, Mapping):
@@ -103,6 +106,11 @@ def parsed(file: Path) -> Mapping[str, object]:
         others = ", ".join(str(key) for key in raw if key != "same_as")
         raise BadTable(f"{file}: same_as stands alone, so {others} would not count: leave one out")
     return raw
+
+
+def _said(error: Exception) -> str:
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    return f"line {mark.line + 1}: {problem}" if mark and problem else str(error)
 
 
 def _twice(root: yaml.Node | None) -> str:
