@@ -202,17 +202,28 @@ def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[
         at += count
     if at < len(operands):
         yield refusal("allow", operands[at].text, f"one operand more than {node.name} reads with")
-    if any(word.wild for word in plain) and not _takes_any(form):
+    if any(word.wild for word in plain) and not _takes_any(form, plain):
         rule = "it stands for any number of words here"
         yield refusal("allow", next(w.text for w in plain if w.wild), rule)
     if form.category is not None:
         yield from blocked(form.category, node.name, form.why or BLOCKS[form.category], context)
 
 
-def _takes_any(form: Form) -> bool:
-    """Whether any number of file names fits, wherever they begin."""
+def _takes_any(form: Form, words: Sequence[Word]) -> bool:
+    """Whether any number of file names fits: wherever they begin, or last, behind what is literal.
+
+    Behind a program in a language (`awk`) none that xargs puts there: it may put them into the
+    program too.
+    """
     kinds = form.kinds
-    return bool(kinds) and kinds[-1].most == MANY and all(kind.name in WILD_OK for kind in kinds)
+    if not kinds or kinds[-1].most != MANY or kinds[-1].name not in WILD_OK:
+        return False
+    if all(kind.name in WILD_OK for kind in kinds):
+        return True
+    first = sum(kind.most for kind in kinds[:-1])
+    exact = all(kind.least == kind.most for kind in kinds[:-1])
+    literal = not any(word.wild for word in words[:first])
+    return exact and literal and not any(word is ANYTHING for word in words)
 
 
 def _kind(
