@@ -6,6 +6,7 @@ makes the whole command none, whatever else stands in it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -160,11 +161,14 @@ def _redirected(redirect: Redirect) -> Iterator[Finding]:
 
 
 _HARMLESS_NAMES: Final = {"LANG", "LANGUAGE", "TZ"}
+_OPENED: Final = re.compile(r":?/(?!usr/share/zoneinfo/)|.*\.\.", re.DOTALL)
+"""Values that name a file outside the places where a language or a time zone is looked for."""
 
 
 def _assigned(stage: Stage) -> Iterator[Finding]:
     for name, value in stage.assignments:
-        if name in _HARMLESS_NAMES or name.startswith("LC_"):
+        known = name in _HARMLESS_NAMES or name.startswith("LC_")
+        if known and not _OPENED.match(value):
             continue
         rule = "a variable set before a program may change what it does"
         yield refusal("guard", f"{name}={value}", rule)
