@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import dropwhile
 from pathlib import Path
@@ -136,14 +137,15 @@ def _stake(words: Sequence[Word]) -> Iterator[Stake]:
 def _means(phrase: str, texts: Sequence[str]) -> bool:
     if phrase == "any":
         return True
-    if phrase[0] == "-":
-        return phrase in texts
+    options = {word for word in phrase.split() if word[0] == "-"}
+    if not options <= set(texts):
+        return False
     operands = [text.lower() for text in texts if text[:1] != "-"]
-    wanted = phrase.lower().split()
+    wanted = [word.lower() for word in phrase.split() if word not in options]
     if len(wanted) == 1:
-        return wanted[0] in operands[:2]
+        return any(fnmatchcase(operand, wanted[0]) for operand in operands[:2])
     return len(operands) >= len(wanted) and all(
-        w in ("_", o) for w, o in zip(wanted, operands, strict=False)
+        w == "_" or fnmatchcase(o, w) for w, o in zip(wanted, operands, strict=False)
     )
 
 

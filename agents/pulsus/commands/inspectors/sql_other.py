@@ -41,6 +41,8 @@ def _show(statement: Statement, dialect: str) -> None:
     for token in statement.tokens:
         if token.key in {"select", "into", "outfile"}:
             raise Unclear(token.text, "not known to stand in what SHOW reads")
+        if dialect == "duckdb" and "://" in token.text:
+            raise Unclear(token.text[:40], "it is fetched from elsewhere")
 
 
 _EXPLAIN: Final[Mapping[str, re.Pattern[str]]] = {
