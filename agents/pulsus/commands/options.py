@@ -202,7 +202,7 @@ class Parser:
             raise Unlisted(
                 words[at + 1].text, f"behind {name}, not every {self.node.name} skips it"
             )
-        if kind is None or kind.name in _ANY_TEXT:
+        if kind is None or kind.name in {*_ANY_TEXT, "pattern"}:
             self._either(words[at + 1].text)
         self.given.append(Given(name, option, (words[at + 1],)))
         return 2
