@@ -24,8 +24,8 @@ _VERBS: Final = frozenset(
 )
 """Without seqgen, which need not end, and tee, split and case, which may write."""
 
-_MAIN: Final = ("-I", "--load", "--mload", "--prepipe")
-"""What Miller takes behind the verbs too: it changes the files, or runs what others wrote."""
+_MAIN: Final = ("-I", "--load", "--mload", "--prepipe", "http://", "https://")
+"""What Miller takes behind the verbs too: it changes the files, runs what others wrote or asks."""
 
 _SAYS: Final = re.compile(
     r"""(?: \s | \d+(?:\.\d+)? | "[^"\\]*" | \$\{[\w ]+\} | \$\w+ | \bN[RF]\b | \bFILENAME\b
@@ -44,7 +44,7 @@ def miller(words: tuple[str, ...], argument: str) -> Opinion:
     del argument
     for word in words:
         if word.startswith(_MAIN):
-            return Opinion(False, "it changes the files, or runs a program", word)
+            return Opinion(False, "it changes the files, runs a program or asks a server", word)
     for verb, following in _verbs(words):
         if verb in {"filter", "put"} and _SAYS.fullmatch(following):
             continue
