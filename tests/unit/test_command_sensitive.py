@@ -206,6 +206,8 @@ def test_a_key_for_a_program_on_another_machine_is_no_key_of_ours():
         "aws lambda get-function --function-name f",
         "kubectl -n prod get secrets -oyaml",
         "kubectl config view --raw",
+        "redis-cli config get requirepass",
+        "git config --get http.extraheader",
         "vault kv get secret/a",
         "aws --profile p secretsmanager get-secret-value --secret-id x",
         "gcloud auth print-access-token",
