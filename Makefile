@@ -33,7 +33,7 @@ demo: $(VENV)/.core ## Route a real request, explain it, validate it in the sand
 	@$(BIN)/python scripts/demo.py
 
 test: $(VENV)/.dev ## The fast suite (under 3 minutes after the install)
-	@$(PYTEST) -n 3 -m "not slow and not bench"
+	@$(PYTEST) -n 3 -m "not slow and not seconds and not bench"
 	@touch $(VENV)/.tested
 
 test-all: $(VENV)/.all ## Everything, with the real components

@@ -27,7 +27,9 @@ QUICK = {"commands", "config", "explain", "help", "housekeeping", "plan", "refus
 
 
 def _row(path):
-    return pytest.param(path, id=path.stem, marks=[] if path.stem in QUICK else [pytest.mark.slow])
+    return pytest.param(
+        path, id=path.stem, marks=[] if path.stem in QUICK else [pytest.mark.seconds]
+    )
 
 
 def head_and_commands(text):

@@ -9,7 +9,7 @@ from tests.project import make, pulsus
 
 SCRIPTS = Path(__file__).parents[1] / "fixtures" / "adopt"
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
 
 @pytest.fixture

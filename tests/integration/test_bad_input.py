@@ -602,7 +602,7 @@ def check_full(rows):
             assert row["err"].splitlines()[-1].startswith("  hint: "), case
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 @pytest.mark.parametrize("command", ["route", "compose", "validate", "promote", "init"])
 def test_a_full_disk_is_one_error_and_leaves_nothing_half_written(full, command):
     rows = [row for row in full if row["command"] == command]

@@ -7,7 +7,7 @@ from tests.project import COMPOSE, COUNT, make, pulsus
 TOOL = "workflows/domains/demo/greet/say_hello.py"
 PROMOTE = ("promote", TOOL, "--domain", "demo", "--action", "greet", "--yes")
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
 
 @pytest.fixture

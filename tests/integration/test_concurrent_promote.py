@@ -82,8 +82,8 @@ def act(project):
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["first", "second", "moved"])
+@pytest.mark.seconds
+@pytest.mark.parametrize("how", ["first", "second", pytest.param("moved", marks=pytest.mark.slow)])
 def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_next(tmp_path, how):
     base = tmp_path / "base"
     (base / "workflows").mkdir(parents=True)

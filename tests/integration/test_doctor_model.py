@@ -10,6 +10,8 @@ from referencing import Registry, Resource
 from tests.model_server import playing, reply, says, status
 from tests.project import make, pulsus
 
+pytestmark = pytest.mark.seconds
+
 SCHEMAS = Path(__file__).parents[2] / "docs/schemas"
 TEXTS = {
     "ready": "ready",

@@ -63,7 +63,7 @@ def run() -> dict[str, str]:
     return dict(os.environ)
 '''
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from tests.project import COMPOSE, COUNT, NOTHING, make, phases, pulsus_here, records
 from tests.sandboxes import need_sandbox
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
 LOOKED = ["start", "parse", "discover", "rank", "decide"]
 PROVEN = [*LOOKED, "validate"]

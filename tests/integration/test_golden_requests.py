@@ -52,7 +52,7 @@ def test_every_golden_tool_exists(app, rows):
     assert {tool for row in rows for tool in row.tools} <= known
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_the_golden_requests_reach_their_floors(app, rows):
     parser, searcher = app.parser(), app.searcher()
     found = {}
@@ -74,7 +74,7 @@ def test_the_golden_requests_reach_their_floors(app, rows):
     assert all(figures[name] >= floor for name, floor in FLOORS.items()), figures
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_the_order_of_files_changes_no_answer(app, rows):
     # Each order is asked other requests, a third of all; every one of every order is a slow test.
     tools = list(app.catalogue.tools)

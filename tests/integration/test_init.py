@@ -12,7 +12,7 @@ from tests.namespaces import read_only
 from tests.project import PULSUS, pulsus
 from tests.promotions import tree
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.seconds
 
 ROOT = Path(__file__).parents[2]
 

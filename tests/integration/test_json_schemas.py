@@ -127,7 +127,7 @@ def test_what_a_command_prints_as_json_fits_its_schema(schema, code, args, proje
     check(schema, done.json)
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 @pytest.mark.sandbox
 def test_what_proving_commands_print_as_json_fits_their_schemas(tmp_path):
     need_sandbox()

@@ -76,8 +76,11 @@ def whole(project, name):
     assert [p for p in tree(root) if p.endswith(".pulsus-tmp")] == [], name
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["deprecate", "rollback", "reinstate"])
+SLOW = (pytest.param(what, marks=pytest.mark.slow) for what in ("rollback", "reinstate"))
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("what", ["deprecate", *SLOW])
 def test_a_decision_killed_at_any_system_call_is_completed_or_undone(what, base, tmp_path):
     if what == "reinstate":
         performed(DEPRECATE, base)

@@ -12,7 +12,7 @@ from tests.integration.test_json_schemas import check
 from tests.project import make, pulsus, pulsus_here, records
 from tests.sandboxes import need_sandbox
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
 MODULE = "workflows/domains/web/fetch/fetch_text.py"
 TOOL = '''"""Text of a page.

@@ -188,7 +188,7 @@ def name(process):
         return ""
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_without_mypy_or_a_sandbox_it_says_so_in_one_sentence_and_fails(many, tmp_path):
     code = """
 import sys

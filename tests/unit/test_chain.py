@@ -434,7 +434,7 @@ def test_many_damages_are_counted_not_listed(tmp_path):
     assert found.more > 300
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_eight_processes_appending_at_once_lose_and_mix_nothing(tmp_path):
     count = 50
     context = multiprocessing.get_context("spawn")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.sandboxes import sandboxed
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from tests.sandboxes import processes_with, sandboxed
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers are of x86_64")
 
 CALL = """
@@ -113,7 +113,7 @@ def test_it_fails(line):
         pytest.param(
             "os.dup2(os.open('/dev/null', 1), 3); os.closerange(4, 99)",
             id="replaces it",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.seconds,
         ),
     ],
 )

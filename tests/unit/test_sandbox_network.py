@@ -18,7 +18,7 @@ from pulsus.core.sandbox.relay import Relay
 from tests.project import FIXTURES
 from tests.sandboxes import processes_with, sandboxed
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
 MIB = 1 << 20
 CERTIFICATE = FIXTURES / "tls" / "localhost.pem"
