@@ -33,7 +33,7 @@ _RULES = (
 _MACHINE = (
     (r" {2,}", "  "),
     (r"\d+\.\d+\.\d+\w*", "V"),
-    (r"bubblewrap [^()]*\(version V\)", "SANDBOX (version V)"),
+    (r"bubblewrap [\s\S]*?\(version V\)", "SANDBOX (version V)"),
     (r"(ok|absent)(  matplotlib  ).*(\n  \S.*)*", r"STATE\2FOUND"),
 )
 

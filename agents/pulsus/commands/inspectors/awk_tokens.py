@@ -64,7 +64,7 @@ _TOKEN: Final = re.compile(
 )
 _REGEX: Final = re.compile(r"/((?:[^/\\\n]|\\[^\n])*)/")
 _BRACKETED: Final = re.compile(
-    r"/((?:[^/\\\[\n]|\\[^\n]|\[\^?+\]?+(?:[^\]\\\[\n]|\\[^\n]|\[:[a-z]+:\])*+\])*+)/"
+    r"/((?:[^/\\\[\n]|\\[^\n]|\[(?:\^\]|\]|\^(?!\])|(?![\^\]]))(?:[^\]\\\[\n]|\\[^\n]|\[:[a-z]+:\])*\])*)/"
 )
 """The same where a slash between brackets does not end it, as gawk and mawk have it."""
 

@@ -71,10 +71,10 @@ class Statement:
         return self.text.strip()[:40]
 
 
-_QUOTED: Final = r"(?:[^{q}\\]|{q}{q}|\\[^'\"`\\]|\\\\)*+{q}"
+_QUOTED: Final = r"(?:[^{q}\\]|{q}{q}|\\[^'\"`\\]|\\\\)*{q}(?!{q})"
 _SAME: Final[Mapping[str, str]] = {
     "blank": r"[ \t\n]+",
-    "comment": r"--[^\n'\"`\\;]*(?=\n|\Z)|/\*(?![!+]|M!)(?:(?!\*/|/\*)[^'\"`\\;])*+\*/",
+    "comment": r"--[^\n'\"`\\;]*(?=\n|\Z)|/\*(?![!+]|M!)(?:[^*/'\"`\\;]|\*(?!/)|/(?!\*))*\*/",
     "string": "'" + _QUOTED.format(q="'"),
     "double": '"' + _QUOTED.format(q='"'),
     "number": r"(?:0[xX][0-9A-Fa-f]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?![\w$])",
@@ -89,7 +89,7 @@ _DIFFERENT: Final[Mapping[str, Mapping[str, str]]] = {
     "mysql": {
         "comment": r"/\*\+ *MAX_EXECUTION_TIME *\( *\d+ *\) *\*/"
         r"|--(?=[ \t\n]|\Z)[^\n'\"`\\;]*(?=\n|\Z)"
-        r"|/\*(?![!+]|M!)(?:(?!\*/|/\*)[^'\"`\\;])*+\*/",
+        r"|/\*(?![!+]|M!)(?:[^*/'\"`\\;]|\*(?!/)|/(?!\*))*\*/",
         "end": r";|\\[gG](?=[ \t\n;]*\Z)",
         "name": _BACKTICK,
         "word": _WORD,
