@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from pulsus.commands import characters, judge, options, script, words
+from pulsus.commands import characters, judge, nested, options, script, words
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
 
@@ -32,11 +32,11 @@ GUARDS = {
     "substitutions": (script, "unquoted", known, 'cat "$(rm x)"'),
     "braces": (words, "_BRACES", NEVER, "ls {01..3}"),
     "folders": (judge, "TRUSTED", judge.TRUSTED | {"/tmp"}, "/tmp/ls"),
-    "depth": (judge, "DEEPEST", 99, "timeout 9 timeout 9 timeout 9 timeout 9 ls"),
+    "depth": (nested, "DEEPEST", 99, "timeout 9 timeout 9 timeout 9 timeout 9 ls"),
     "wild words": (options.Parser, "_wild", lambda *args, **named: None, "sort *"),
-    "values": (judge, "_values", nothing, "find . -exec rm {} \\;"),
+    "values": (judge, "values", nothing, "find . -exec rm {} \\;"),
     "needs": (judge, "_needs", nothing, "ping example.org"),
-    "operands": (judge, "_operands", nothing, "uniq in out"),
+    "operands": (judge, "operands", nothing, "uniq in out"),
     "streams": (judge, "blocked", nothing, "tail -f log"),
 }
 

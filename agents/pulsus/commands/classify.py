@@ -136,7 +136,7 @@ def called(stage: Stage, context: Context) -> Iterator[Finding]:
         return
     try:
         for words in readings(stage.words):
-            yield from judge(words, replace(context, texts=_in_text))
+            yield from judge(words, replace(context, calls=judge, texts=_in_text))
     except BadTable as error:
         yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
 

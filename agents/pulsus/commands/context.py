@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from pulsus.commands.content import ContentInspector
 from pulsus.commands.tables import Tables
 from pulsus.commands.verdict import Finding
+from pulsus.commands.words import Word
 from pulsus.record import dataclass
 
 DEEPEST = 3
@@ -18,8 +19,9 @@ DEEPEST = 3
 class Context:
     """`bounded`: something outside ends it (timeout N). `fed`: another program writes its input.
 
-    `depth`: wrappers around it. `inspectors`: kinds that plugins add to those that ship. `texts`
-    judges a text that another shell reads (`classify.py` sets it; without it there is none).
+    `depth`: wrappers around it. `inspectors`: kinds that plugins add to those that ship. `calls`
+    judges a program call within another, `texts` a text that another shell reads (`classify.py`
+    sets both; without them neither is a read).
     """
 
     tables: Tables = field(default_factory=Tables)
@@ -27,4 +29,5 @@ class Context:
     bounded: bool = False
     fed: bool = False
     depth: int = 0
+    calls: Callable[[Sequence[Word], Context], Iterable[Finding]] | None = None
     texts: Callable[[str, Context], Iterable[Finding]] | None = None

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
-from pulsus.commands.content import inspector
-from pulsus.commands.context import DEEPEST, Context
-from pulsus.commands.kinds import NAMES, WILD_OK, fits, shown
-from pulsus.commands.options import Given, Parsed, Parser, Unlisted, allotted
+from pulsus.commands.arguments import operands, values
+from pulsus.commands.context import Context
+from pulsus.commands.options import Given, Parsed, Parser, Unlisted
 from pulsus.commands.refusals import BLOCKS, blocked, refusal
-from pulsus.commands.table import MANY, Form, Node, Option, WordKind
-from pulsus.commands.verdict import Finding, Phase, Reason
-from pulsus.commands.words import ANYTHING, Word
+from pulsus.commands.table import Node, Option
+from pulsus.commands.verdict import Finding, Reason
+from pulsus.commands.words import Word
 
 TRUSTED: Final = frozenset(
     {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"}
@@ -23,10 +21,6 @@ TRUSTED: Final = frozenset(
 """Folders a program may be named in; elsewhere a known name may be another program."""
 
 _PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
-_WRAPS: Final = "command"
-_SHELL: Final = "shell"
-_FOUND: Final = Word(text="{}", wild=True, head="./")
-"""What find puts in the place of `{}`: paths below where it began, one or many."""
 
 
 def judge(words: Sequence[Word], context: Context) -> Iterator[Finding]:
@@ -74,12 +68,12 @@ def _node(
         yield refusal("write", error.word, error.rule)
         return
     yield from _categories(node, parsed.given, context)
-    yield from _values(parsed, node, context)
+    yield from values(node, parsed, context)
     if node.subcommands and parsed.operands:
         yield from _subcommand(node, parsed, parser, context)
         return
     yield from _needs(node, parsed, context)
-    yield from _operands(node, parsed, context)
+    yield from operands(node, parsed, context)
     yield _reads(node)
 
 
@@ -120,19 +114,6 @@ def _answered(one: Given) -> bool:
     return asks and bool(one.values)
 
 
-def _values(parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
-    joined: dict[WordKind, list[Word]] = {}
-    for one in parsed.given:
-        kind = one.option.kind
-        if kind is not None and kind.argument == "joined" and one.values:
-            joined.setdefault(kind, []).extend(one.values)
-        elif kind is not None and one.values:
-            yield from _kind(kind, one.values, node, context, one.name)
-    # Pieces of one text: sed -e … -e ….
-    for kind, words in joined.items():
-        yield from _kind(kind, words, node, context, node.name)
-
-
 def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
     names = {one.name for one in parsed.given}
     for one, other in node.apart:
@@ -162,141 +143,3 @@ def _subcommand(node: Node, parsed: Parsed, parser: Parser, context: Context) ->
     # Options of a permuting parser may follow the subcommand too; others only where a table says.
     inherited = parser.known if node.style == "gnu" else parser.above
     yield from _node(child, parsed.operands[1:], inherited, context)
-
-
-def _operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
-    operands = parsed.operands
-    if not operands and (node.bare or (not node.forms and not node.subcommands)):
-        return
-    if node.subcommands and not operands:
-        yield refusal("allow", node.name, "without a subcommand it is not known to read")
-        return
-    names = {one.name for one in parsed.given}
-    forms = [f for f in node.forms if not f.when or f.when & names]
-    chosen = [f for f in forms if f.when] or forms
-    wrong: Finding | None = None
-    for form in chosen:
-        found = list(_form(form, parsed, node, context))
-        if all(f.is_read for f in found):
-            yield from found
-            return
-        refused = next(f for f in found if not f.is_read)
-        # A form that fits but for what it blocks says more than one that does not fit.
-        if wrong is None or all(f.is_read or f.category is not None for f in found):
-            wrong = refused
-    word = operands[0].text if operands else node.name
-    yield wrong or refusal("allow", word, f"{node.name} is known to read without operands only")
-
-
-def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
-    operands = plain = parsed.operands
-    at = 0
-    for kind, count in zip(form.kinds, allotted(form.kinds, len(operands)), strict=True):
-        words = operands[at : at + count]
-        if len(words) < kind.least:
-            yield refusal("allow", node.name, f"an operand is missing: {shown(kind)}")
-            return
-        yield from _kind(kind, words, node, context, node.name)
-        if kind.name == _WRAPS:
-            plain = operands[:at]  # the program behind it says what may be wild there
-        at += count
-    if at < len(operands):
-        yield refusal("allow", operands[at].text, f"one operand more than {node.name} reads with")
-    if any(word.wild for word in plain) and not _takes_any(form, plain):
-        rule = "it stands for any number of words here"
-        yield refusal("allow", next(w.text for w in plain if w.wild), rule)
-    if form.category is not None:
-        yield from blocked(form.category, node.name, form.why or BLOCKS[form.category], context)
-
-
-def _takes_any(form: Form, words: Sequence[Word]) -> bool:
-    """Whether any number of file names fits: wherever they begin, or last, behind what is literal.
-
-    Behind a program in a language (`awk`) none that xargs puts there: it may put them into the
-    program too.
-    """
-    kinds = form.kinds
-    if not kinds or kinds[-1].most != MANY or kinds[-1].name not in WILD_OK:
-        return False
-    if all(kind.name in WILD_OK for kind in kinds):
-        return True
-    first = sum(kind.most for kind in kinds[:-1])
-    exact = all(kind.least == kind.most for kind in kinds[:-1])
-    literal = not any(word.wild for word in words[:first])
-    return exact and literal and not any(word is ANYTHING for word in words)
-
-
-def _kind(
-    kind: WordKind, words: Sequence[Word], node: Node, context: Context, near: str
-) -> Iterator[Finding]:
-    if kind.name in NAMES:
-        for word in words:
-            if not fits(word, kind):
-                yield refusal("allow", word.text, f"{near} reads with {shown(kind)} here")
-        return
-    if not words:
-        return
-    if kind.name == _SHELL:
-        yield from _shell(words, context)
-        return
-    if kind.name == _WRAPS:
-        yield from _wrapped(kind, words, node, context)
-        return
-    yield from _content(kind, words, context)
-
-
-def _wrapped(
-    kind: WordKind, words: Sequence[Word], node: Node, context: Context
-) -> Iterator[Finding]:
-    if context.depth >= DEEPEST:
-        yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
-        return
-    if kind.argument == "fed":
-        words = (*words, ANYTHING)
-    if kind.argument == ";":
-        words = tuple(map(_found, words))
-    bounded = context.bounded or node.bounds
-    inner = replace(context, depth=context.depth + 1, bounded=bounded)
-    yield from judge(words, inner)
-
-
-def _found(word: Word) -> Word:
-    """`word` once find has put a path in the place of each `{}`."""
-    before, braces, behind = word.text.partition("{}")
-    if word.text == "{}":
-        return _FOUND
-    if not braces or word.wild:
-        return word
-    return Word(word.text, True, before or "./", behind.rpartition("{}")[2])
-
-
-def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
-    """Words that are joined by blanks and read by a shell once more (ssh)."""
-    wild = next((word for word in words if word.wild), None)
-    if wild is not None:
-        yield refusal("guard", wild.text, "it stands for any number of words of another shell")
-    elif context.depth >= DEEPEST or context.texts is None:
-        yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
-    else:
-        # What ends it here need not end what it runs there.
-        inner = replace(context, depth=context.depth + 1, bounded=False)
-        yield from context.texts(" ".join(word.text for word in words), inner)
-
-
-def _content(kind: WordKind, words: Sequence[Word], context: Context) -> Iterator[Finding]:
-    inspect = inspector(kind.name) or context.inspectors.get(kind.name)
-    wild = next((w for w in words if w.wild and kind.name not in WILD_OK), None)
-    if inspect is None:
-        yield refusal("content", words[0].text, f"nothing here can judge {kind.name}")
-        return
-    if wild is not None:
-        yield refusal("content", wild.text, f"{kind.name} has to be one literal word")
-        return
-    opinion = inspect(tuple(word.text for word in words), kind.argument)
-    phase: Phase = "non_interactive" if opinion.category else "content"
-    reason = Reason(phase, opinion.word or words[0].text, opinion.rule)
-    ends = opinion.category is None or (context.bounded and opinion.category == "unbounded_stream")
-    if opinion.reads and ends:
-        yield Finding("read_only_conditional", reason)
-    else:
-        yield Finding("write_or_unknown", reason, opinion.category)

@@ -1,7 +1,7 @@
 """What a single word has to be, by the names that tables use (docs/commands.md lists them).
 
 Kinds that look into a word or into all that follow (`sql:postgres`, `awk`, `command`) are content
-inspectors (`content.py`) or wrappers (`judge.py`), not here.
+inspectors (`content.py`) or wrappers (`nested.py`), not here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,102 @@
+"""Values of options and operands of a call against what its table asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pulsus.commands.context import Context
+from pulsus.commands.kinds import NAMES, WILD_OK, fits, shown
+from pulsus.commands.nested import WRAPS, inside
+from pulsus.commands.options import Parsed, allotted
+from pulsus.commands.refusals import BLOCKS, blocked, refusal
+from pulsus.commands.table import MANY, Form, Node, WordKind
+from pulsus.commands.verdict import Finding
+from pulsus.commands.words import ANYTHING, Word
+
+
+def values(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+    """What is found of the options' values; nothing of those that fit."""
+    joined: dict[WordKind, list[Word]] = {}
+    for one in parsed.given:
+        kind = one.option.kind
+        if kind is not None and kind.argument == "joined" and one.values:
+            joined.setdefault(kind, []).extend(one.values)
+        elif kind is not None and one.values:
+            yield from _kind(kind, one.values, node, context, one.name)
+    # Pieces of one text: sed -e … -e ….
+    for kind, words in joined.items():
+        yield from _kind(kind, words, node, context, node.name)
+
+
+def operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+    """What is found of the operands, by the form of the table that fits them best."""
+    words = parsed.operands
+    if not words and (node.bare or (not node.forms and not node.subcommands)):
+        return
+    if node.subcommands and not words:
+        yield refusal("allow", node.name, "without a subcommand it is not known to read")
+        return
+    names = {one.name for one in parsed.given}
+    forms = [f for f in node.forms if not f.when or f.when & names]
+    chosen = [f for f in forms if f.when] or forms
+    wrong: Finding | None = None
+    for form in chosen:
+        found = list(_form(form, parsed, node, context))
+        if all(f.is_read for f in found):
+            yield from found
+            return
+        refused = next(f for f in found if not f.is_read)
+        # A form that fits but for what it blocks says more than one that does not fit.
+        if wrong is None or all(f.is_read or f.category is not None for f in found):
+            wrong = refused
+    word = words[0].text if words else node.name
+    yield wrong or refusal("allow", word, f"{node.name} is known to read without operands only")
+
+
+def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
+    every = plain = parsed.operands
+    at = 0
+    for kind, count in zip(form.kinds, allotted(form.kinds, len(every)), strict=True):
+        words = every[at : at + count]
+        if len(words) < kind.least:
+            yield refusal("allow", node.name, f"an operand is missing: {shown(kind)}")
+            return
+        yield from _kind(kind, words, node, context, node.name)
+        if kind.name == WRAPS:
+            plain = every[:at]  # the program behind it says what may be wild there
+        at += count
+    if at < len(every):
+        yield refusal("allow", every[at].text, f"one operand more than {node.name} reads with")
+    if any(word.wild for word in plain) and not _takes_any(form, plain):
+        rule = "it stands for any number of words here"
+        yield refusal("allow", next(w.text for w in plain if w.wild), rule)
+    if form.category is not None:
+        yield from blocked(form.category, node.name, form.why or BLOCKS[form.category], context)
+
+
+def _takes_any(form: Form, words: Sequence[Word]) -> bool:
+    """Whether any number of file names fits: wherever they begin, or last, behind what is literal.
+
+    Behind a program in a language (`awk`) none that xargs puts there: it may put them into the
+    program too.
+    """
+    kinds = form.kinds
+    if not kinds or kinds[-1].most != MANY or kinds[-1].name not in WILD_OK:
+        return False
+    if all(kind.name in WILD_OK for kind in kinds):
+        return True
+    first = sum(kind.most for kind in kinds[:-1])
+    exact = all(kind.least == kind.most for kind in kinds[:-1])
+    literal = not any(word.wild for word in words[:first])
+    return exact and literal and not any(word is ANYTHING for word in words)
+
+
+def _kind(
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context, near: str
+) -> Iterator[Finding]:
+    if kind.name in NAMES:
+        for word in words:
+            if not fits(word, kind):
+                yield refusal("allow", word.text, f"{near} reads with {shown(kind)} here")
+    elif words:
+        yield from inside(kind, words, node, context)

@@ -1,0 +1,91 @@
+"""What stands inside words: another program's call, another shell's text, or some language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pulsus.commands.content import inspector
+from pulsus.commands.context import DEEPEST, Context
+from pulsus.commands.kinds import WILD_OK
+from pulsus.commands.refusals import refusal
+from pulsus.commands.table import Node, WordKind
+from pulsus.commands.verdict import Finding, Phase, Reason
+from pulsus.commands.words import ANYTHING, Word
+
+WRAPS: Final = "command"
+"""The kind of words that are a program and its own words."""
+
+_SHELL: Final = "shell"
+_FOUND: Final = Word(text="{}", wild=True, head="./")
+"""What find puts in the place of `{}`: paths below where it began, one or many."""
+
+
+def inside(
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+) -> Iterator[Finding]:
+    """What is found in `words` of a kind that looks into them. They are not empty."""
+    if kind.name == _SHELL:
+        yield from _shell(words, context)
+    elif kind.name == WRAPS:
+        yield from _wrapped(kind, words, node, context)
+    else:
+        yield from _content(kind, words, context)
+
+
+def _wrapped(
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+) -> Iterator[Finding]:
+    if context.depth >= DEEPEST or context.calls is None:
+        yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
+        return
+    if kind.argument == "fed":
+        words = (*words, ANYTHING)
+    if kind.argument == ";":
+        words = tuple(map(_found, words))
+    bounded = context.bounded or node.bounds
+    inner = replace(context, depth=context.depth + 1, bounded=bounded)
+    yield from context.calls(words, inner)
+
+
+def _found(word: Word) -> Word:
+    """`word` once find has put a path in the place of each `{}`."""
+    before, braces, behind = word.text.partition("{}")
+    if word.text == "{}":
+        return _FOUND
+    if not braces or word.wild:
+        return word
+    return Word(word.text, True, before or "./", behind.rpartition("{}")[2])
+
+
+def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
+    """Words that are joined by blanks and read by a shell once more (ssh)."""
+    wild = next((word for word in words if word.wild), None)
+    if wild is not None:
+        yield refusal("guard", wild.text, "it stands for any number of words of another shell")
+    elif context.depth >= DEEPEST or context.texts is None:
+        yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
+    else:
+        # What ends it here need not end what it runs there.
+        inner = replace(context, depth=context.depth + 1, bounded=False)
+        yield from context.texts(" ".join(word.text for word in words), inner)
+
+
+def _content(kind: WordKind, words: Sequence[Word], context: Context) -> Iterator[Finding]:
+    inspect = inspector(kind.name) or context.inspectors.get(kind.name)
+    wild = next((w for w in words if w.wild and kind.name not in WILD_OK), None)
+    if inspect is None:
+        yield refusal("content", words[0].text, f"nothing here can judge {kind.name}")
+        return
+    if wild is not None:
+        yield refusal("content", wild.text, f"{kind.name} has to be one literal word")
+        return
+    opinion = inspect(tuple(word.text for word in words), kind.argument)
+    phase: Phase = "non_interactive" if opinion.category else "content"
+    reason = Reason(phase, opinion.word or words[0].text, opinion.rule)
+    ends = opinion.category is None or (context.bounded and opinion.category == "unbounded_stream")
+    if opinion.reads and ends:
+        yield Finding("read_only_conditional", reason)
+    else:
+        yield Finding("write_or_unknown", reason, opinion.category)
