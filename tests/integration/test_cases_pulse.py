@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.inspectors import http, wrapping
 from pulsus.commands.places import secret
 from pulsus.config.settings import PolicyConfig
 from pulsus.core.telemetry.redact import is_secret_name
@@ -20,6 +19,7 @@ from pulsus.gates.action_class import action_class
 from pulsus.gates.command_lists import is_destructive, is_read_only
 from pulsus.gates.command_policy import CommandPolicy
 from pulsus.gates.kinds import is_write
+from tests import gate_questions
 
 FOLDER = Path(os.environ.get("PULSUS_CASES", "../shared/cases"), "pulse")
 AGREEING = 0.97
@@ -49,20 +49,8 @@ def risk(row):
     return found == row["expected_risk"] if "expected_risk" in row else found >= row["min_risk"]
 
 
-INSPECTORS: dict[str, Callable[..., object]] = {
-    "http_method_mutates": http.http_method_mutates,
-    "curl_short_cluster": http.curl_short_cluster,
-    "curl_args_have_http_url": http.curl_args_have_http_url,
-    "curl_command_writes": http.curl_command_writes,
-    "wget_option_writes": http.wget_option_writes,
-    "env_args_run_a_command": wrapping.env_args_run_a_command,
-    "timeout_duration_token": wrapping.timeout_duration_token,
-    "timeout_inner_command": wrapping.timeout_inner_command,
-}
-
-
 def inspector(row):
-    return INSPECTORS[row["inspector"]](row["input"]) == row["expected"]
+    return getattr(gate_questions, row["inspector"])(row["input"]) == row["expected"]
 
 
 def sensitive(row):
@@ -110,7 +98,13 @@ def keeps_secrets_anyway(row):
     return named or Path(row["input"]).name.startswith(".env")
 
 
-OURS = (follows_without_an_end, in_capitals, keeps_secrets_anyway)
+def asks_by_another_method(row):
+    """Only methods spelt like this are known to change nothing (RFC 9110 §9.1 and §9.2.1)."""
+    known = {"GET", "HEAD", "OPTIONS", "TRACE"}
+    return row.get("inspector") == "http_method_mutates" and row["input"].strip() not in known
+
+
+OURS = (asks_by_another_method, follows_without_an_end, in_capitals, keeps_secrets_anyway)
 
 FILES = {
     "command_intent": intent,

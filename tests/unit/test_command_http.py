@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
-from pulsus.commands.inspectors import http, wrapping
+from pulsus.commands.inspectors import http
 
 CONTEXT = Context()
 
@@ -146,82 +146,7 @@ def test_a_request_that_does_not_end_or_asks_says_so(command, category):
     assert examine(command, CONTEXT).deciding.category == category
 
 
-@pytest.mark.parametrize(
-    ("program", "names"), [("curl", http.CURL_WRITES), ("wget", http.WGET_WRITES)]
-)
-def test_what_an_option_is_said_to_write_no_table_lets_pass_with_a_file(program, names):
-    extra = "--spider" if program == "wget" else "-s"
-    for name in sorted(names):
-        command = f"{program} {extra} {name} @x http://h"
-        assert not examine(command, CONTEXT).deciding.is_read, command
-
-
-@pytest.mark.parametrize(
-    ("method", "mutates"),
-    [
-        *[("get", False), (" HEAD\n", False), ("OPTIONS", False), ("connect", False), ("", False)],
-        *[("post", True), ("Put", True), ("DELETE", True), ("PURGE", True), ("MKCOL", True)],
-    ],
-)
-def test_methods_that_only_ask_are_known_by_name(method, mutates):
-    assert http.http_method_mutates(method) is mutates
-
-
-@pytest.mark.parametrize(
-    ("word", "letters"),
-    [("-sXPOST", "sX"), ("-fsSL", "fsSL"), ("-dx", ""), ("--data", ""), ("-s", ""), ("x", "")],
-)
-def test_a_bundle_ends_with_the_letter_that_takes_a_value(word, letters):
-    assert http.curl_short_cluster(word) == letters
-
-
-@pytest.mark.parametrize(
-    ("words", "runs"),
-    [
-        (["env", "-i", "A=b"], False),
-        (["env", "-uA", "B=c"], False),
-        (["env", "-"], False),
-        (["env", "A=b", "-i"], True),
-        (["env", "-S", "rm x"], True),
-        (["env", "-iS", "rm x"], True),
-        (["env", "-Srm x"], True),
-        (["env", "--split", "x"], True),
-        (["env", "-C", "/tmp", "ls"], True),
-    ],
-)
-def test_env_runs_what_is_neither_an_option_nor_an_assignment(words, runs):
-    assert wrapping.env_args_run_a_command(words) is runs
-
-
-@pytest.mark.parametrize(
-    ("words", "inner"),
-    [
-        (["timeout", "5", "ls", "-l"], "ls -l"),
-        (["timeout", "-sKILL", ".5m", "ls"], "ls"),
-        (["timeout", "--kill-after=x", "5", "ls"], None),
-        (["timeout", "--kill-after=3", "5", "ls"], "ls"),
-        (["timeout", "-k", "x", "5", "ls"], None),
-        (["timeout", "5", "--", "ls"], "-- ls"),
-        ("timeout 5 ls", "ls"),
-    ],
-)
-def test_what_timeout_runs_stands_behind_its_duration(words, inner):
-    assert wrapping.timeout_inner_command(words) == inner
-
-
 @given(st.text())
 def test_no_address_makes_the_inspector_raise(text):
     http.url((text,), "docker")
     http.user((text,), "")
-
-
-@given(st.lists(st.text(alphabet="-sdXoO=:/ht p\"'", max_size=8), max_size=5))
-def test_no_words_make_the_inspectors_raise(words):
-    http.curl_command_writes(words)
-    http.curl_command_writes(" ".join(words))
-    http.curl_args_have_http_url(words)
-    wrapping.env_args_run_a_command(words)
-    wrapping.timeout_inner_command(words)
-    for word in words:
-        http.curl_short_cluster(word)
-        http.wget_option_writes(word)

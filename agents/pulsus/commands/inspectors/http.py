@@ -1,47 +1,11 @@
-"""What an HTTP client's words say: methods, URLs, options that send or write (curl, wget).
-
-The options are those of curl(1) 8.9 and wget(1) 1.21; their tables refuse or bound each of them, a
-test compares the two.
-"""
+"""Judges what an HTTP client (curl, wget) fetches: its URLs, and `name:password`."""
 
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Sequence
 from typing import Final
 
 from pulsus.commands.content import Opinion
-
-READ_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT"})
-"""Methods that ask for nothing to be changed (RFC 9110 §9.2.1), and CONNECT, which only tunnels."""
-
-CURL_WRITES: Final = frozenset(
-    {
-        *("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode"),
-        *("--json", "-F", "--form", "--form-string", "-T", "--upload-file", "-o", "--output"),
-        *("-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"),
-        *("--output-dir", "--create-dirs", "-c", "--cookie-jar", "-D", "--dump-header", "-K"),
-        *("--config", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save"),
-        *("--hsts", "--alt-svc", "-Q", "--quote", "-a", "--append", "--mail-from"),
-        *("--mail-rcpt", "-t", "--telnet-option", "--remove-on-error", "--xattr"),
-    }
-)
-"""Options of curl that send data, write a file, or bring further options along."""
-
-CURL_LETTERS: Final = "AbcCdDeEFhHKmoPQrtTuUwxXyYz"
-"""Short options of curl that take a value, in the same word or the next."""
-
-WGET_WRITES: Final = frozenset(
-    {
-        *("-O", "--output-document", "-o", "--output-file", "-a", "--append-output", "-P"),
-        *("--directory-prefix", "--post-data", "--post-file", "--body-data", "--body-file"),
-        *("--method", "--save-cookies", "--warc-file", "--warc-cdx", "--warc-tempdir"),
-        *("--warc-dedup", "--rejected-log", "--hsts-file", "-i", "--input-file", "-e"),
-        *("--execute", "--config", "--input-metalink", "--use-askpass"),
-    }
-)
-"""Options of wget that send data, write a file, or bring further options along."""
 
 _URL: Final = re.compile(
     r"""(?:https?://)?
@@ -76,75 +40,6 @@ _MORE: Final = re.compile(r"\[[0-9A-Za-z]+-")
 """Ranges that `_GLOB` does not count."""
 _MOST_REQUESTS: Final = 100
 """Requests of one URL with curl's `{a,b}` and `[1-9]`."""
-
-
-def http_method_mutates(method: str) -> bool:
-    """Whether a request by `method` may change something; an unknown method may."""
-    name = method.strip().upper()
-    return bool(name) and name not in READ_METHODS
-
-
-def curl_short_cluster(word: str) -> str:
-    """The letters of a bundle of curl's short options (`-sXPOST`: `sX`); empty where it is none."""
-    if not re.match(r"-[^-].", word):
-        return ""
-    letters = ""
-    for letter in word[1:]:
-        letters += letter
-        if letter in CURL_LETTERS:
-            break
-    return letters if len(letters) > 1 else ""
-
-
-def curl_args_have_http_url(words: Sequence[str]) -> bool:
-    """Whether an operand or `--url` among curl's arguments begins with http:// or https://."""
-    bare = [word.strip("\"'") for word in words]
-    urls = [word.removeprefix("--url=") for word in bare]
-    return any(re.match(r"https?://", url, re.IGNORECASE) for url in urls)
-
-
-def curl_command_writes(words: str | Sequence[str]) -> bool:
-    """Whether a call of curl sends a change or writes a file, by its options alone."""
-    rest = list(_split(words)[1:])
-    while rest:
-        word = rest.pop(0)
-        name, value = _option(word)
-        if name in CURL_WRITES or any(f"-{letter}" in CURL_WRITES for letter in _letters(word)):
-            return True
-        if name in {"-X", "--request"}:
-            method = value if value or not rest else rest.pop(0)
-            if http_method_mutates(method):
-                return True
-    return False
-
-
-def wget_option_writes(word: str) -> bool:
-    """Whether `word` is an option of wget that sends data or writes a file."""
-    if word.startswith("--"):
-        return word.partition("=")[0] in WGET_WRITES
-    return word[:1] == "-" and any(f"-{letter}" in WGET_WRITES for letter in word[1:2])
-
-
-def _split(words: str | Sequence[str]) -> Sequence[str]:
-    if not isinstance(words, str):
-        return words
-    try:
-        return shlex.split(words)
-    except ValueError:
-        return words.split()
-
-
-def _letters(word: str) -> str:
-    return curl_short_cluster(word) or (word[1:2] if word[:1] == "-" else "")
-
-
-def _option(word: str) -> tuple[str, str]:
-    """The option that takes the rest of `word`, and that rest."""
-    if word.startswith("--"):
-        name, _, value = word.partition("=")
-        return name, value
-    letters = _letters(word)
-    return (f"-{letters[-1:]}", word[1 + len(letters) :]) if letters else ("", "")
 
 
 def url(words: tuple[str, ...], argument: str) -> Opinion:
