@@ -110,14 +110,13 @@ class Node:
     bounds: bool = False
     sends: str = ""
     """Why it is no read where another program or a file feeds it."""
-    rewrite: str = ""
 
 
 _NODE_KEYS = {
     *("style", "flags", "values", "attached", "pairs", "streams", "pages", "asks", "terminal"),
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
     *("joined", "detached", "apart", "closed", "stops"),
-    *("harmless", "conditional", "category", "never", "bounds", "sends", "rewrite"),
+    *("harmless", "conditional", "category", "never", "bounds", "sends"),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
 _CATEGORY_KEYS: Mapping[str, Category] = {
@@ -162,7 +161,6 @@ def node(
         never=text_of(raw, "never", name),
         bounds=flag(raw, "bounds", name),
         sends=text_of(raw, "sends", name),
-        rewrite=text_of(raw, "rewrite", name),
     )
 
 
