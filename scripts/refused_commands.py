@@ -18,6 +18,7 @@ from pulsus.commands.context import Context
 from pulsus.commands.table import BadTable
 from pulsus.commands.tables import Tables
 from tests.command_mutations import (
+    CATEGORIES,
     KEPT,
     Mutation,
     Row,
@@ -30,7 +31,7 @@ from tests.command_mutations import (
 )
 
 KEYS = {"subcommands", "everywhere"}
-OF_WORDS = {"refused", "streams", "pages", "asks", "terminal", "values", "attached", "pairs"}
+OF_WORDS = {"refused", *CATEGORIES}
 ODD = ("x", "1x", "x y", "./x", ".", "1", "%x", "stop", "-1")
 """Values that a kind may refuse."""
 
@@ -47,6 +48,7 @@ def calls(mutation: Mutation, raw: dict[str, Any]) -> Iterator[list[str]]:
     given = [str(call) for side in ("allowed", "refused") for call in shown.get(side) or []]
     examples = [call for call in map(shlex.split, given) if call[: len(prefix)] == prefix]
     bases = [prefix, [*prefix, "x"], [*prefix, "x", "y"], *examples]
+    ended = ["timeout", "5"]  # where it does not end by itself, that says more than the rest
     if mutation.what.startswith("apart"):
         one, other = (side.split() for side in mutation.what[9:-10].split("|"))
         yield from ([*prefix, a, b, *more] for a in one for b in other for more in ([], ["x"]))
@@ -54,8 +56,10 @@ def calls(mutation: Mutation, raw: dict[str, Any]) -> Iterator[list[str]]:
         yield base
         if option:
             yield from _with(option, (), prefix, base)
+            yield [*ended, *prefix, option]
         else:
             yield ["echo", "x", "|", *base]
+            yield [*ended, *base]
     for base in bases if option else ():
         yield from _with(option, ODD, prefix, base)
     for base in bases:
@@ -109,7 +113,9 @@ def _shown(mutation: Mutation, raw: dict[str, Any], shipped: Tables, rows: list[
 def _option(mutation: Mutation) -> str:
     """The first option or subcommand that it is about, or nothing."""
     kind, word, *_ = [*mutation.what.split(), ""]
-    return word.rstrip(":") if kind in OF_WORDS else ""
+    if kind in {"values", "attached", "pairs"}:
+        return word.removesuffix(":")
+    return word if kind in OF_WORDS else ""
 
 
 def _reads(shipped: Tables, program: str) -> bool:
