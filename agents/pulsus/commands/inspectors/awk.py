@@ -12,8 +12,9 @@ from typing import Final
 from pulsus.commands.content import Opinion
 from pulsus.commands.inspectors.awk_loops import endless
 from pulsus.commands.inspectors.awk_parse import program
-from pulsus.commands.inspectors.awk_tokens import FUNCTIONS, Unclear
+from pulsus.commands.inspectors.awk_tokens import FUNCTIONS
 from pulsus.commands.inspectors.awk_tree import Node, walk
+from pulsus.commands.inspectors.unclear import Unclear
 
 _NEVER: Final = {
     "SYMTAB": "it reaches every variable by name",

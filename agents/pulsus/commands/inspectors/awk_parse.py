@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from pulsus.commands.inspectors.awk_expr import Expressions
-from pulsus.commands.inspectors.awk_tokens import Unclear, tokens
+from pulsus.commands.inspectors.awk_tokens import tokens
 from pulsus.commands.inspectors.awk_tree import NOTHING, Cursor, Node
+from pulsus.commands.inspectors.unclear import Unclear
 
 SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
 """Where print may go by name: these are no files."""

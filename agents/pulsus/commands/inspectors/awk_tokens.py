@@ -9,19 +9,12 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from pulsus.commands.inspectors.unclear import Unclear
 from pulsus.record import dataclass
 
 TokenKind = Literal[
     "newline", "string", "regex", "number", "name", "call", "keyword", "mark", "end"
 ]
-
-
-class Unclear(Exception):
-    """`word` is where an awk program does more than read, or cannot be followed: the `rule`."""
-
-    def __init__(self, word: str, rule: str) -> None:
-        super().__init__(f"{word}: {rule}")
-        self.word, self.rule = word, rule
 
 
 @dataclass(frozen=True, slots=True)

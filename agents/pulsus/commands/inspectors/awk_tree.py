@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from pulsus.commands.inspectors.awk_tokens import Token, Unclear
+from pulsus.commands.inspectors.awk_tokens import Token
+from pulsus.commands.inspectors.unclear import Unclear
 from pulsus.record import dataclass
 
 _DEEPEST: Final = 30

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.inspectors.sql_text import Statement, Unclear, statements, words
+from pulsus.commands.inspectors.sql_text import Statement, statements, words
+from pulsus.commands.inspectors.unclear import Unclear
 
 _READS: Final[Mapping[str, frozenset[str]]] = {
     "cql": words("select describe desc list show help"),

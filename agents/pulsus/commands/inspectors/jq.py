@@ -11,7 +11,8 @@ from typing import Final
 
 from pulsus.commands.content import Opinion
 from pulsus.commands.inspectors.jq_names import FUNCTIONS, KEYWORDS, YQ
-from pulsus.commands.inspectors.jq_tokens import Token, Unclear, tokens
+from pulsus.commands.inspectors.jq_tokens import Token, tokens
+from pulsus.commands.inspectors.unclear import Unclear
 
 _ENVIRONMENT: Final = frozenset({"env", "$ENV", "strenv", "envsubst"})
 _SECRET: Final = re.compile(r"(?i)key|token|secret|pass|cred|auth|cookie|session|private")

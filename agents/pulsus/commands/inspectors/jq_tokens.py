@@ -5,17 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from pulsus.commands.inspectors.unclear import Unclear
 from pulsus.record import dataclass
 
 TokenKind = Literal["name", "field", "variable", "string", "number", "format", "mark"]
-
-
-class Unclear(Exception):
-    """`word` is where a program does more than read, or cannot be followed: the `rule`."""
-
-    def __init__(self, word: str, rule: str) -> None:
-        super().__init__(f"{word}: {rule}")
-        self.word, self.rule = word, rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Final, get_args
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.inspectors.sed_parse import Brackets, Command, Refused, Rejected, commands
+from pulsus.commands.inspectors.sed_parse import Brackets, Command, Rejected, commands
+from pulsus.commands.inspectors.unclear import Unclear
 
 _JUMPS: Final = frozenset({"b", "t", "T"})
 _LITERAL: Final = re.compile(r"[A-Za-z0-9 _,:;#@%=<>'-]+")
@@ -27,7 +28,7 @@ def sed(words: tuple[str, ...], argument: str) -> Opinion:
         except Rejected as error:
             if brackets == "plain":
                 return Opinion(False, error.rule, error.word)
-        except Refused as error:
+        except Unclear as error:
             return Opinion(False, error.rule, error.word)
     for reading in readings:
         opinion = _ends(reading)

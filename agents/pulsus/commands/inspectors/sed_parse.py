@@ -8,18 +8,11 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from pulsus.commands.inspectors.unclear import Unclear
 from pulsus.record import dataclass
 
 
-class Refused(Exception):
-    """The `word` of a script that does more than read, or is not followed: the `rule`."""
-
-    def __init__(self, word: str, rule: str) -> None:
-        super().__init__(f"{word}: {rule}")
-        self.word, self.rule = word, rule
-
-
-class Rejected(Refused):
+class Rejected(Unclear):
     """Every sed ends with an error there, before it does anything."""
 
 
@@ -62,7 +55,7 @@ whether a backslash there escapes the bracket that closes it."""
 
 
 def commands(script: str, brackets: Brackets) -> list[Command]:
-    """The commands of `script`, as seds read it that take `brackets` so. Raises Refused."""
+    """The commands of `script`, as seds read it that take `brackets` so. Raises Unclear."""
     reading = _Reading(script, brackets)
     reading.read()
     return reading.found
@@ -127,10 +120,10 @@ class _Reading:
             case "w" | "W":
                 target = self.skip(_LINE).strip(" \t")
                 if target not in _SCREEN:
-                    raise Refused(f"{letter} {target}", "it writes a file")
+                    raise Unclear(f"{letter} {target}", "it writes a file")
                 self.add(letter, address)
             case "e":
-                raise Refused("e", "it runs a command")
+                raise Unclear("e", "it runs a command")
             case "v":
                 self.skip(_VERSION)
                 self.ended(letter)
@@ -139,7 +132,7 @@ class _Reading:
 
     def add(self, letter: str, address: str, argument: str = "", put: str = "") -> None:
         if len(self.found) > _MOST or len(self.blocks) > _DEEPEST:
-            raise Refused(letter, "sed: longer or deeper than is followed")
+            raise Unclear(letter, "sed: longer or deeper than is followed")
         blocks = tuple(self.blocks[:-1] if letter == "{" else self.blocks)
         self.found.append(Command(letter, address, blocks, argument, put))
 
@@ -184,17 +177,17 @@ class _Reading:
     def label(self, letter: str, address: str) -> None:
         match = _LABEL.match(self.script, self.at)
         if match is None:
-            raise Refused(letter, "a label that seds read differently")
+            raise Unclear(letter, "a label that seds read differently")
         self.at = match.end()
         self.add(letter, address, match[1])
 
     def text(self, letter: str, address: str) -> None:
         self.skip(_BLANKS)
         if self.at == len(self.script):
-            raise Refused(letter, "the text is missing")
+            raise Unclear(letter, "the text is missing")
         self.skip(_TEXT)
         if self.char() == "\\":
-            raise Refused(letter, "seds differ on what follows a backslash at the end")
+            raise Unclear(letter, "seds differ on what follows a backslash at the end")
         self.add(letter, address)
 
     def file(self, letter: str, address: str) -> None:
@@ -202,14 +195,14 @@ class _Reading:
         # With a blank before it, so that it is a word to whoever looks for secrets.
         plain = re.fullmatch(r"[ \t]+(?!/dev/)[^ \t].*|[ \t]+/dev/stdin", name)
         if plain is None:
-            raise Refused(f"{letter}{name}", "the file is not one that is plainly read")
+            raise Unclear(f"{letter}{name}", "the file is not one that is plainly read")
         self.add(letter, address)
 
     def substitute(self, letter: str, address: str) -> None:
         delimiter = self.char()
         self.at += 1
         if not delimiter or _NO_DELIMITER.match(delimiter):
-            raise Refused(letter + delimiter, "not a delimiter that all seds take alike")
+            raise Unclear(letter + delimiter, "not a delimiter that all seds take alike")
         found = self.part(delimiter, expression=letter == "s")
         put = self.part(delimiter, expression=False)
         self.add(letter, address, found, put)
@@ -225,10 +218,10 @@ class _Reading:
                 self.at += 1
                 target = self.skip(_LINE).strip(" \t")
                 if target not in _SCREEN:
-                    raise Refused(f"w {target}", "it writes a file")
+                    raise Unclear(f"w {target}", "it writes a file")
                 return
             if self.char() == "e":
-                raise Refused("e", "it runs what it put together")
+                raise Unclear("e", "it runs what it put together")
             if not self.skip(_BLANKS):
                 break
         self.ended("s")

@@ -14,9 +14,10 @@ from pulsus.commands.content import Opinion
 from pulsus.commands.inspectors.sql_calls import check as check_calls
 from pulsus.commands.inspectors.sql_client import client_command
 from pulsus.commands.inspectors.sql_other import OTHER, reads_otherwise
-from pulsus.commands.inspectors.sql_text import Statement, Token, Unclear, statements, words
+from pulsus.commands.inspectors.sql_text import Statement, Token, statements, words
 from pulsus.commands.inspectors.sql_tree import Endless
 from pulsus.commands.inspectors.sql_tree import check as check_tree
+from pulsus.commands.inspectors.unclear import Unclear
 
 _QUERIES: Final = frozenset({"select", "with", "values", "table", "("})
 _EXPLAINED: Final = frozenset({"insert", "update", "delete"})

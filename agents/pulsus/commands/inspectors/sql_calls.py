@@ -8,8 +8,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from pulsus.commands.inspectors.sql_text import Token, Unclear, words
+from pulsus.commands.inspectors.sql_text import Token, words
 from pulsus.commands.inspectors.sql_tree import Endless
+from pulsus.commands.inspectors.unclear import Unclear
 
 _QUALIFIERS: Final[Mapping[str, frozenset[str]]] = {
     "postgres": frozenset({"pg_catalog"}),

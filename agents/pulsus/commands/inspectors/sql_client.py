@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pulsus.commands.inspectors.sql_text import Unclear, words
+from pulsus.commands.inspectors.sql_text import words
 from pulsus.commands.inspectors.sql_tree import Endless
+from pulsus.commands.inspectors.unclear import Unclear
 
 _PSQL: Final = re.compile(
     r"\\(?:d|d[aAbcCdDfFgilLmnoOpPtTuvxXyEs]|df[anptw]|d[tvmsiE]{2,5}|dA[cfop]|dF[dpt]|ddp|"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from pulsus.commands.inspectors.sql_text import Statement, Unclear, words
+from pulsus.commands.inspectors.sql_text import Statement, words
+from pulsus.commands.inspectors.unclear import Unclear
 from pulsus.record import dataclass
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, Literal
 
+from pulsus.commands.inspectors.unclear import Unclear
 from pulsus.record import dataclass
 
 LONGEST: Final = 6_000
@@ -24,14 +25,6 @@ DEEPEST: Final = 30
 """Parentheses within parentheses, CASE within CASE, signs before signs."""
 
 Part = Literal["word", "name", "string", "number", "mark"]
-
-
-class Unclear(Exception):
-    """A text that cannot be told to read: the `word` that decides and the `rule`."""
-
-    def __init__(self, word: str, rule: str) -> None:
-        super().__init__(f"{word}: {rule}")
-        self.word, self.rule = word, rule
 
 
 def words(text: str) -> frozenset[str]:

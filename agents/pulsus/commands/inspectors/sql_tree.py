@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from pulsus.commands.inspectors.sql_text import Statement, Unclear, words
+from pulsus.commands.inspectors.sql_text import Statement, words
+from pulsus.commands.inspectors.unclear import Unclear
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
