@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from pulsus.commands.checked import check
 from pulsus.commands.context import Context
-from pulsus.commands.tables import Tables
+from pulsus.commands.tables import SHIPPED, Tables, parsed
 
 CONTEXT = Context()
 NAMES = Tables().names()
@@ -17,3 +18,17 @@ def test_the_check_that_users_have_finds_nothing_in_a_table_that_ships(program):
     path = CONTEXT.tables.path(program)
     assert path is not None
     assert [f"{found.code}: {found.reason}" for found in check(path, CONTEXT)] == []
+
+
+@pytest.mark.seconds
+def test_a_python_without_libyaml_reads_every_shipped_yaml_as_one_with_it(monkeypatch):
+    if not hasattr(yaml, "CSafeLoader"):
+        pytest.skip("PyYAML has no libyaml here, so there is nothing to compare with")
+    tables = sorted(SHIPPED.glob("*.yaml"))
+    others = sorted(set(SHIPPED.parents[1].rglob("*.yaml")) - set(tables))
+    fast = [parsed(file) for file in tables]
+    texts = [file.read_text(encoding="utf-8") for file in others]
+    rest = [yaml.load(text, yaml.CSafeLoader) for text in texts]
+    monkeypatch.delattr(yaml, "CSafeLoader")
+    assert [parsed(file) for file in tables] == fast
+    assert [yaml.safe_load(text) for text in texts] == rest
