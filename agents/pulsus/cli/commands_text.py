@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pulsus.cli.report import relative
 from pulsus.commands.explain import Explanation, Part
+from pulsus.commands.risk import always_changes
 from pulsus.commands.tables import SHIPPED
 from pulsus.commands.verdict import CommandVerdict, Finding, Phase
 
@@ -42,7 +43,8 @@ def way_out(found: CommandVerdict) -> str:
         return f"`{found.rewrite}` would be allowed"
     if found.allow:
         return "it is a read; [policy] in config/pulsus.toml decides (docs/command-safety.md)"
-    if found.reason.phase == "unknown" and found.risk == RISKIEST:
+    known_to_read = found.reason.phase != "unknown" and not always_changes(found.reason.word)
+    if not known_to_read and found.risk == RISKIEST:
         return "risk 3 is for somebody to approve (docs/command-safety.md)"
     return _WAYS.get(found.reason.phase, _EXAMPLES)
 

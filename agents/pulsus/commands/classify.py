@@ -44,7 +44,10 @@ class Examined:
         """The first refusal by phase, or, where there is none, what makes it a read."""
         refused = [f for f in self.findings if not f.is_read]
         if refused:
-            return min(refused, key=lambda f: _ORDER[f.reason.phase])
+            first = min(refused, key=lambda f: _ORDER[f.reason.phase])
+            # `timeout N` helps only where nothing else is against it.
+            ends = all(f.category == first.category for f in refused)
+            return first if ends else replace(first, reason=replace(first.reason, instead=""))
         weaker = (f for f in self.findings if f.intent == "read_only_conditional")
         return next(weaker, self.findings[0])
 

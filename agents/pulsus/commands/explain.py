@@ -6,6 +6,7 @@ Everything here is what `examine` and `judge` answer; nothing is decided anew.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -104,7 +105,9 @@ def _allowed(verdict: CommandVerdict, parts: tuple[Part, ...], context: Context)
         yield verdict.rewrite
     if verdict.reason.phase in _LIMITS | {"sensitive"}:
         return
-    decided = (part for part in parts if any(f.reason == verdict.reason for f in part.findings))
+    decisive = replace(verdict.reason, instead="")
+    found = ((p, {replace(f.reason, instead="") for f in p.findings}) for p in parts)
+    decided = (part for part, reasons in found if decisive in reasons)
     refused = next(decided, None)
     if refused is None or refused.table is None:
         return

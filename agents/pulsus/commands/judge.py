@@ -11,6 +11,7 @@ from pulsus.commands.arguments import operands, values
 from pulsus.commands.context import Context
 from pulsus.commands.options import Given, Parsed, Parser, Unlisted
 from pulsus.commands.refusals import BLOCKS, blocked, refusal
+from pulsus.commands.risk import always_changes
 from pulsus.commands.table import Node, Option
 from pulsus.commands.verdict import Finding, Reason
 from pulsus.commands.words import Word
@@ -32,7 +33,10 @@ def judge(words: Sequence[Word], context: Context) -> Iterator[Finding]:
         return
     known = context.tables.get(name)
     if known is None:
-        yield refusal("unknown", name, "no table says what it does")
+        if always_changes(name):
+            yield refusal("write", name, "every call of it is known to change something")
+        else:
+            yield refusal("unknown", name, "no table says what it does")
         return
     if folder and folder not in TRUSTED:
         rule = f"a program of that name may be another: known are those in {_folders()}"

@@ -68,6 +68,12 @@ def destroys(words: Sequence[Word]) -> bool:
     return "destructive" in _stakes(words)
 
 
+def always_changes(name: str) -> bool:
+    """Whether every call of the program named so weighs more than 1, whatever its words are."""
+    stakes: tuple[Stake, ...] = ("destructive", "high")
+    return any("any" in _phrases(stake).get(name.lower(), ()) for stake in stakes)
+
+
 def calls_in_text(command: str) -> Iterator[Sequence[Word]]:
     """The words of each program call in a text, roughly: it may be one that cannot be read."""
     bare = re.sub(r"[\"'\\]", "", command)
