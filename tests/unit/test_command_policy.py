@@ -101,6 +101,14 @@ def test_patterns_for_targets_are_added_for_those_alone():
     assert policy.evaluate("systemctl stop x", "web-3").decision == "require_approval"
 
 
+def test_patterns_of_ones_own_come_beside_those_that_ship_where_default_stands():
+    beside = CommandPolicy(PolicyConfig(block=("@default", "dmesg")))
+    alone = CommandPolicy(PolicyConfig(block=("dmesg",)))
+    assert beside.evaluate("dmesg").rule == alone.evaluate("dmesg").rule == "dmesg"
+    assert beside.evaluate("mkfs.ext4 /dev/sda").decision == "block"
+    assert alone.evaluate("mkfs.ext4 /dev/sda").decision == "require_approval"
+
+
 def test_a_target_cannot_allow_what_is_blocked_everywhere():
     policy = CommandPolicy(PolicyConfig(target_allow={"*": ("reboot",)}))
     assert policy.evaluate("reboot", "x").decision == "block"

@@ -116,8 +116,9 @@ class PolicyConfig(Section):
     """What may be done with a shell command that was asked for (docs/command-safety.md, Policy).
 
     Patterns of commands: a program, then words of the call in that order. block wins over
-    require_approval, that over allow; what no pattern names needs approval. `target_…` adds
-    patterns for targets by name (`*` and `?` as in file names).
+    require_approval, that over allow; what no pattern names needs approval. `@default` stands for
+    the patterns that ship. `target_…` adds patterns for targets by name (`*` and `?` as in file
+    names).
     """
 
     allow: tuple[str, ...] = ("@read",)
@@ -136,7 +137,7 @@ class PolicyConfig(Section):
     target_block: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = {"@read", "@secret", "@disk", "@shell-from-network"}
+        known = {"@default", "@read", "@secret", "@disk", "@shell-from-network"}
         for name in ("allow", "require_approval", "block"):
             lists = (getattr(self, name), *getattr(self, f"target_{name}").values())
             for pattern in (one for patterns in lists for one in patterns):

@@ -32,6 +32,7 @@ COMPOUND: Final = "compound"
 UNKNOWN: Final = "unknown"
 """Rules of a policy beside its patterns: more than one program, and none of the patterns."""
 
+_SHIPPED: Final = PolicyConfig()
 _SUDO: Final = re.compile(r"\s*sudo\s+(?:-n\s+)?(?=[\w/])")
 
 
@@ -103,11 +104,13 @@ class CommandPolicy:
         return Ruling("require_approval", UNKNOWN, self.version)
 
     def _patterns(self, decision: Decision, target: str | None) -> Iterator[str]:
-        yield from getattr(self.config, decision)
+        shipped: Sequence[str] = getattr(_SHIPPED, decision)
+        own: list[Sequence[str]] = [getattr(self.config, decision)]
         more: Mapping[str, tuple[str, ...]] = getattr(self.config, f"target_{decision}")
-        for name, patterns in more.items():
-            if target is not None and fnmatchcase(target.lower(), name.lower()):
-                yield from patterns
+        if target is not None:
+            own += [ps for name, ps in more.items() if fnmatchcase(target.lower(), name.lower())]
+        for pattern in (pattern for patterns in own for pattern in patterns):
+            yield from shipped if pattern == "@default" else (pattern,)
 
     def _asked(self, command: str, verdict: CommandVerdict) -> _Asked:
         try:
