@@ -114,6 +114,8 @@ HOSTILE = {
     "PULSUS_STATE_DIR": "/tmp",
     "TAR_OPTIONS": "--to-command=x",
     "LC_ALL_": "x",
+    "PSQLRC": "/tmp/x",
+    "WGETRC": "/tmp/x",
 }
 
 

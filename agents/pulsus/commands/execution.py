@@ -37,6 +37,8 @@ _FIXED: Final[Mapping[str, str]] = {
     "MANPAGER": "cat",
     "SYSTEMD_PAGER": "",
     "LESSSECURE": "1",
+    "PSQLRC": "/dev/null",
+    "WGETRC": "/dev/null",
     "GIT_PAGER": "cat",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
@@ -49,7 +51,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "GIT_CONFIG_KEY_2": "core.hooksPath",
     "GIT_CONFIG_VALUE_2": "/dev/null",
 }
-"""A repository's own settings may name programs; these come after them, and win."""
+"""What a repository or a home folder sets may name programs and files; this comes after, and wins."""
 
 _COMPARES: Final = {"diff", "log", "show"}
 _PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv")
