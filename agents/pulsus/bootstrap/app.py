@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,25 +16,24 @@ from pulsus.config.settings import Settings
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
-from pulsus.errors import ConfigError
+from pulsus.record import dataclass
 
 if TYPE_CHECKING:
+    from pulsus.bootstrap.commands import Commands
     from pulsus.bootstrap.past import Past
+    from pulsus.bootstrap.proving import Proving
     from pulsus.bootstrap.ranking import Ranking
     from pulsus.bootstrap.upkeep import Upkeep
-    from pulsus.commands.context import Context
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.storage.accepted import PastRoute
     from pulsus.core.telemetry.logging import AppLog
     from pulsus.core.telemetry.metrics import Metrics
     from pulsus.core.validators.finding import Validator
     from pulsus.core.validators.pipeline import Pipeline
-    from pulsus.gates.command_policy import CommandPolicy
     from pulsus.llm.gate import Gate
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
     from pulsus.routing.approval import Person
-    from pulsus.routing.network import Allowlist
     from pulsus.routing.promoter import CataloguePromoter
     from pulsus.routing.prompt_parser import PromptParser
     from pulsus.routing.router import Router
@@ -98,11 +96,6 @@ class App:
         return gather(self.plugins)
 
     @cached_property
-    def validators(self) -> tuple[tuple[str, Validator], ...]:
-        """The plugins' checks of a module. Pulsus itself adds none as a plugin."""
-        return self.contributions.validators if len(self.plugins.infos) > 1 else ()
-
-    @cached_property
     def synonyms(self) -> Mapping[str, tuple[str, ...]]:
         """The plugins' vocabulary and the project's own, `config/synonyms.toml`."""
         from pulsus.routing.synonyms import load_synonyms, merge_synonyms, stemmed
@@ -112,47 +105,23 @@ class App:
         return stemmed(merged, self.cache_dir)
 
     @cached_property
-    def commands(self) -> Context:
-        """What the command gate knows: the project's tables, then the plugins', then its own."""
-        from pulsus.commands.context import Context
-        from pulsus.commands.tables import Tables
+    def commands(self) -> Commands:
+        """The command gate."""
+        from pulsus.bootstrap.commands import Commands
 
-        own = self.project / "config" / "commands"
-        if len(self.plugins.infos) == 1:
-            return Context(Tables((own,)))
-        added = self.contributions
-        return Context(Tables((own, *added.command_tables)), added.content_inspectors)
+        return Commands(self)
 
     @cached_property
-    def command_policy(self) -> CommandPolicy:
-        """What may be done with a command, by the settings."""
-        from pulsus.commands.classify import classify
-        from pulsus.gates.command_policy import CommandPolicy
+    def proving(self) -> Proving:
+        """What modules are validated with."""
+        from pulsus.bootstrap.proving import Proving
 
-        return CommandPolicy(self.settings.policy, lambda text: classify(text, self.commands))
+        return Proving(self, self.past)
 
-    @cached_property
+    @property
     def interpreter(self) -> Interpreter | None:
         """The Python that tools run with; None is ours. Raises ConfigError."""
-        if not self.settings.tools.python:
-            return None
-        from pulsus.core.sandbox.interpreter import NoInterpreter, read
-
-        try:
-            return read(self.project / Path(self.settings.tools.python).expanduser())
-        except NoInterpreter as error:
-            hint = 'name one with bin/python, or leave it "" for the Python of Pulsus'
-            raise ConfigError(f"tools.python: {error}", hint=hint) from None
-
-    @cached_property
-    def network(self) -> Allowlist | None:
-        """Which hosts dry runs may reach; None is no network. Raises ConfigError."""
-        sandbox = self.settings.sandbox
-        if sandbox.network == "off" and not sandbox.tool_network:
-            return None
-        from pulsus.routing.network import allowlist
-
-        return allowlist(sandbox, self.origins, self.tmp_dir, lambda: self.past.latest)
+        return self.proving.interpreter
 
     def origin(self, key: str) -> str:
         """The layer that set a dotted setting."""
@@ -234,38 +203,13 @@ class App:
 
         Raises LlmNotConfigured, ConfigError, ModelRefused.
         """
-        from pulsus.llm.connect import connect
+        from pulsus.bootstrap.model import connected
 
-        keys = ("model.api_key_env", "model.base_url", "model.key_hosts")
-        return connect(
-            self.settings.model,
-            self.contributions.model_providers,
-            os.environ,
-            self.redactor.redact,
-            redact_own=self.redactor.redact_derived,
-            by_project={
-                key: origin for key in keys if (origin := self.origin(key)) in remembered.SOURCES
-            },
-        )
+        return connected(self)
 
     def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:
-        """The validation pipeline with this project's rules; `extra` come before the plugins'.
-
-        What has to meet `extra` was written by a model: of the network it gets its own only.
-        """
-        from pulsus.core.validators.pipeline import Pipeline
-
-        return Pipeline(
-            validation=self.settings.validation,
-            sandbox=self.settings.sandbox,
-            log_dir=self.log_dir,
-            clock=ids.utc_now,
-            redact=self.redactor.redact,
-            extra_validators=lambda: (*extra, *self.validators),
-            mypy_cache=self.state_dir / "cache" / "mypy",
-            python=self.interpreter,
-            network=self.network.own() if extra and self.network else self.network,
-        )
+        """The validation pipeline with this project's rules and `extra`."""
+        return self.proving.pipeline(extra)
 
     def promoter(
         self,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
 from pulsus.core.types import ToolHistory
 from pulsus.errors import MetadataCorrupt
+from pulsus.record import dataclass
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.ground import Ground

@@ -6,11 +6,12 @@ Each part is imported and worked out when it is first asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
+from pulsus.record import dataclass
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.ground import Ground

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
 from pulsus.core.types import JsonValue
 from pulsus.errors import Denied
+from pulsus.record import dataclass
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.ground import Ground

@@ -126,7 +126,7 @@ def list_(session: Session, prefix: str) -> None:
     from pulsus.cli import commands_json
 
     _warn(session)
-    tables = session.app.commands.tables
+    tables = session.app.commands.context.tables
     found = [commands_json.program(session, name) for name in tables.names()]
     found = [each for each in found if str(each["program"]).startswith(prefix)]
     if prefix and not found:

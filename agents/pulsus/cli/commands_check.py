@@ -41,9 +41,9 @@ def check(session: Session, files: tuple[Path, ...]) -> None:
     from pulsus.cli import commands_json
     from pulsus.cli.table import counted
 
-    checked = [file.resolve() for file in files] or _used(session.app.commands)
+    checked = [file.resolve() for file in files] or _used(session.app.commands.context)
     found = [problem for file in checked for problem in _problems(session, file)]
-    found += [] if files else _unread(session.app.commands)
+    found += [] if files else _unread(session.app.commands.context)
     refusal = _refused(len(found)) if found else None
     rows = [
         {
@@ -95,7 +95,7 @@ def _problems(session: Session, file: Path) -> list[Problem]:
     from pulsus.commands.checked import check as checked
     from pulsus.commands.tables import SHIPPED, Tables
 
-    context = session.app.commands
+    context = session.app.commands.context
     if file.suffix != ".yaml":
         raise UsageError(f"{file.name} is no table", hint="a table is called PROGRAM.yaml")
     if file.parent not in context.tables.folders:

@@ -21,14 +21,14 @@ def explained(session: Session, command: str) -> Explanation:
     """The verdict on `command` by this project's tables, and why."""
     from pulsus.commands.explain import explain
 
-    return explain(command, session.app.commands)
+    return explain(command, session.app.commands.context)
 
 
 def verdict(session: Session, found: CommandVerdict, target: str | None = None) -> dict[str, Any]:
     """What is said of one command that is to run on `target`: what it is, and the policy."""
     from pulsus.gates.command_policy import may_read
 
-    ruling = session.app.command_policy.evaluate(found.command, target, found)
+    ruling = session.app.commands.policy.evaluate(found.command, target, found)
     allow = may_read(found, ruling)
     against = f"{found.command}: {_held(ruling)}"
     return {
@@ -157,7 +157,7 @@ def _raw(session: Session, name: str) -> tuple[Path, Mapping[str, object]]:
     from pulsus.commands.table import BadTable
     from pulsus.commands.tables import parsed
 
-    tables = session.app.commands.tables
+    tables = session.app.commands.context.tables
     try:
         file = tables.path(name)
         if file is None:

@@ -54,7 +54,7 @@ def _answer(
     if not explain:
         from pulsus.commands.classify import classify
 
-        found = classify(command, session.app.commands)
+        found = classify(command, session.app.commands.context)
         return {"id": key, **commands_json.verdict(session, found, target)}
     explained = commands_json.explained(session, command)
     said = commands_json.verdict(session, explained.verdict, target)

@@ -98,7 +98,7 @@ def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoRe
     from pulsus.cli import jsonout, warnings
 
     warnings.show(session)
-    if options.plan and (network := session.app.network):
+    if options.plan and (network := session.app.proving.network):
         notes = network.notes(outcome.decision.selected)
         outcome = replace(outcome, notes=(*outcome.notes, *notes))
     if session.json:

@@ -117,7 +117,7 @@ class Validation:
         from pulsus.core.validators.cache import Cache
 
         rests_on = basis(
-            app.settings.validation, app.settings.sandbox, app.validators, app.interpreter
+            app.settings.validation, app.settings.sandbox, app.proving.validators, app.interpreter
         )
         folder = app.state_dir / "cache" / "validation"
         return Cache(folder, rests_on, app.log_dir) if rests_on else None
