@@ -28,6 +28,15 @@ TABLES: dict[str, dict[str, object]] = {
         "needs": [{"one_of": "-n", "when": "-r", "else": "unbounded_stream", "why": "repeats"}],
     },
     "wrap": {"style": "posix", "operands": [["word", "command+"]]},
+    "tree": {
+        "refused": {"-w --write": "it writes a file"},
+        "subcommands": {"show": {"flags": "-w", "subcommands": {"all": {}}}, "list": {}},
+    },
+    "other": {
+        "style": "posix",
+        "refused": {"-w --write": "it writes a file"},
+        "subcommands": {"list": {"refused": {"--write": "it writes a list"}}, "show": {}},
+    },
     "open": {"harmless": True, "operands": [["path*"]]},
 }
 
@@ -98,3 +107,26 @@ def test_a_pattern_that_nobody_can_read_is_not_told(kind, told):
             return node({"operands": [[kind]]}, program)
 
     assert told in examine("acme x@", Context(tables=One())).deciding.reason.rule
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("tree list -w x", "it writes a file"),
+        ("tree list --write=x", "it writes a file"),
+        ("tree show all --write x", "it writes a file"),
+        ("other show --write", "it writes a file"),
+        ("other list --write", "it writes a list"),
+    ],
+)
+def test_an_option_that_is_refused_above_is_refused_below_with_the_same_reason(command, told):
+    assert examine(command, Context(tables=Given())).deciding.reason.rule == told
+
+
+def test_a_letter_means_the_same_below_only_where_options_hold_there_too():
+    found = examine("other show -w", Context(tables=Given())).deciding
+    assert found.reason.rule.startswith("not an option")
+
+
+def test_what_is_refused_above_and_listed_below_reads_there():
+    assert read("tree show -w all")

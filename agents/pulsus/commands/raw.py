@@ -45,3 +45,21 @@ def category_of(raw: Mapping[str, object], name: str, key: str = "category") -> 
     if value is None or value in get_args(Category):
         return value  # type: ignore[return-value]  # one of the literals
     raise BadTable(f"{name}: {key} {value!r} is none of {', '.join(get_args(Category))}")
+
+
+def reasons(raw: Mapping[str, object], name: str) -> dict[str, str]:
+    """Why each option or subcommand is refused that `refused` names."""
+    found = mapping(raw, "refused", name)
+    return {word: str(why) for words, why in found.items() for word in words.split()}
+
+
+def reasons_below(
+    refused: Mapping[str, str], style: str, above: Mapping[str, str]
+) -> dict[str, str]:
+    """Those of options that hold for subcommands too, added to what is known from `above`.
+
+    Of options with one letter only where a program's are its subcommands' (gnu); elsewhere the same
+    letter may be another option.
+    """
+    options = (word for word in refused if word[0] == "-" and (style == "gnu" or len(word) > 2))
+    return {**above, **{word: refused[word] for word in options}}

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from types import MappingProxyType
 from typing import Literal, get_args
 
 from pulsus.commands.content import spellings
 from pulsus.commands.raw import BadTable as BadTable
-from pulsus.commands.raw import category_of, flag, listed, mapping, text_of
+from pulsus.commands.raw import category_of, flag, listed, mapping, reasons, reasons_below, text_of
 from pulsus.commands.verdict import Category
 from pulsus.record import dataclass
 
@@ -85,6 +86,7 @@ class Node:
     Of two sets that are `apart` only one may be given. `bounds` says that what it runs is ended by
     it (timeout). `joined` are options of style dash that a number may follow in the same word
     (`-l64`), `detached` ones of the others whose value is always the next word (`-aL 2`).
+    `told` says of options that the nodes above refuse why; where nobody lists them, it explains.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Node:
     options: Mapping[str, Option] = field(default_factory=dict)
     everywhere: Mapping[str, Option] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    told: Mapping[str, str] = field(default_factory=dict)
     forms: tuple[Form, ...] = ()
     needs: tuple[Need, ...] = ()
     apart: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
@@ -128,7 +131,12 @@ _CATEGORY_KEYS: Mapping[str, Category] = {
 
 
 def node(
-    raw: Mapping[str, object], name: str, *, top: bool = False, inherited: str = "gnu"
+    raw: Mapping[str, object],
+    name: str,
+    *,
+    top: bool = False,
+    inherited: str = "gnu",
+    told: Mapping[str, str] = MappingProxyType({}),
 ) -> Node:
     """The node that `raw` (parsed YAML) describes. Raises BadTable."""
     allowed = _NODE_KEYS | (_TOP_KEYS if top else set())
@@ -138,16 +146,21 @@ def node(
     style = raw.get("style", inherited)
     if style not in get_args(Style):
         raise BadTable(f"{name}: style {style!r} is none of {', '.join(get_args(Style))}")
+    refused = reasons(raw, name)
+    below = reasons_below(refused, str(style), told) if "subcommands" in raw else told
     return Node(
         name=name,
         style=style,  # type: ignore[arg-type]  # checked above
         options=_options(raw, name),
         everywhere=_options(mapping(raw, "everywhere", name), f"{name}: everywhere"),
-        refused=_refused(raw, name),
+        refused=refused,
+        told=told,
         forms=_forms(raw, name),
         needs=tuple(_need(n, name) for n in listed(raw, "needs", name)),
         apart=tuple(_apart(str(a), name) for a in listed(raw, "apart", name)),
-        subcommands=_subcommands(raw, name, str(style) if style in {"pflag", "go"} else "gnu"),
+        subcommands=_subcommands(
+            raw, name, str(style) if style in {"pflag", "go"} else "gnu", below
+        ),
         bare=flag(raw, "bare", name),
         numeric=flag(raw, "numeric", name),
         plus=flag(raw, "plus", name),
@@ -196,13 +209,6 @@ def _add(found: dict[str, Option], word: str, option: Option, name: str) -> None
     found[word] = option
 
 
-def _refused(raw: Mapping[str, object], name: str) -> dict[str, str]:
-    out = {}
-    for words, why in mapping(raw, "refused", name).items():
-        out.update(dict.fromkeys(words.split(), str(why)))
-    return out
-
-
 def _forms(raw: Mapping[str, object], name: str) -> tuple[Form, ...]:
     return tuple(_form(f, name) for f in listed(raw, "operands", name))
 
@@ -239,7 +245,9 @@ def _apart(text: str, name: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(one.split()), frozenset(other.split())
 
 
-def _subcommands(raw: Mapping[str, object], name: str, style: str) -> dict[str, Node]:
+def _subcommands(
+    raw: Mapping[str, object], name: str, style: str, told: Mapping[str, str]
+) -> dict[str, Node]:
     out: dict[str, Node] = {}
     for words, child in mapping(raw, "subcommands", name).items():
         if not isinstance(child, Mapping):
@@ -247,7 +255,7 @@ def _subcommands(raw: Mapping[str, object], name: str, style: str) -> dict[str, 
         for word in words.split():
             if word in out:
                 raise BadTable(f"{name}: subcommand {word} is given twice")
-            out[word] = node(child, f"{name} {word}", inherited=style)
+            out[word] = node(child, f"{name} {word}", inherited=style, told=told)
     return out
 
 
