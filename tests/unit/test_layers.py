@@ -9,7 +9,8 @@ import pytest
 
 from pulsus.config import layers
 from pulsus.config.remembered import RESERVED
-from pulsus.config.settings import Settings, plain
+from pulsus.config.section import plain
+from pulsus.config.settings import Settings
 from pulsus.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from pulsus.config import remembered
-from pulsus.config.settings import Settings, plain
+from pulsus.config.section import plain
+from pulsus.config.settings import Settings
 from pulsus.core.storage.state import open_state
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.errors import PulsusError

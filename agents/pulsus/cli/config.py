@@ -39,7 +39,7 @@ def show(session: Session, prefix: str) -> None:
 
 def _rows(session: Session) -> list[dict[str, Any]]:
     from pulsus.config.layers import flatten
-    from pulsus.config.settings import plain
+    from pulsus.config.section import plain
 
     app = session.app
     values = plain(app.settings)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import ValidationError
 
 from pulsus.config.remembered import PREFIX
-from pulsus.config.settings import Limits, Section
+from pulsus.config.section import Limits, Section
 from pulsus.errors import ConfigError
 
 _ALIKE = 60

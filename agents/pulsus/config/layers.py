@@ -19,7 +19,7 @@ from pydantic_settings.exceptions import SettingsError
 
 from pulsus.config import faults
 from pulsus.config.remembered import PREFIX, RESERVED
-from pulsus.config.settings import Section
+from pulsus.config.section import Section
 from pulsus.errors import ConfigError
 
 Tree = dict[str, Any]

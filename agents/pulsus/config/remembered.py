@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pulsus import __version__
-from pulsus.config import settings
-from pulsus.config.settings import Section, Settings, plain
+from pulsus.config import section, settings
+from pulsus.config.section import Section, plain
+from pulsus.config.settings import Settings
 from pulsus.record import dataclass
 
 PREFIX = "PULSUS_"
@@ -55,10 +56,10 @@ class Sources:
             k.upper(): v for k, v in sorted(os.environ.items()) if k.upper().startswith(PREFIX)
         }
         variables = {k: v for k, v in given.items() if k not in RESERVED}
-        code = Path(settings.__file__).stat()
+        code = [Path(file).stat() for file in (section.__file__, settings.__file__)]
         parts = (
             __version__,
-            repr((code.st_mtime_ns, code.st_size)),
+            repr([(each.st_mtime_ns, each.st_size) for each in code]),
             repr(sorted((k, str(v)) for k, v in flags.items())),
             repr(variables),
             *(repr(_bytes(project / name)) for name in SOURCES),

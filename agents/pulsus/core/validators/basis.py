@@ -13,7 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pulsus.config.settings import SandboxConfig, ValidationConfig, plain
+from pulsus.config.section import plain
+from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox import bubblewrap
 
 if TYPE_CHECKING:
