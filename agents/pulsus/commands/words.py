@@ -34,11 +34,6 @@ class Word:
     head: str = ""
     tail: str = ""
 
-    @property
-    def may_be_option(self) -> bool:
-        """Whether a program can take it for an option."""
-        return self.head[:1] in {"", "-"} if self.wild else self.text[:1] == "-"
-
 
 ANYTHING: Final = Word(text="*", wild=True)
 """A word that something else fills in: what xargs reads."""
