@@ -6,6 +6,7 @@ Writes tests/fixtures/refused_commands.tsv (program, how it is refused, call) an
 call was found for. Read the difference before committing it: a row that vanishes was a restriction.
 """
 
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -34,6 +35,9 @@ KEYS = {"subcommands", "everywhere"}
 OF_WORDS = {"refused", *CATEGORIES}
 ODD = ("x", "1x", "x y", "./x", ".", "1", "%x", "stop", "-1")
 """Values that a kind may refuse."""
+
+VALUES: tuple[list[str], ...] = ([], ["x"], ["1"])
+"""What an option may take."""
 
 
 def words_of(mutation: Mutation) -> list[str]:
@@ -64,6 +68,8 @@ def calls(mutation: Mutation, raw: dict[str, Any]) -> Iterator[list[str]]:
         yield from _with(option, ODD, prefix, base)
     for base in bases:
         yield from _changed(prefix, base)
+    if "form" in mutation.what:
+        yield from _longer(mutation, raw, prefix, examples)
 
 
 def _with(
@@ -89,6 +95,36 @@ def _changed(prefix: list[str], base: list[str]) -> Iterator[list[str]]:
         yield [*base[:place], *base[place + 2 :]]
         for odd in ODD:
             yield [*base[:place], odd, *base[place + 1 :]]
+
+
+def _longer(
+    mutation: Mutation, raw: dict[str, Any], prefix: list[str], examples: list[list[str]]
+) -> Iterator[list[str]]:
+    """Calls with an operand more than its examples have, and than the form takes."""
+    for base in examples:
+        yield [*base, "x"]
+        yield [*base, "x", "y"]
+    node = raw
+    for key in mutation.path:
+        node = node[key]
+    form = node["operands"][int(mutation.what.partition("form ")[2].split()[0].rstrip(":"))]
+    kinds, when = (form, "") if isinstance(form, list) else (form["words"], form.get("when", ""))
+    words = [fitting(str(kind)) for kind in kinds]
+    for given in [[], *([option, *value] for option in when.split() for value in VALUES)]:
+        yield [*prefix, *given, *words, "x"]
+        yield ["timeout", "5", *prefix, *given, *words, "x"]
+
+
+def fitting(kind: str) -> str:
+    """A word of `kind`, or one that may be."""
+    bare = kind.rstrip("?*+")
+    if bare.startswith("="):
+        return bare.split("|")[0][1:]
+    if bare in {"number", "decimal", "size", "count", "duration"}:
+        return "1"
+    if bare.startswith("/"):
+        return next((word for word in (*ODD, "a.b", "0") if re.fullmatch(bare[1:-1], word)), "x")
+    return {"assignment": "TZ=UTC", "http_url": "http://h"}.get(bare, "x")
 
 
 def found(mutation: Mutation, raw: dict[str, Any], shipped: Tables) -> Row | None:

@@ -1,9 +1,9 @@
 """Tables of the command gate with one restriction taken out, and who notices.
 
 A mutation takes out, or allows, what a table refuses on purpose: an entry of `refused`, a need, the
-category of a form or an option, a kind, a subcommand that is never a read. It is noticed where a
-call that the tables' examples refuse is allowed by it, or where a call of the kept list
-(fixtures/refused_commands.tsv) is allowed or refused for another kind of reason.
+category of a form or an option, a kind, the number of operands, a subcommand that is never a read.
+It is noticed where a call that the tables' examples refuse is allowed by it, or where a call of the
+kept list (fixtures/refused_commands.tsv) is allowed or refused for another kind of reason.
 """
 
 import copy
@@ -80,6 +80,8 @@ def _loosened(path, raw):
     for number, sides in enumerate(raw.get("apart", ())):
         yield f"apart of {sides} taken out", (at(_without("apart", number)),)
     yield from _nevers(raw, at)
+    if path[-1:] != ("everywhere",) and "never" not in raw:
+        yield from _ends(raw, at)
     for number, form in enumerate(raw.get("operands", ())):
         if isinstance(form, dict) and "category" in form:
             yield f"category of form {number} taken out", (at(_uncategorised(number)),)
@@ -195,6 +197,23 @@ def _kinds(raw, at):
                     words[place] = f"text{many}"
 
                 yield f"operand {place} of form {number}: {kind}", (at(loosen),)
+
+
+def _ends(raw, at):
+    """Forms that take any number of operands more, which are the files that programs write."""
+    if raw.get("category") not in {None, "unbounded_stream"} or raw.get("style") == "words":
+        return
+    for number, form in enumerate(raw.get("operands", ())):
+        kinds = form if isinstance(form, list) else form.get("words", [])
+        if not (kinds and str(kinds[-1])[-1] in "*+") and "category" not in form:
+
+            def more(node, number=number):
+                form = node["operands"][number]
+                (form if isinstance(form, list) else form["words"]).append("text*")
+
+            yield f"end of form {number} taken out", (at(more),)
+    if "operands" not in raw and "subcommands" not in raw:
+        yield "operands allowed", (at(lambda node: node.update(operands=[["text*"]])),)
 
 
 def _restricts(kind):
