@@ -123,7 +123,8 @@ def fitting(kind: str) -> str:
     if bare in {"number", "decimal", "size", "count", "duration"}:
         return "1"
     if bare.startswith("/"):
-        return next((word for word in (*ODD, "a.b", "0") if re.fullmatch(bare[1:-1], word)), "x")
+        likely = (*ODD, "a.b", "0", "/x")
+        return next((word for word in likely if re.fullmatch(bare[1:-1], word)), "x")
     return {"assignment": "TZ=UTC", "http_url": "http://h"}.get(bare, "x")
 
 

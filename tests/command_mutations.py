@@ -205,7 +205,8 @@ def _ends(raw, at):
         return
     for number, form in enumerate(raw.get("operands", ())):
         kinds = form if isinstance(form, list) else form.get("words", [])
-        if not (kinds and str(kinds[-1])[-1] in "*+") and "category" not in form:
+        # Behind a kind of many words nothing is left for another.
+        if not any(str(kind)[-1] in "*+" for kind in kinds) and "category" not in form:
 
             def more(node, number=number):
                 form = node["operands"][number]
