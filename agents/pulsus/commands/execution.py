@@ -51,7 +51,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "GIT_CONFIG_KEY_2": "core.hooksPath",
     "GIT_CONFIG_VALUE_2": "/dev/null",
 }
-"""What a repository or a home folder sets may name programs and files; this comes after, and wins."""
+"""What a repository or a home folder sets may name programs; this comes after, and wins."""
 
 _COMPARES: Final = {"diff", "log", "show"}
 _PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv")
