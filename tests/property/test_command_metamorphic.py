@@ -139,6 +139,8 @@ def test_what_stands_beside_it_makes_nothing_a_read(command, around):
 def test_no_wrapper_makes_a_read_of_what_is_none(found, wrapper):
     command, words = found
     assume(not verdict(command).allow and command == shlex.join(words))
+    # The shell behind ssh reads the words anew, without their quotes.
+    assume(wrapper != "ssh host" or command == " ".join(words))
     assert not verdict(f"{wrapper} {command}").allow
 
 
