@@ -37,6 +37,7 @@ TABLES: dict[str, dict[str, object]] = {
         "refused": {"-w --write": "it writes a file"},
         "subcommands": {"list": {"refused": {"--write": "it writes a list"}}, "show": {}},
     },
+    "verbs": {"refused": {"purge -x": "it empties it"}, "operands": [["text*"]]},
     "open": {"harmless": True, "operands": [["path*"]]},
 }
 
@@ -130,3 +131,10 @@ def test_a_letter_means_the_same_below_only_where_options_hold_there_too():
 
 def test_what_is_refused_above_and_listed_below_reads_there():
     assert read("tree show -w all")
+
+
+def test_a_first_operand_that_is_refused_is_told_with_its_reason():
+    found = examine("verbs purge a", Context(tables=Given())).deciding
+    assert (found.is_read, found.reason.rule) == (False, "it empties it")
+    assert read("verbs a purge")
+    assert read("verbs -- -x")

@@ -36,6 +36,10 @@ def operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
     if node.subcommands and not words:
         yield refusal("allow", node.name, "without a subcommand it is not known to read")
         return
+    first = words[0].text if words else ""
+    if first in node.refused and first[:1] not in {"-", "+"}:
+        yield refusal("write", first, node.refused[first])
+        return
     names = {one.name for one in parsed.given}
     forms = [f for f in node.forms if not f.when or f.when & names]
     chosen = [f for f in forms if f.when] or forms
