@@ -166,15 +166,11 @@ def _reads(shipped: Tables, program: str) -> bool:
 def main(programs: list[str]) -> None:
     """Write the list; the given programs anew, all without any."""
     shipped = Tables()
-    kept = kept_rows() if KEPT.exists() else {}
-    known = [name for name in shipped.names() if _reads(shipped, name)]
-    for program in programs or known:
+    anew: dict[str, list[Row]] = {}
+    for program in programs or [name for name in shipped.names() if _reads(shipped, name)]:
         raw: Any = shipped.raw(program)
-        kept.pop(program, None)
-        if raw is None or "same_as" in raw:
-            continue
-        rows = kept.setdefault(program, [])
-        for mutation in mutations(program, raw):
+        rows = anew.setdefault(program, [])
+        for mutation in mutations(program, raw) if raw and "same_as" not in raw else ():
             if _shown(mutation, raw, shipped, rows):
                 continue
             row = found(mutation, raw, shipped)
@@ -182,6 +178,8 @@ def main(programs: list[str]) -> None:
                 print(f"nothing notices {mutation}")
             else:
                 rows.append(row)
+    # Read last: it takes a while, and other programs may have been written meanwhile.
+    kept = {**(kept_rows() if programs else {}), **anew}
     lines = [
         f"{program}\t{said}\t{call}\n" for program in sorted(kept) for call, said in kept[program]
     ]
