@@ -34,8 +34,9 @@ setup: $(VENV)/.all ## Create .venv with every extra and the development tools
 demo: $(VENV)/.core ## Route a real request, explain it, validate it in the sandbox and run it
 	@$(BIN)/python scripts/demo.py
 
+# Workers take tests from each other: as dealt out, one of them has all of tests/integration.
 test: $(VENV)/.dev ## The fast suite (under 3 minutes after the install)
-	@$(PYTEST) -n 3 -m "not slow and not seconds and not bench"
+	@$(PYTEST) -n 3 --dist worksteal -m "not slow and not seconds and not bench"
 	@touch $(VENV)/.tested
 
 test-all: $(VENV)/.all ## Everything, with the real components

@@ -20,6 +20,6 @@ for version in 3.11 3.12; do
     [ -x "$venv/bin/python" ] || "$found" -m venv "$venv"
     "$venv/bin/python" -m pip install -q --disable-pip-version-check --upgrade 'pip>=25.1'
     "$venv/bin/python" -m pip install -q --disable-pip-version-check -e . --group dev
-    "$venv/bin/python" -m pytest -q -n 3 -m "not slow and not bench" \
+    "$venv/bin/python" -m pytest -q -n 3 --dist worksteal -m "not slow and not bench" \
         tests/unit tests/property tests/fuzz tests/catalogue tests/golden
 done
