@@ -31,6 +31,7 @@ GUARDS = {
     "expansions": (script, "unquoted", known, 'cat "$FILE"'),
     "substitutions": (script, "unquoted", known, 'cat "$(rm x)"'),
     "braces": (words, "_BRACES", NEVER, "ls {01..3}"),
+    "what looks like a mark": (words, "_SEEMING", frozenset(), "ls \uff1b rm x"),
     "folders": (judge, "TRUSTED", judge.TRUSTED | {"/tmp"}, "/tmp/ls"),
     "depth": (nested, "DEEPEST", 99, "timeout 9 timeout 9 timeout 9 timeout 9 ls"),
     "wild words": (options.Parser, "_wild", lambda *args, **named: None, "sort *"),

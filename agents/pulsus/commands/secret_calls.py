@@ -6,17 +6,21 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import Final
 
 from pulsus.commands.peeled import program
 from pulsus.commands.places import rules
 from pulsus.commands.verdict import Finding, Reason
 from pulsus.commands.words import Word
 
+_WILD: Final = frozenset("*?[")
+
 
 def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
     """A refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
     elsewhere = program(given).lower() in {"ssh", "docker", "podman", "kubectl"}
     texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
+    yield from _said(program(given), texts[1:])
     if texts[0].rpartition("/")[2] in {"kubectl", "oc"}:
         texts = _without_names_only(texts)
     for start, text in enumerate(texts[: None if elsewhere else 1]):
@@ -25,6 +29,15 @@ def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
                 reason = Reason("sensitive", " ".join(call), "it prints a secret")
                 yield Finding("write_or_unknown", reason)
                 return
+
+
+def _said(name: str, texts: Sequence[str]) -> Iterator[Finding]:
+    """A refusal where a word speaks of a secret that the program knows by that name."""
+    told = next((str(v) for k, v in rules()["said"].items() if name in k.split()), "")
+    for secret in told.split():
+        if any(secret in text.lower() for text in texts):
+            reason = Reason("sensitive", secret, f"{name} prints a secret for it")
+            yield Finding("write_or_unknown", reason)
 
 
 def _without_names_only(texts: Sequence[str]) -> list[str]:
@@ -61,8 +74,13 @@ def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
         return False
     rest = [one for one in wanted if one not in options]
     for before, text in pairwise(["", *texts]):
-        if rest and fnmatchcase(text.lower(), rest[0].lower()):
+        if rest and _means(text.lower(), rest[0].lower()):
             rest = rest[1:]
         elif rest and text[:1] != "-" and before[:1] != "-":
             return False
     return not rest
+
+
+def _means(text: str, wanted: str) -> bool:
+    """Whether `text` is what is wanted, or a pattern that the program itself may take for it."""
+    return fnmatchcase(text, wanted) or (not _WILD & {*wanted} and fnmatchcase(wanted, text))

@@ -38,7 +38,13 @@ class Word:
 ANYTHING: Final = Word(text="*", wild=True)
 """A word that something else fills in: what xargs reads."""
 
-_PLAIN = re.compile(r"[^\s\\'\"$`*?\[{}~!#;&|<>()]+")
+_SEEMING: Final = frozenset(
+    "\u037e\ufe14\ufe54\uff1b\u2223\uff5c\uffe8\ufe60\uff06"
+    "\ufe64\ufe65\uff1c\uff1e\ufe69\uff04\uff40\uff08\uff09"
+)
+"""Characters that only look like `; | & < > $ ` ( )`: letters to the shell, marks to a reader."""
+
+_PLAIN = re.compile(rf"[^\s\\'\"$`*?\[{{}}~!#;&|<>(){''.join(sorted(_SEEMING))}]+")
 _BRACES = re.compile(r"\{.*(,|\.\.).*\}", re.DOTALL)
 _STRING_PLAIN = re.compile(r"[^\"\\$`]+")
 
@@ -93,6 +99,8 @@ def _step(source: str, at: int, out: list[str], wild: list[int], bare: _Bare) ->
         return _dollar(source, at, out, bare)
     if char in " \t\r\n;&|<>()":
         raise Unreadable(source, "the parser and the shell may differ on where this word ends")
+    if char in _SEEMING:
+        raise Unreadable(source, f"U+{ord(char):04X} only looks like a mark of the shell: quote it")
     if char in "*?[":
         wild.append(len(out))
     out.append(char)
