@@ -27,3 +27,24 @@ def test_a_word_behind_a_redirection_is_not_lost(command, words):
 def test_a_word_behind_a_redirected_group_is_refused():
     with pytest.raises(Unreadable):
         read("{ cat a; } 2>/dev/null b")
+
+
+@pytest.mark.parametrize(
+    "command", ["ls &>/dev/null rm x", "ls &>>/dev/null -la", "&>/dev/null ls", "ls &>/dev/null 7z"]
+)
+def test_what_stands_behind_a_redirection_of_bash_is_no_program_of_another_shell(command):
+    with pytest.raises(Unreadable, match="other shells"):
+        read(command)
+
+
+@pytest.mark.parametrize(
+    "command", ["ls &>/dev/null", "ls &>/dev/null | cat", "ls &>/dev/null 2>&1; cat a # b"]
+)
+def test_a_redirection_of_bash_may_end_a_call(command):
+    assert read(command).redirects
+
+
+def test_a_pipe_is_negated_as_a_whole():
+    assert read("! ls | cat").negated
+    with pytest.raises(Unreadable):
+        read("ls | ! cat")

@@ -16,6 +16,8 @@ from pulsus.commands.classify import classify
         "ssh host \"cat '/srv/a b'\"",
         "ssh host cat /srv/a </dev/null",
         "cat /srv/a; ssh host ls",
+        "ssh host \"jq '{a,b}' /srv/a\"",
+        "ssh host \"grep 'a\\.b' /srv/a\"",
     ],
 )
 def test_a_read_there_is_a_read(command):
@@ -32,6 +34,10 @@ def test_a_read_there_is_a_read(command):
         pytest.param("timeout 5 ssh host tail -f /srv/a", id="a bound here binds nothing there"),
         pytest.param("sort /srv/a | ssh host cat", id="what a pipe feeds is sent away"),
         pytest.param("ssh host cat < /srv/a", id="what a file feeds is sent away"),
+        pytest.param("ssh host ls &>/dev/null rm x", id="a word that dash would run"),
+        pytest.param("ssh host 'ls &>/dev/null rm x'", id="a word that dash would run there"),
+        pytest.param("ssh host \"sed {'#','\nw f\n'}\"", id="braces that dash leaves as they are"),
+        pytest.param("ssh host \"echo 'a\\' '(rm x)'\"", id="quotes that fish reads otherwise"),
         pytest.param("ssh host ls *.txt", id="names that this shell fills in"),
     ],
 )

@@ -10,9 +10,10 @@ from pulsus.commands.content import inspector
 from pulsus.commands.context import DEEPEST, Context
 from pulsus.commands.kinds import WILD_OK
 from pulsus.commands.refusals import refusal
+from pulsus.commands.script import read
 from pulsus.commands.table import Node, WordKind
 from pulsus.commands.verdict import Finding, Phase, Reason
-from pulsus.commands.words import ANYTHING, Word
+from pulsus.commands.words import ANYTHING, Unreadable, Word
 
 WRAPS: Final = "command"
 """The kind of words that are a program and its own words."""
@@ -61,15 +62,29 @@ def _found(word: Word) -> Word:
 
 def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
     """Words that are joined by blanks and read by a shell once more (ssh)."""
+    text = " ".join(word.text for word in words)
     wild = next((word for word in words if word.wild), None)
     if wild is not None:
         yield refusal("guard", wild.text, "it stands for any number of words of another shell")
+    elif _differs(text):
+        yield refusal("guard", text, "not every shell reads its quotes and braces alike")
     elif context.depth >= DEEPEST or context.texts is None:
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
     else:
         # What ends it here need not end what it runs there.
         inner = replace(context, depth=context.depth + 1, bounded=False)
-        yield from context.texts(" ".join(word.text for word in words), inner)
+        yield from context.texts(text, inner)
+
+
+def _differs(text: str) -> bool:
+    """Whether the shell there, which need not be bash, may see other words.
+
+    fish takes `\\'` between quotes for a quote, and few know braces.
+    """
+    try:
+        return "\\'" in text or read(text).braces
+    except Unreadable:
+        return False  # refused where it is judged
 
 
 def _content(kind: WordKind, words: Sequence[Word], context: Context) -> Iterator[Finding]:

@@ -46,13 +46,14 @@ class Stage:
 class Script:
     """Everything a command line would run, in order; `stages` of pipes, lists and groups alike.
 
-    `negated`: a `!` stands before one of them.
+    `negated`: a `!` stands before one of them. `braces`: one stands for several words, to bash.
     """
 
     stages: tuple[Stage, ...]
     redirects: tuple[Redirect, ...] = ()
     compound: bool = False
     negated: bool = False
+    braces: bool = False
 
 
 _WORDS: Final = frozenset(
@@ -75,6 +76,9 @@ _LINES: Final = frozenset({"program", "list", "pipeline", "compound_statement", 
 _NUMBER: Final = re.compile(r"(^|[ \t\n])\d+\Z")
 
 _OPERATORS: Final = frozenset({"<", ">", ">>", ">|", "&>", "&>>", "<&", ">&"})
+
+_GOES_ON: Final = re.compile(rb"(?:[ \t]|\\\n)*(?!\d*[<>])[^\s;|&)<>#]")
+"""A word behind a redirection, the end of a line or of a command apart."""
 
 _JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]|\n[ \t\\\n]*[;&|]")
 """The shell takes a `\\` and a line end away and reads on; the parser ends the word."""
@@ -108,6 +112,7 @@ def read(command: str) -> Script:
         redirects=tuple(reading.redirects),
         compound=len(reading.stages) > 1,
         negated=reading.negated,
+        braces=reading.braces,
     )
 
 
@@ -137,6 +142,7 @@ class _Reading:
         self.stages: list[Stage] = []
         self.redirects: list[Redirect] = []
         self.negated = False
+        self.braces = False
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode()
@@ -164,6 +170,8 @@ class _Reading:
                 self.behind(node, self.redirect(child))
             else:
                 piped = node.type == "pipeline" and not first
+                if piped and child.type == "negated_command":
+                    raise Unreadable(self.text(child)[:40], "a ! stands before a whole pipe")
                 self.structure(child, fed=fed or piped, depth=depth + 1)
             first = False
 
@@ -219,6 +227,7 @@ class _Reading:
         words = [unquoted(word) for word in expanded(source)]
         if not words:
             raise Unreadable(source[:40], "it stands for no word or too many")
+        self.braces |= len(words) > 1
         return words
 
     def assignment(self, node: Node) -> tuple[str, str]:
@@ -267,6 +276,8 @@ class _Reading:
             )
         if not words:
             raise Unreadable(self.text(node), "a redirection without a plain target")
+        if operator[0] == "&" and (words[1:] or _GOES_ON.match(self.source, node.end_byte)):
+            raise Unreadable(self.text(node), "other shells run what stands behind it")
         self.redirects.append(Redirect(fd, operator, words[0]))
         return words[1:]
 
