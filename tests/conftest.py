@@ -1,11 +1,13 @@
 """What every test shares."""
 
+import gc
 import json
 import os
 import signal
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # No example database: a suite run by a user who does not own the checkout must not write to it.
@@ -24,6 +26,17 @@ AGREED: dict[str, dict[str, bool]] = defaultdict(dict)
 
 COUNTED: dict[str, dict[str, object]] = {}
 """By case file, the counts of a test that asks all its cases: `record_property("counted", …)`."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep what is collected out of every later search for garbage: it all stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_runtest_logreport(report):
