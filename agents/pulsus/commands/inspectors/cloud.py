@@ -27,6 +27,7 @@ _AWS_ALSO: Final = frozenset(
         *("logs filter-log-events", "cloudformation validate-template", "configure list"),
         *("configure list-profiles", "cloudwatch get-metric-statistics", "history list"),
         *("iam simulate-principal-policy", "sts decode-authorization-message"),
+        *("kms list-keys", "logs tail"),
     }
 )
 _AWS_GETS: Final = re.compile(
@@ -113,7 +114,9 @@ _AZ_REFUSED: Final = (
     *("--file", "--output-file", "--destination", "--dest", "--path", "--debug", "--open-browser"),
     *("--account-key", "--connection-string", "--sas-token", "--web", "--open"),
 )
-_AZ_SHORT: Final = frozenset({"-g", "-n", "-o", "-l", "-s", "-t", "-a", "-i", "-c"})
+_AZ_SHORT: Final = frozenset(
+    {"-g", "-n", "-o", "-l", "-s", "-t", "-a", "-i", "-c", "-d", "--output"}
+)
 _LINODE_READS: Final = re.compile(r"(.+-)?(list|ls|view)")
 _LINODE_REFUSED: Final = ("--as-user", "--debug")
 
@@ -135,8 +138,9 @@ def _aws(words: Sequence[str]) -> Opinion:
         return _no(operation, "aws is not known to read with it")
     if _SECRETS.search(operation) and not known:
         return _no(operation, "it can print a secret")
-    one = 1 if service == "s3" else 0
-    return _options(words[2:], _AWS_REFUSED, frozenset(), operands=one) or _yes("aws", operation)
+    one = 1 if service == "s3" or operation == "tail" else 0
+    refused = _AWS_REFUSED if operation != "tail" else (*_AWS_REFUSED, "--follow")
+    return _options(words[2:], refused, frozenset(), operands=one) or _yes("aws", operation)
 
 
 def _az(words: Sequence[str]) -> Opinion:
