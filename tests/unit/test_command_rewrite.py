@@ -12,6 +12,7 @@ OFFERED = [
     ("tail --follow=name f", "tail -n 200 f"),
     ("tail -n 100 -f f", "tail -n 100 f"),
     ("tail -20 -f f", "tail -20 f"),
+    ("tail -20f f", "tail -20 f"),
     ("tail -fn5 f", "tail -n5 f"),
     ("tail -f -- -f", "tail -n 200 -- -f"),
     ("tail -f 'a b' ./*.log 2>/dev/null", "tail -n 200 'a b' ./*.log 2>/dev/null"),

@@ -15,6 +15,9 @@ from pulsus.commands.words import Word
 from pulsus.record import dataclass
 
 _ANY_TEXT: Final = frozenset({"text", "path", "word"})
+_COUNTED: Final = re.compile(r"-\d+(?=[A-Za-z])")
+"""How many, then letters: `tail -5f`. Only what does not end is told from it."""
+
 _LIKE_OPTION: Final = re.compile(r"--?[A-Za-z]")
 
 
@@ -110,7 +113,8 @@ class Parser:
             raise self._unlisted(start)
         if start.startswith("--") or self.node.style == "go":
             return self._long(words, at)
-        return self._cluster(words, at)
+        counted = _COUNTED.match(start) if self.node.numeric else None
+        return self._cluster(words, at, counted.end() if counted else 1)
 
     def _wild(self, word: Word, *, value: bool = False) -> None:
         """A file may be called like an option: fine only where no option does harm.
@@ -161,14 +165,16 @@ class Parser:
             self.given.append(Given(name, option))
         return 1
 
-    def _cluster(self, words: Sequence[Word], at: int) -> int:
+    def _cluster(self, words: Sequence[Word], at: int, first: int = 1) -> int:
         word = words[at]
         text = word.text
-        for place in range(1, len(text)):
+        for place in range(first, len(text)):
             name = text[0] + text[place]
             option = self.known.get(name)
             if option is None or (word.wild and place >= len(word.head)):
                 raise self._unlisted(name if len(text) == 2 else f"{name} in {text}", name)
+            if first > 1 and option.category is None:
+                raise self._unlisted(f"{name} in {text}", name)
             rest = text[place + 1 :]
             if rest and name in self.node.detached:
                 raise Unlisted(text, f"{name} takes the next word, so it stands last here")
