@@ -149,9 +149,9 @@ def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Ed
         if dropped and len(dropped) == len(found):
             if _may_be_its_value(dropped, words[at + 1 : at + 2]) or _only_news(dropped, parser):
                 return
-            counted = re.match(r"-\d+", words[at].text)
-            left = (Word(counted[0]),) if counted else ()
-            yield _Edit(start + at, 1, left, counted[0] if counted else "")
+            counted = re.match(r"-\d+", words[at].text)  # tail -5f
+            number = counted[0] if counted else ""
+            yield _Edit(start + at, 1, (Word(number),) if number else (), number)
             yield from (_Edit(start + at + i, 1, (), "") for i in range(1, used))
         elif dropped:
             text = words[at].text
@@ -191,7 +191,9 @@ def _added(level: Level, kept: Sequence[Given], at: int, *, followed: bool) -> I
         says -= {"-n", "-c"}
     if not limit or not followed or names & says:
         return
-    if not any(level.node.numeric and re.fullmatch(r"-\d+[A-Za-z]*", word.text) for word in level.words):
+    if not any(
+        level.node.numeric and re.fullmatch(r"-\d+[A-Za-z]*", word.text) for word in level.words
+    ):
         yield _Edit(at, 0, tuple(map(Word, shlex.split(limit))), limit)
 
 
