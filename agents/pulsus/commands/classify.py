@@ -7,7 +7,7 @@ makes the whole command none, whatever else stands in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Final, get_args
@@ -25,7 +25,7 @@ from pulsus.commands.sensitive import secrets_in, secrets_in_text
 from pulsus.commands.table import BadTable
 from pulsus.commands.uses import uses
 from pulsus.commands.verdict import Category, CommandVerdict, Finding, Phase
-from pulsus.commands.words import Unreadable
+from pulsus.commands.words import Unreadable, Word
 from pulsus.record import dataclass
 
 _ORDER: Final = {phase: place for place, phase in enumerate(get_args(Phase))}
@@ -70,7 +70,8 @@ def classify(command: str, context: Context | None = None) -> CommandVerdict:
     Never raises for a text, whatever it is. A rewrite was judged by the same rules and is allowed.
     """
     context = _shipped() if context is None else context
-    examined = examine(command, context)
+    runs: list[Sequence[Word]] = []
+    examined = examine(command, replace(context, seen=runs))
     deciding = examined.deciding
     return CommandVerdict(
         command=command,
@@ -81,6 +82,7 @@ def classify(command: str, context: Context | None = None) -> CommandVerdict:
         sensitive=examined.sensitive,
         reason=deciding.reason,
         rewrite=None if deciding.is_read else _offer(examined, context),
+        runs=tuple(runs),
     )
 
 
@@ -139,9 +141,15 @@ def called(stage: Stage, context: Context) -> Iterator[Finding]:
         return
     try:
         for words in readings(stage.words):
-            yield from judge(words, replace(context, calls=judge, texts=_in_text))
+            yield from _judged(words, replace(context, calls=_judged, texts=_in_text))
     except BadTable as error:
         yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
+
+
+def _judged(words: Sequence[Word], context: Context) -> Iterator[Finding]:
+    if context.depth and context.seen is not None:
+        context.seen.append(tuple(words))
+    yield from judge(words, context)
 
 
 def _in_text(command: str, context: Context) -> Iterable[Finding]:

@@ -21,7 +21,7 @@ class Context:
 
     `depth`: wrappers around it. `inspectors`: kinds that plugins add to those that ship. `calls`
     judges a program call within another, `texts` a text that another shell reads (`classify.py`
-    sets both; without them neither is a read).
+    sets both; without them neither is a read). `seen` is given the words of each such call.
     """
 
     tables: Tables = field(default_factory=Tables)
@@ -31,3 +31,4 @@ class Context:
     depth: int = 0
     calls: Callable[[Sequence[Word], Context], Iterable[Finding]] | None = None
     texts: Callable[[str, Context], Iterable[Finding]] | None = None
+    seen: list[Sequence[Word]] | None = None

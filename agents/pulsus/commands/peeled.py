@@ -6,7 +6,7 @@ decided by it: there every wrapper has a table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pulsus.commands.words import Word
@@ -73,6 +73,17 @@ def peeled(words: Sequence[Word]) -> Sequence[Word]:
             break
         words = _within(words[1:], wrapper)
     return words
+
+
+def layers(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """The call itself, then what each wrapper around the program runs, from outside in."""
+    for _ in range(_DEEPEST):
+        yield words
+        wrapper = _WRAPPERS.get(program(words).lower())
+        if wrapper is None:
+            return
+        words = _within(words[1:], wrapper)
+    yield words
 
 
 def wrappers(words: Sequence[Word]) -> list[str]:

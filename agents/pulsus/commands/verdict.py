@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
+from pulsus.commands.words import Word
 from pulsus.record import dataclass
 
 Intent = Literal["read_only_certain", "read_only_conditional", "write_or_unknown"]
@@ -59,7 +61,8 @@ class CommandVerdict:
 
     `allow` is true only for a command that may run through the read tool as it stands. `risk` is
     0 (read) to 3; `sensitive` says that it touches secrets; `rewrite` is another command that was
-    judged and is allowed, offered in place of this one.
+    judged and is allowed, offered in place of this one. `runs` are the words of calls that
+    programs in it were judged to run (`ssh`, `find -exec`, `xargs`).
     """
 
     command: str
@@ -70,3 +73,4 @@ class CommandVerdict:
     sensitive: bool
     reason: Reason
     rewrite: str | None = None
+    runs: tuple[Sequence[Word], ...] = ()

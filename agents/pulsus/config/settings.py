@@ -12,6 +12,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from pulsus.config.command_patterns import meaningless
 from pulsus.config.section import Days, Hosts, Limits, Seconds, Section, Unit
 from pulsus.record import dataclass
 
@@ -90,15 +91,12 @@ class PolicyConfig(Section):
     target_block: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = {"@default", "@read", "@secret", "@disk", "@shell-from-network"}
         for name in ("allow", "require_approval", "block"):
             lists = (getattr(self, name), *getattr(self, f"target_{name}").values())
             for pattern in (one for patterns in lists for one in patterns):
-                if not pattern.strip() or (pattern[0] == "@" and pattern not in known):
-                    rules = ", ".join(sorted(known))
-                    raise ValueError(
-                        f"policy.{name}: {pattern!r} is no command and none of {rules}"
-                    )
+                wrong = meaningless(pattern)
+                if wrong:
+                    raise ValueError(f"policy.{name}: {pattern!r} is like no command: {wrong}")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pulsus.commands.peeled import program
 from pulsus.commands.words import Word
 
 MORE: Final = "**"
-"""At the end of a pattern that has to fit a whole call: any further words."""
+"""At the end of a pattern: any further words, or none."""
 
 _SYSTEM: Final = {
     *("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root"),
@@ -31,6 +31,8 @@ _SYSTEM: Final = {
 def has(pattern: str, words: Sequence[Word]) -> bool:
     """Whether the call has the words of `pattern`, in this order."""
     wanted = _split(pattern)
+    if wanted[-1:] == (MORE,):
+        wanted = wanted[:-1]
     if not wanted or not _fits(wanted[0].lower(), program(words).lower()):
         return False
     rest = iter(words[1:])

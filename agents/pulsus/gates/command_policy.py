@@ -16,7 +16,7 @@ from itertools import dropwhile
 from typing import Final, Literal
 
 from pulsus.commands import CommandVerdict, classify
-from pulsus.commands.peeled import peeled, program
+from pulsus.commands.peeled import layers, program
 from pulsus.commands.places import is_disk
 from pulsus.commands.risk import calls_in_text, carried
 from pulsus.commands.script import Script, read
@@ -27,11 +27,15 @@ from pulsus.gates.fetched_code import runs_what_it_fetches
 from pulsus.record import dataclass
 
 Decision = Literal["allow", "require_approval", "block"]
+_List = tuple[str, tuple[str, ...]]
+"""The dotted name of a setting and the patterns it holds."""
 
 COMPOUND: Final = "compound"
 UNKNOWN: Final = "unknown"
-"""Rules of a policy beside its patterns: more than one program, and none of the patterns."""
+"""Rules of a policy beside its patterns: more than one program; none of the patterns, or no command
+that can be read."""
 
+_AGAINST: Final[tuple[Decision, ...]] = ("block", "require_approval")
 _SHIPPED: Final = PolicyConfig()
 _SUDO: Final = re.compile(r"\s*sudo\s+(?:-n\s+)?(?=[\w/])")
 
@@ -39,11 +43,12 @@ _SUDO: Final = re.compile(r"\s*sudo\s+(?:-n\s+)?(?=[\w/])")
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """What is done with a command: the `rule` that says so is a pattern of the policy, `compound`
-    or `unknown`; `version` is the policy's."""
+    or `unknown`; `version` is the policy's, `setting` the list that has the pattern."""
 
     decision: Decision
     rule: str
     version: str
+    setting: str = ""
 
     @property
     def code(self) -> str | None:
@@ -83,6 +88,7 @@ class CommandPolicy:
         text = json.dumps(asdict(config), sort_keys=True)
         self.version = f"policy-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         """Changes with every change of the patterns."""
+        self._known: dict[Decision, tuple[str, ...]] = {}
 
     def evaluate(
         self, command: str, target: str | None = None, verdict: CommandVerdict | None = None
@@ -90,40 +96,59 @@ class CommandPolicy:
         """What is done with `command` on `target`; `verdict` saves judging it again."""
         asked = self._asked(command, verdict or self.judge(command))
         programs = frozenset(program(call).lower() for call in asked.calls if call)
-        for pattern in about(tuple(self._patterns("block", target)), programs):
-            if _against(pattern, asked):
-                return Ruling("block", pattern, self.version)
-        for pattern in about(tuple(self._patterns("require_approval", target)), programs):
-            if _against(pattern, asked):
-                return Ruling("require_approval", pattern, self.version)
-        if asked.script is None or asked.script.compound:
+        for decision in _AGAINST:
+            for setting, patterns in self._lists(decision, target):
+                for pattern in about(patterns, programs):
+                    if _against(pattern, asked):
+                        return Ruling(decision, pattern, self.version, setting)
+        if asked.script is not None and asked.script.compound:
             return Ruling("require_approval", COMPOUND, self.version)
-        for pattern in self._patterns("allow", target):
-            if _for(pattern, asked):
-                return Ruling("allow", pattern, self.version)
+        for setting, patterns in self._lists("allow", target):
+            for pattern in patterns:
+                if _for(pattern, asked):
+                    return Ruling("allow", pattern, self.version, setting)
         return Ruling("require_approval", UNKNOWN, self.version)
 
-    def _patterns(self, decision: Decision, target: str | None) -> Iterator[str]:
-        shipped: Sequence[str] = getattr(_SHIPPED, decision)
-        own: list[Sequence[str]] = [getattr(self.config, decision)]
+    def _lists(self, decision: Decision, target: str | None) -> Iterator[_List]:
+        """The lists of patterns that hold for `target`, each with the name of its setting."""
+        yield f"policy.{decision}", self._whole(decision)
+        if target is None:
+            return
         more: Mapping[str, tuple[str, ...]] = getattr(self.config, f"target_{decision}")
-        if target is not None:
-            own += [ps for name, ps in more.items() if fnmatchcase(target.lower(), name.lower())]
-        for pattern in (pattern for patterns in own for pattern in patterns):
-            yield from shipped if pattern == "@default" else (pattern,)
+        for name, patterns in more.items():
+            if fnmatchcase(target.lower(), name.lower()):
+                yield f"policy.target_{decision}.{name}", _with_shipped(decision, patterns)
+
+    def _whole(self, decision: Decision) -> tuple[str, ...]:
+        if decision not in self._known:
+            self._known[decision] = _with_shipped(decision, getattr(self.config, decision))
+        return self._known[decision]
 
     def _asked(self, command: str, verdict: CommandVerdict) -> _Asked:
         try:
             script = read(command)
         except Unreadable:
-            calls = (c for words in calls_in_text(command) for c in carried(words))
+            calls = (call for words in calls_in_text(command) for call in _all_in(words))
             return _Asked(command, verdict, None, tuple(calls), None, reads=False)
-        # What is a proven read carries nothing: `find / -name reboot` only looks for one.
-        inside = (lambda words: (peeled(words),)) if verdict.allow else carried
-        found = tuple(call for stage in script.stages for call in inside(stage.words))
+        # What is a proven read runs what it was judged to: `find / -name reboot` only looks.
+        inside = layers if verdict.allow else _all_in
+        around = (stage.words for stage in script.stages)
+        found = tuple(call for words in (*around, *verdict.runs) for call in inside(words))
         bare = _SUDO.sub("", command, count=1) if not script.compound else command
         reads = verdict.allow or (bare != command and self.judge(bare).allow)
         return _Asked(command, verdict, script, found, _plain(script), reads)
+
+
+def _with_shipped(decision: Decision, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """`patterns` with those that ship in the place of `@default`."""
+    shipped: Sequence[str] = getattr(_SHIPPED, decision)
+    return tuple(p for one in patterns for p in (shipped if one == "@default" else (one,)))
+
+
+def _all_in(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """The call, what its wrappers run, and all that it may carry."""
+    yield from layers(words)
+    yield from carried(words)
 
 
 def _plain(script: Script) -> Sequence[Word] | None:

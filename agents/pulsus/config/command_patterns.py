@@ -1,0 +1,57 @@
+"""Which patterns of commands can mean something (docs/command-safety.md, Policy). Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+NAMED: Final = ("@default", "@read", "@secret", "@disk", "@shell-from-network")
+"""Patterns that stand for a rule; `@default` for the patterns that ship."""
+
+STANDS_FOR: Final = ("<ip>", "<name>", "<system>")
+"""Words of a pattern that stand for a kind of word."""
+
+_PLAIN: Final = re.compile(r"[\w.+-]+\*?(?: [\w./=-]+\*?)*")
+_OPERATOR: Final = re.compile(r"\|[|&]?|&&?|;;?|\d*(>>?|<<?<?|>\||<>|[<>]&)\S*|&>>?\S*|\S+;")
+_RUNS: Final = re.compile(r"-(exec|ok)(dir)?")
+"""Options of find behind which `;` is a word like any other."""
+
+
+def meaningless(pattern: str) -> str:
+    """Why no command is ever like `pattern`, and what to write; empty where some may be."""
+    if _PLAIN.fullmatch(pattern):
+        return _program(pattern.partition(" ")[0])
+    words = pattern.split()
+    if not words:
+        return "it names no program: name one, or take it out"
+    if pattern[0] == "@":
+        known = pattern in NAMED
+        return "" if known else f"it is none of {', '.join(NAMED)}: write one of these"
+    if words[-1] == ";" and any(map(_RUNS.fullmatch, words)):
+        del words[-1]
+    last = len(words) - 1
+    wrong = (_word(word, last=at == last) for at, word in enumerate(words))
+    return _program(words[0]) or next(filter(None, wrong), "")
+
+
+def _program(word: str) -> str:
+    if word == "**" or word in STANDS_FOR:
+        return f"{word} stands for other words, not for the program: begin with its name, or with *"
+    if "/" in word:
+        return f"a program is named without its folder: write {word.rpartition('/')[2] or '*'}"
+    if "=" in word:
+        return f"{word} is a variable, not the program: begin with the program's name"
+    return ""
+
+
+def _word(word: str, *, last: bool) -> str:
+    if word == "**" and not last:
+        return "** is any further words: it stands at the end alone; write * for one word"
+    found = re.search(r"<[a-zA-Z_ -]*>", word)
+    if found and word not in STANDS_FOR:
+        return f"{found[0]} is none of {', '.join(STANDS_FOR)}, each a word of its own"
+    if _OPERATOR.fullmatch(word) and word not in STANDS_FOR:
+        return f"{word} is the shell's: a pattern is of one program; each of a pipe is asked about"
+    if word[0] in "'\"":
+        return f"words are matched without quotes: take them out of {word}; ? stands for a blank"
+    return ""
