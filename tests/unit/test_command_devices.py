@@ -46,6 +46,7 @@ def test_what_never_ends_or_is_a_terminal_is_not_read(command, category):
     "command",
     [
         *("cat /dev/watchdog", "head -c 1 /dev/nst0", "timeout 5 cat /dev/watchdog0"),
+        *("timeout 5 cat /proc/kmsg", "timeout 5 grep -r x /sys/kernel/tracing"),
         *("stty -F /dev/watchdog", "file -s /dev/watchdog0", "blkid /dev/watchdog"),
     ],
 )
@@ -53,6 +54,12 @@ def test_a_device_that_does_something_when_it_is_opened_is_not_opened(command):
     verdict = classify(command)
     assert not verdict.allow
     assert verdict.category is None
+
+
+@pytest.mark.parametrize("command", ["timeout 5 cat /dev/ttyUSB0", "head -c 9 /dev/ttyS0"])
+def test_a_serial_line_is_not_opened_for_a_while(command):
+    assert not classify(command).allow
+    assert classify("stty -aF /dev/ttyS0").allow
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,9 @@ def _read(path: str, *, bounded: bool, called: str | None) -> Iterator[Finding]:
         )
         if found and not (bounded and category == "unbounded_stream"):
             yield Finding("write_or_unknown", _REASONS[category](path), category)
-    if matches(path, _named("effects")):
-        reason = Reason("guard", path, "opening it does something: it is a device")
+    deep = called is not None and holds(path, _named("effects"), called)
+    if deep or matches(path, _named("effects")):
+        reason = Reason("guard", path, "reading it does something: it is no file")
         yield Finding("write_or_unknown", reason)
 
 
