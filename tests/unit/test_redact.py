@@ -89,6 +89,15 @@ SECRETS = [
     ("client-key-data: LS0tLS1CRUdJTg==", "client-key-data: [redacted]"),
     ("Ocp-Apim-Subscription-Key: 0ff1ce", "Ocp-Apim-Subscription-Key: [redacted]"),
     ("---- BEGIN SSH2 PRIVATE KEY ----\nAA\n---- END SSH2 PRIVATE KEY ----", MARK),
+    ('{"name":"DB_PASSWORD","value":"hunter2"}', '{"name":"DB_PASSWORD","value":"[redacted]"}'),
+    ("- name: API_TOKEN\n  value: hunter2\n", "- name: API_TOKEN\n  value: [redacted]\n"),
+    ("      DB_PASSWORD:            hunter2\n", "      DB_PASSWORD:            [redacted]\n"),
+    (
+        "<name>db.password</name>\n  <value>hunter2</value>",
+        "<name>db.password</name>\n  <value>[redacted]</value>",
+    ),
+    ("bindpw hunter2", "bindpw [redacted]"),
+    ("//registry.example/:_auth=aHVudGVyMg==", "//registry.example/:_auth=[redacted]"),
 ]
 
 
@@ -182,6 +191,7 @@ def test_a_name_tells_whether_what_it_holds_is_a_secret(name, secret):
         "curl -A agent -X POST http://host",
         "d41d8cd98f00b204e9800998ecf8427e  x.iso",
         "pass: 12 fail: 0",
+        "- name: HOME\n  value: /root\n- name: DB_PASSWORD_FILE\n  value: /run/x",
         "domains/secrets/list_secrets.py passes: 12 failed: 0",
         "τ=0.60 score=0.74 → workflows/domains/analysis",
     ],
@@ -199,6 +209,7 @@ def test_json_values_go_under_a_secret_name_and_stay_elsewhere():
         "token": None,
         "tokens_estimate": 1340,
         "rows": [{"note": "password=hunter2"}, 1.5, None],
+        "env": [{"name": "DB_PASSWORD", "value": "x"}, {"name": "HOME", "value": "/root"}],
         GITHUB: 1,
     }
     assert redact_value(value) == {
@@ -209,6 +220,7 @@ def test_json_values_go_under_a_secret_name_and_stay_elsewhere():
         "token": None,
         "tokens_estimate": 1340,
         "rows": [{"note": "password=[redacted]"}, 1.5, None],
+        "env": [{"name": "DB_PASSWORD", "value": MARK}, {"name": "HOME", "value": "/root"}],
         MARK: 1,
     }
 
@@ -259,6 +271,7 @@ def test_a_secret_within_a_longer_one_does_not_leave_its_rest():
      'token"', "sk-", "login ", "authorization ", "://a:b",
      "password: |\n ", "Bearer a.",
      "[redacted", "token= password: ", "requirepass ", "$6$", "xoxb-", '"auth": "', "key-0",
+     "name: token\n", "name:", "key: a",
      "Private-Lines: 1\n", "Private-Lines: 1\nA\n", "identified by ", "password '", "dp.pt.",
      "//hooks.slack.com/services/", "SG.a.", "---- BEGIN SSH2 A ----", "glsa_", "-1-", "$1$ "],
 )  # fmt: skip

@@ -27,7 +27,7 @@ _NAME = (
     r"|password|passphrase|(?<=[_-])pwd|(?<=[_-])pass|(?<![\w/.-])pass(?==)|mysql_pwd|secret|token"
     r"|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|private[_-]?key|account[_-]?key"
     r"|signing[_-]?key|encryption[_-]?key|ssh[_-]?key|subscription[_-]?key|client[_-]?key[_-]?data"
-    r"|secret_key_base|pre[_-]?shared[_-]?key|(?<![a-z])psk(?==)|(?<=[a-z]_)auth(?==)|app_key(?==base64)"
+    r"|secret_key_base|pre[_-]?shared[_-]?key|(?<![a-z])psk(?==)|(?:(?<=[a-z])|(?<![a-z0-9]))_auth(?==)|app_key(?==base64)"
     r"|(?<=;)pwd|requirepass|masterauth|x-amz-signature|x-amz-credential)"
 )
 _SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
@@ -53,7 +53,8 @@ _DOCKER_AUTH = re.compile(
 )
 # As in redis.conf and SQL: a blank is the sign.
 _SAID = re.compile(
-    r"(\b(?:requirepass|masterauth)[ \t]{1,8}|\bidentified[ \t]{1,8}by[ \t]{1,8}"
+    r"(\b(?:requirepass|masterauth|bindpw|rootpw|wpa-psk|pre-shared-key|shared-secret)[ \t]{1,8}"
+    r"|\bidentified[ \t]{1,8}by[ \t]{1,8}"
     r"|\bsnmp-server[ \t]{1,8}community[ \t]{1,8}"
     r"|\b(?:password|secret)[ \t]{1,8}[05789][ \t]{1,8}(?=\S{0,99}\d)"
     r"|\bpassword[ \t]{1,8}(?=['\"]))([\"'][^\"'\r\n]*[\"']|[^\s\"']+)",
@@ -75,7 +76,14 @@ _SCHEME = re.compile(
 _BLOCK = re.compile(
     rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}})[|>][-+]?[ \t]*\r?\n(?:[ \t][^\n]*(?:\n|\Z))+", re.I
 )
-_ASSIGNED = re.compile(rf"({_NAME}{_SIGN}[ \t]{{0,8}})({_QUOTED}|{_ESCAPED}|{_WORD})", re.I)
+_ASSIGNED = re.compile(rf"({_NAME}{_SIGN}[ \t]{{0,64}})({_QUOTED}|{_ESCAPED}|{_WORD})", re.I)
+# A variable's name and value in fields of their own: environments and settings in YAML, JSON, XML.
+_FIELD = r"\\*[\"']?[ \t]{0,8}:[ \t]{0,8}"
+_PAIR = re.compile(
+    rf"(\b(?:name|key){_FIELD}\\*[\"']?[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:,\s{{0,80}}|\s{{1,80}})\\*[\"']?"
+    rf"value{_FIELD})({_QUOTED}|{_ESCAPED}|{_WORD})",
+    re.I,
+)
 _NAMED = re.compile(rf"(?:{_NAME}|authorization|cookie){_SIGN}", re.I)
 _SIGN_CHARS = 40
 """No sign is longer; a value is searched for the next name up to here behind its end."""
@@ -92,7 +100,9 @@ _SNMP = re.compile(
     r"([ \t]-[ax][ \t]{1,8}(?:SHA|MD5|3?DES|AES)\S{0,9}[ \t]{1,8}-[AX][ \t]{1,8})[^\s\"']+"
 )
 _ELEMENT = re.compile(
-    rf"(<[\w:.-]{{0,40}}?{_NAME}>|{_NAME}\\*[\"'][ \t]{{1,8}}value=\\*[\"'])[^<\"'\r\n]+", re.I
+    rf"(<[\w:.-]{{0,40}}?{_NAME}>|<name>[\w.-]{{0,60}}?{_NAME}</name>\s{{0,80}}<value>"
+    rf"|{_NAME}\\*[\"'][ \t]{{1,8}}value=\\*[\"'])[^<\"'\r\n]+",
+    re.I,
 )
 _PASS = re.compile(r"(-pass(?:in|out)?[ \t]{1,8}[\"']?pass:)[^\s\"']+")
 _NETRC = re.compile(r"(\blogin[ \t]{1,8}\S{1,128}[ \t]{1,8}password[ \t]{1,8})\S+", re.I)
@@ -145,6 +155,7 @@ _RULES: tuple[Callable[[str], str], ...] = (
     _replace(HOOK, rf"\1{MARK}"),
     _replace(_JWT, MARK),
     _replace(_SCHEME, rf"\1{MARK}"),
+    partial(_PAIR.sub, _keep_quote),
     partial(_FLAG.sub, _keep_quote),
     _replace(_CURL_USER, rf"\1{MARK}"),
     partial(_GIVEN.sub, _keep_quote),
@@ -205,7 +216,11 @@ class Redactor:
             case list():
                 return [self.redact_value(item) for item in value]
             case dict():
-                return {self.redact(k): self._member(k, v) for k, v in value.items()}
+                named = _names_a_secret(value)
+                return {
+                    self.redact(k): MARK if named and k in _VALUES else self._member(k, v)
+                    for k, v in value.items()
+                }
             case _:
                 return value
 
@@ -245,6 +260,16 @@ def is_secret_name(name: str) -> bool:
 def redact_value(value: JsonValue) -> JsonValue:
     """A JSON value without secrets that names or shapes give away; knows no environment."""
     return _SHAPES_ONLY.redact_value(value)
+
+
+_NAMES = ("name", "Name", "key", "Key")
+_VALUES = ("value", "Value")
+
+
+def _names_a_secret(value: Mapping[str, JsonValue]) -> bool:
+    """Whether it is one of a list of variables, and a secret: `{"name": "TOKEN", "value": …}`."""
+    names = (value.get(name) for name in _NAMES)
+    return any(isinstance(name, str) and _SECRET_KEY.search(name) for name in names)
 
 
 def _spellings(value: str) -> tuple[str, ...]:
