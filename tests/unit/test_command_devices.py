@@ -81,6 +81,7 @@ def test_a_whole_disk_is_not_read_past_the_permissions_of_its_files(command):
         "cat /dev/null",
         "ls -l /dev/tty /dev/zero",
         "stat /dev/kmsg",
+        "wc -l /dev/stdin",
         "find /dev -name 'tty*'",
         "df | grep /dev/sda1",
         "smartctl -a /dev/sda",

@@ -233,7 +233,7 @@ class _Reading:
     def assignment(self, node: Node) -> tuple[str, str]:
         name, _, value = self.text(node).partition("=")
         word = unquoted(value)
-        if not name.isidentifier() or word.wild:
+        if not name.isidentifier() or word.wild or "~" in word.text:
             raise Unreadable(self.text(node), "an assignment that is not followed")
         return name, word.text
 
