@@ -13,7 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from pulsus.commands.additions import text_with_additions, with_additions
+from pulsus.commands.git_settings import GIT
 from pulsus.commands.script import Script, read
+from pulsus.commands.tables import Tables
 from pulsus.commands.verdict import CommandVerdict
 from pulsus.errors import CommandRefused
 from pulsus.record import dataclass
@@ -39,26 +42,9 @@ _FIXED: Final[Mapping[str, str]] = {
     "LESSSECURE": "1",
     "PSQLRC": "/dev/null",
     "WGETRC": "/dev/null",
-    "GIT_PAGER": "cat",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_CONFIG_COUNT": "3",
-    "GIT_CONFIG_KEY_0": "core.fsmonitor",
-    "GIT_CONFIG_VALUE_0": "false",
-    "GIT_CONFIG_KEY_1": "core.pager",
-    "GIT_CONFIG_VALUE_1": "cat",
-    "GIT_CONFIG_KEY_2": "core.hooksPath",
-    "GIT_CONFIG_VALUE_2": "/dev/null",
+    **GIT,
 }
 """What a repository or a home folder sets may name programs; this comes after, and wins."""
-
-_COMPARES: Final = {"diff", "log", "show"}
-_PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv")
-"""What keeps git from running the programs that a repository's attributes and settings name."""
-
-_GIT_VALUES: Final = {"-C", "--git-dir", "--work-tree", "--namespace", "--attr-source"}
-"""git's own options, before the subcommand, whose value is the next word."""
 
 _TILDE: Final = re.compile(r"(^|[=:])~")
 
@@ -89,25 +75,28 @@ def prepared(
     environ: Mapping[str, str],
     *,
     lookup: Lookup | None = None,
+    tables: Tables | None = None,
     seconds: float = SECONDS,
     most_bytes: int = MOST_BYTES,
 ) -> Execution:
     """How to run the command of `verdict`, with what of `environ` may be passed on.
 
-    Raises CommandRefused where it is not allowed. Effect: looks whether a file is there.
+    `tables` are those that judged it, where they are not the shipped ones. Raises CommandRefused
+    where it is not allowed. Effect: looks whether a file is there.
     """
     if not verdict.allow:
         raise CommandRefused(str(verdict.reason), hint="run only what classify allows")
-    script = read(verdict.command)
+    script, tables = read(verdict.command), tables or Tables()
     program = _alone(script, lookup or found)
     if program is None:
-        argv: tuple[str, ...] = (*SHELL, verdict.command)
+        text = text_with_additions(verdict.command, script, tables)
+        argv: tuple[str, ...] = (*SHELL, text)
         set_before: Mapping[str, str] = {}
     else:
         (stage,) = script.stages
         set_before = dict(stage.assignments)
-        words = tuple(word.text for word in stage.words[1:])
-        argv = (program, *(_plain_diff(words) if Path(program).name == "git" else words))
+        words = with_additions(stage.words, tables)
+        argv = (program, *(word.text for word in words[1:]))
     kept = {name: value for name, value in environ.items() if _KEPT.fullmatch(name)}
     env = {**kept, **set_before, **_FIXED}
     return Execution(argv, env, shell=program is None, seconds=seconds, most_bytes=most_bytes)
@@ -132,13 +121,3 @@ def found(name: str) -> str | None:
     """The first file of that name in `PATH`."""
     files = (Path(folder) / name for folder in PATH)
     return next((str(file) for file in files if file.is_file()), None)
-
-
-def _plain_diff(words: tuple[str, ...]) -> tuple[str, ...]:
-    """git's words with `_PLAIN_DIFF` behind the subcommand, where it is one that compares."""
-    place = 0
-    while place < len(words) and words[place].startswith("-"):
-        place += 2 if words[place] in _GIT_VALUES else 1
-    if words[place : place + 1] and words[place] in _COMPARES:
-        return (*words[: place + 1], *_PLAIN_DIFF, *words[place + 1 :])
-    return words

@@ -32,6 +32,11 @@ _WHOLE: Final = frozenset(
 
 def tokens(command: str) -> Iterator[str]:
     """Words, operators and redirections' numbers, in order. Raises Unreadable."""
+    return (token for _, token in placed(command))
+
+
+def placed(command: str) -> Iterator[tuple[int, str]]:
+    """`tokens`, each with where it begins. Raises Unreadable."""
     at = 0
     while at < len(command):
         skipped = _SKIPPED.match(command, at) or _COMMENT.match(command, at)
@@ -43,7 +48,7 @@ def tokens(command: str) -> Iterator[str]:
         )
         if found is None:
             raise Unreadable(command[at : at + 40], "a quote or a backslash that does not end")
-        yield found[0]
+        yield at, found[0]
         at = found.end()
 
 

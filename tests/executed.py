@@ -1,0 +1,28 @@
+"""Runs an allowed command as the executor does: for tests of what surrounds it."""
+
+import subprocess
+from pathlib import Path
+
+from pulsus.commands import classify
+from pulsus.commands.execution import prepared
+
+
+def executed(command, folder="/", **environ):
+    """What came of it; `environ` is the caller's environment."""
+    return started(prepared(classify(command), environ), folder)
+
+
+def started(plan, folder="/"):
+    """What came of the plan."""
+    with Path(plan.stdin).open(encoding="utf-8") as nothing:
+        return subprocess.run(
+            plan.argv,
+            env=dict(plan.env),
+            cwd=folder,
+            stdin=nothing,
+            capture_output=True,
+            text=True,
+            start_new_session=plan.new_session,
+            timeout=plan.seconds,
+            check=False,
+        )
