@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -20,6 +21,11 @@ def project(tmp_path_factory):
 
 def answers(done):
     return [json.loads(line) for line in done.out.splitlines()]
+
+
+def settings(folder, text):
+    (folder / "config").mkdir(exist_ok=True)
+    (folder / "config/pulsus.toml").write_text(text, encoding="utf-8")
 
 
 def rows(folder, *lines):
@@ -81,6 +87,8 @@ def test_a_bad_row_gets_an_answer_and_stops_nothing(project):
         {"id": 1.5, "command": "ls"},
         b'"ls"\n',
         b'{"command": NaN}\n',
+        b'{"command": "rm x", "command": "ls"}\n',
+        {"id": "nowhere", "command": "ls", "target": ""},
         b"\xff\xfe\n",
         b"[" * 100_000 + b"\n",
         b'{"command": "' + b"x" * (1 << 21) + b'"}\n',
@@ -91,13 +99,90 @@ def test_a_bad_row_gets_an_answer_and_stops_nothing(project):
     assert (done.code, done.err) == (0, "")
     found = answers(done)
     assert [each["id"] for each in found] == [
-        *("a", None, 7, "no command", "wrong", None, None, None, None, None, None),
-        *("\ud800", "last"),
+        *("a", None, None, 7, "no command", "wrong", None, None, None, None, "nowhere"),
+        *(None, None, None, "\ud800", "last"),
     ]
     assert [each["id"] for each in found if each["allow"]] == ["a", "last"]
-    assert sum("error" in each for each in found) == 9
+    bad = [each for each in found if "error" in each]
+    assert [each["error"]["details"]["line"] for each in bad] == [2, 3, *range(5, 15)]
+    assert [each["reason"].partition(": ")[2] for each in bad] == [
+        bad[0]["reason"].partition(": ")[2],
+        "it is empty",
+        "it has no command, or one that is no text",
+        "it has no command, or one that is no text",
+        "its id is neither a text nor a whole number",
+        "it is no object with a command",
+        "it is no JSON: NaN is no JSON value",
+        "it is no JSON: 'command' is given twice",
+        "its target is no name",
+        bad[9]["reason"].partition(": ")[2],
+        "it is nested too deeply",
+        f"it is longer than {1 << 20} bytes",
+    ]
     for each in found:
         check("commands-row", each)
+
+
+def test_a_job_can_fail_on_a_row_that_is_refused(project):
+    mixed = rows(project, {"command": "ls"}, {"command": "rm x"}, {"command": 1})
+    done = pulsus_here(project, "commands", "classify", "--jsonl", mixed, "--fail-on-refused")
+    assert done.code == 6
+    assert "2 rows not allowed" in done.err
+    assert [each["allow"] for each in answers(done)] == [True, False, False]
+    reads = rows(project, {"command": "ls"})
+    done = pulsus_here(project, "commands", "classify", "--jsonl", reads, "--fail-on-refused")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_row_is_answered_for_the_target_it_names(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    settings(folder, '[policy]\n[policy.target_block]\n"db*" = ["df"]\n')
+    given = rows(folder, {"command": "df"}, {"command": "df", "target": "db1"})
+    found = answers(pulsus_here(folder, "commands", "classify", "--jsonl", given))
+    assert [each["allow"] for each in found] == [True, False]
+    done = pulsus_here(folder, "commands", "classify", "--jsonl", given, "--target", "db2")
+    assert [each["allow"] for each in answers(done)] == [False, False]
+
+
+@pytest.mark.parametrize("command", ["--help", "-h", "--jsonl=/dev/null", "--output=json"])
+def test_what_looks_like_an_option_is_judged_behind_two_dashes(project, command):
+    done = pulsus_here(project, "commands", "classify", "--", command)
+    assert done.code == 6
+    assert done.out.startswith("refused: ")
+
+
+def test_a_target_without_a_name_is_refused(project):
+    done = pulsus_here(project, "commands", "classify", "ls", "--target", "")
+    assert done.code == 2
+    assert "names no target" in done.err
+
+
+def test_ctrl_c_speaks_of_no_promotion(project):
+    running = subprocess.Popen(
+        [PULSUS, "commands", "classify", "--jsonl", "-"],
+        cwd=project,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write('{"command": "ls"}\n')
+        running.stdin.flush()
+        running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert err == "error[ABORTED]: aborted; nothing was changed\n"
+
+
+def test_an_allowed_pipe_names_all_its_programs(project):
+    done = pulsus_here(project, "commands", "classify", "df -h | sort -k5 | tail -n 3")
+    assert done.out.startswith("allowed: df, sort, tail: each only reads, and ends by itself\n")
+    done = pulsus_here(project, "commands", "classify", "psql -c 'select 1' | sort")
+    assert done.out.startswith("allowed: psql, sort: each only reads, and ends by itself; ")
 
 
 def test_rows_are_answered_as_they_come(project):
@@ -312,7 +397,8 @@ def test_a_table_that_is_not_read_for_its_ending_is_a_finding(tmp_path):
         ("nosuch --list", "`pulsus commands list` has the known programs"),
         ("rm x", "risk 3 is for somebody to approve"),
         ("ls $HOME", "with values instead of variables"),
-        ("cat /etc/shadow", "docs/command-safety.md says what counts as a secret"),
+        ("cat /etc/shadow", "no setting allows it; names and sizes may be asked for"),
+        ("rm -rf /etc", "it is blocked: policy.block (as it ships) has rm <system>"),
         ("find . -delete", "--explain` shows what would be allowed"),
         ("tail -f x", "allowed instead: tail -n 200 x"),
     ],
@@ -323,12 +409,103 @@ def test_a_refusal_tells_a_way_out(project, command, told):
 
 def test_a_read_that_the_policy_does_not_name_is_told_so(tmp_path):
     folder = make(tmp_path / "project", warm=False)
-    (folder / "config").mkdir(exist_ok=True)
-    (folder / "config/pulsus.toml").write_text('[policy]\nallow = ["dmesg"]\n', encoding="utf-8")
+    settings(folder, '[policy]\nallow = ["dmesg"]\n')
     done = pulsus_here(folder, "commands", "classify", "df -h")
     assert done.code == 6
     assert "no pattern that the policy allows is about it" in done.out
-    assert "[policy] in config/pulsus.toml decides" in done.out
+    assert "it is a read; policy.allow (set in config/pulsus.toml) decides" in done.out
+
+
+def test_a_refusal_of_the_policy_says_so_and_where_it_is_set(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    settings(folder, '[policy]\nblock = ["@default", "dmesg"]\n')
+    told = "the policy blocks it, by dmesg in policy.block"
+    done = pulsus_here(folder, "commands", "classify", "dmesg", "--explain")
+    assert done.out.startswith(f"refused: dmesg: {told}\n")
+    assert "decided by the policy\n" in done.out
+    assert "policy.block (set in config/pulsus.toml) decides" in done.out
+    assert f"  policy          refused\n    {told}\n" in done.out
+    found = pulsus_here(
+        folder, "commands", "classify", "dmesg", "--output", "json", "--explain"
+    ).json
+    check("commands-classify", found)
+    assert (found["decided_by"], found["policy_setting"]) == ("policy", "policy.block")
+    assert found["explanation"]["policy"] == {"answer": "refused", "why": told}
+    assert found["error"]["details"] | {"phase": "allow"} == {
+        "phase": "allow",
+        "word": "dmesg",
+        "rule": told,
+        "decided_by": "policy",
+        "policy": "block",
+        "policy_rule": "dmesg",
+        "policy_setting": "policy.block",
+        "code": "POLICY_BLOCKED",
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("cat /etc/shadow", "SENSITIVE_PATH"),
+        ("reboot", "POLICY_BLOCKED"),
+        ("mkdir x", "APPROVAL_REQUIRED"),
+        ("ping -c 1 example.org", "APPROVAL_REQUIRED"),
+        ("touch x", "ACTION_NOT_ALLOWED"),
+    ],
+)
+def test_an_error_has_the_code_of_a_tools_envelope_beside_its_own(tmp_path, command, code):
+    folder = make(tmp_path / "project", warm=False)
+    settings(folder, '[policy]\nallow = ["@default", "touch **"]\n')
+    done = pulsus_here(folder, "commands", "classify", command, "--output", "json")
+    assert done.code == 6
+    assert done.json["error"]["code"] == "COMMAND_REFUSED"
+    assert done.json["error"]["details"]["code"] == code
+
+
+def test_nothing_is_offered_that_the_policy_refuses(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    offered = pulsus_here(folder, "commands", "classify", "ping 10.0.0.1", "--output", "json").json
+    assert offered["rewrite"] == "ping -c 4 10.0.0.1"
+    for command in ("ping example.com", "watch dmesg"):
+        settings(folder, '[policy]\nblock = ["@default", "dmesg"]\n')
+        done = pulsus_here(folder, "commands", "classify", command, "--explain")
+        assert "instead" not in done.out
+        shown = pulsus_here(
+            folder, "commands", "classify", command, "--explain", "--output", "json"
+        ).json
+        assert shown["rewrite"] is None
+        for other in shown["explanation"]["would_be_allowed"]:
+            assert pulsus_here(folder, "commands", "classify", other).code == 0
+
+
+def test_a_policy_that_a_folder_above_sets_is_not_dropped_without_a_word(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    settings(folder, '[policy]\nblock = ["dmesg"]\n')
+    below = folder / "a/b"
+    below.mkdir(parents=True)
+    ask = ("commands", "classify", "dmesg")
+    done = pulsus_here(below, *ask, "--output", "json")
+    told = f"policy and tables of {folder} are not used"
+    assert told in done.err
+    assert told in done.json["warnings"][0]
+    check("commands-classify", done.json)
+    assert pulsus_here(below, *ask, "--project", folder).err == ""
+    assert pulsus_here(below, *ask, "--project", ".").err == ""
+    assert pulsus_here(below, *ask, "-q").err == ""
+    given = rows(below, {"command": "dmesg"})
+    (row,) = answers(pulsus_here(below, "commands", "classify", "--jsonl", given, "-q"))
+    assert told in row["warnings"][0]
+    check("commands-row", row)
+    settings(below, "")
+    assert pulsus_here(below, *ask).err == ""
+
+
+def test_a_folder_above_that_anybody_can_write_to_is_not_spoken_of(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    settings(folder, '[policy]\nblock = ["dmesg"]\n')
+    (folder / "sub").mkdir()
+    folder.chmod(0o777)
+    assert pulsus_here(folder / "sub", "commands", "classify", "ls").err == ""
 
 
 @pytest.mark.parametrize("words", [("ls", "-Z"), ("df", "/var"), ("ls", "--frob")])

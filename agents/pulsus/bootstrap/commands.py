@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pulsus.errors import CommandRefused
 from pulsus.record import dataclass
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.ground import Ground
     from pulsus.commands.context import Context
+    from pulsus.commands.execution import Execution
+    from pulsus.gates.command_answer import Answer
     from pulsus.gates.command_policy import CommandPolicy
 
 
@@ -38,3 +42,33 @@ class Commands:
         from pulsus.gates.command_policy import CommandPolicy
 
         return CommandPolicy(self.ground.settings.policy, lambda text: classify(text, self.context))
+
+    def answer(self, command: str, target: str | None = None) -> Answer:
+        """Whether `command` may run as a read on `target`, by tables and policy, and why.
+
+        Never raises for a text, whatever it is.
+        """
+        from pulsus.gates.command_answer import answer
+
+        return answer(self.policy, self.policy.judge(command), target)
+
+    def prepared(
+        self, command: str, environ: Mapping[str, str], target: str | None = None
+    ) -> Execution:
+        """How to run `command` so that nothing around it changes what was judged.
+
+        `environ` is what may be passed on in part. Raises CommandRefused where tables or policy
+        do not let it run as a read.
+        """
+        from pulsus.commands.execution import prepared
+
+        found = self.answer(command, target)
+        if not found.allow:
+            raise CommandRefused(
+                found.reason,
+                hint=f"`{found.rewrite}` would be allowed"
+                if found.rewrite is not None
+                else "`pulsus commands classify COMMAND --explain` says more",
+                code=found.code,
+            )
+        return prepared(found.verdict, environ)

@@ -2,120 +2,159 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulsus.cli import commands_check, output
+from pulsus.cli import commands_check, commands_project, output
 from pulsus.cli.common import Session, common
 from pulsus.core.telemetry.printable import strip_controls
-from pulsus.errors import CommandRefused, UsageError
+from pulsus.errors import Aborted, CommandRefused, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.commands.verdict import CommandVerdict
+    from pulsus.gates.command_answer import Answer
 
 CLASSIFY = """\b
 Examples:
   pulsus commands classify "journalctl -u nginx --since today | tail -n 20"
   pulsus commands classify "find / -name core -delete" --explain
+  pulsus commands classify --target web-1 -- "$command"
   pulsus commands classify --jsonl commands.jsonl > answers.jsonl
   tail -f calls.jsonl | pulsus commands classify --jsonl -
 \b
-Exit codes: 0 allowed, or the rows of --jsonl were answered · 6 not allowed
+Exit codes: 0 allowed, or the rows of --jsonl were answered · 2 the call or a setting is wrong ·
+  6 not allowed, or a row with --fail-on-refused · 130 interrupted
 """
 
 
-@click.group()
+class _Reading(click.Group):
+    """Commands that change nothing, and say so where they are interrupted."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """What the subcommand gives. Raises Aborted for Ctrl-C."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Aborted("aborted; nothing was changed") from None
+
+
+@click.group(cls=_Reading)
 def command() -> None:
     """Say which shell commands are provably reads. Nothing is run, and no model is asked."""
 
 
+def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not value.strip():
+        raise click.BadParameter("it names no target: leave it out", ctx, param)
+    return value
+
+
 @command.command(epilog=CLASSIFY)
-@click.argument("text", metavar="COMMAND", required=False)
+@click.argument("text", metavar="[COMMAND]", required=False)
 @click.option(
     "--jsonl",
     "rows",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="Answer rows {id?, command} in order, one line each; - reads standard input.",
+    help="Answer rows {id?, command, target?} in order, a line of JSON each, whatever --output "
+    "says; - reads standard input.",
 )
-@click.option("--target", metavar="NAME", help="Where it is to run: the policy may differ there.")
+@click.option(
+    "--target",
+    metavar="NAME",
+    callback=_named,
+    help="Where it is to run, if its row names no other: the policy may differ there.",
+)
 @click.option("--explain", is_flag=True, help="Show phases, words, tables and what is allowed.")
+@click.option(
+    "--fail-on-refused", is_flag=True, help="With --jsonl: exit 6 where a row is not allowed."
+)
 @common("ndjson")
 def classify(
-    session: Session, text: str | None, rows: Path | None, target: str | None, explain: bool
+    session: Session,
+    text: str | None,
+    rows: Path | None,
+    target: str | None,
+    explain: bool,
+    fail_on_refused: bool,
 ) -> None:
     """Say whether COMMAND only reads and ends by itself, and why.
 
     It is parsed, every program in it is looked up in a table of what it reads with, and what
-    no table lists is not allowed. Only an allowed command may run through the read tool.
+    no table lists is not allowed. Only an allowed command may run through the read tool. What
+    may begin with a dash stands behind --, and last.
     """
     if (text is None) == (rows is None):
         raise UsageError(
             "give either one COMMAND in quotes, or --jsonl FILE",
             hint='pulsus commands classify "df -h"',
         )
-    from pulsus.cli import commands_json
+    from pulsus.cli.table import counted
 
-    _warn(session)
+    warnings = commands_project.warn(session)
     if rows is not None:
-        _answer(session, rows, target, explain=explain)
-        return
-    found = commands_json.explained(session, text or "")
-    body = commands_json.verdict(session, found.verdict, target)
+        refused = _answer(session, rows, target, explain=explain, warnings=warnings)
+        if refused and fail_on_refused and session.verbosity >= 0:
+            output.warn(f"{counted(refused, 'row')} not allowed")
+        raise SystemExit(CommandRefused.exit_status if refused and fail_on_refused else 0)
+    raise SystemExit(_one(session, text or "", target, explain=explain, warnings=warnings))
+
+
+def _one(
+    session: Session, text: str, target: str | None, *, explain: bool, warnings: list[str]
+) -> int:
+    """Print what is said of one command; the exit status."""
+    from pulsus.cli import commands_json, commands_text
+
+    found = commands_json.explained(session, text, target)
+    said = commands_json.answered(session, found.verdict, target)
+    body = commands_json.verdict(said)
+    if warnings:
+        body["warnings"] = warnings
     if explain:
-        body["explanation"] = commands_json.explanation(session, found)
-    refusal = None if body["allow"] else _refused(found.verdict, body)
+        body["explanation"] = commands_json.explanation(session, found, said)
+    refusal = None if said.allow else _refused(session, said)
     if session.output == "ndjson":
         output.result(commands_json.line({"id": None, **body}))
     elif session.json:
         document = {"ok": refusal is None, "id": None, **body}
         output.document(document | (output.error_body(refusal) if refusal else {}))
     else:
-        from pulsus.cli import commands_text
-
-        shown = commands_text.explanation(found, session.project) if explain else ()
-        for row in (*commands_text.verdict(found.verdict, body), *shown):
+        shown = commands_text.explanation(found, said, session.project) if explain else ()
+        hint = refusal.hint if refusal else ""
+        for row in (*commands_text.verdict(said, found.parts, hint, explain=explain), *shown):
             click.echo(strip_controls(row))
-    raise SystemExit(refusal.exit_status if refusal else 0)
+    return refusal.exit_status if refusal else 0
 
 
-def _refused(verdict: CommandVerdict, body: Mapping[str, Any]) -> CommandRefused:
+def _refused(session: Session, said: Answer) -> CommandRefused:
     """The error of a command that may not run as a read."""
-    from pulsus.cli import commands_text
+    from pulsus.cli import commands_json, commands_text
 
-    return CommandRefused(
-        str(body["reason"]),
-        hint=commands_text.way_out(verdict),
-        phase=verdict.reason.phase,
-        word=verdict.reason.word,
-        rule=verdict.reason.rule,
-    )
+    origin = session.app.origin(said.ruling.setting or "policy.allow")
+    hint = commands_text.way_out(said, origin)
+    return CommandRefused(said.reason, hint=hint, **commands_json.details(said))
 
 
-def _warn(session: Session) -> None:
-    if session.verbosity >= 0:
-        for failure in session.app.checked_plugins().failures:
-            output.warn(failure)
-
-
-def _answer(session: Session, rows: Path, target: str | None, *, explain: bool) -> None:
+def _answer(
+    session: Session, rows: Path, target: str | None, *, explain: bool, warnings: list[str]
+) -> int:
+    """Print what is said of each row; how many are not allowed."""
     import sys
 
-    from pulsus.cli import commands_jsonl
+    from pulsus.cli.commands_jsonl import Answering
 
+    answering = Answering(session, target, explain, warnings)
     if str(rows) != "-":
         with rows.open("rb") as lines:
-            commands_jsonl.answer(session, lines, target, explain=explain)
-    elif session.app.settings.non_interactive:
+            return answering.run(lines)
+    if session.app.settings.non_interactive:
         raise UsageError(
             "--jsonl - reads standard input, which --non-interactive never does",
             hint="name a file, or leave --non-interactive out",
         )
-    else:
-        commands_jsonl.answer(session, sys.stdin.buffer, target, explain=explain)
+    return answering.run(sys.stdin.buffer)
 
 
 @command.command("list")
@@ -125,7 +164,7 @@ def list_(session: Session, prefix: str) -> None:
     """List programs whose name starts with PREFIX, and who says what they read with."""
     from pulsus.cli import commands_json
 
-    _warn(session)
+    commands_project.warn(session)
     tables = session.app.commands.context.tables
     found = [commands_json.program(session, name) for name in tables.names()]
     found = [each for each in found if str(each["program"]).startswith(prefix)]
@@ -146,7 +185,7 @@ def show(session: Session, program: str) -> None:
     """Show the table of PROGRAM: options, operands and subcommands it reads with."""
     from pulsus.cli import commands_json
 
-    _warn(session)
+    commands_project.warn(session)
     body: dict[str, Any] = commands_json.table(session, program)
     if session.json:
         output.document(body)

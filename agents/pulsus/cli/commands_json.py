@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,47 +15,66 @@ if TYPE_CHECKING:
     from pulsus.cli.session import Session
     from pulsus.commands.explain import Explanation, Part
     from pulsus.commands.verdict import CommandVerdict, Finding
-    from pulsus.gates.command_policy import Ruling
+    from pulsus.gates.command_answer import Answer
 
 
-def explained(session: Session, command: str) -> Explanation:
-    """The verdict on `command` by this project's tables, and why."""
+def explained(session: Session, command: str, target: str | None) -> Explanation:
+    """The verdict on `command` by this project's tables, and why; what is offered in its place may
+    run on `target`."""
     from pulsus.commands.explain import explain
 
-    return explain(command, session.app.commands.context)
+    found = explain(command, session.app.commands.context)
+    answer = session.app.commands.answer
+    allowed = tuple(other for other in found.allowed if answer(other, target).allow)
+    return replace(found, allowed=allowed)
 
 
-def verdict(session: Session, found: CommandVerdict, target: str | None = None) -> dict[str, Any]:
-    """What is said of one command that is to run on `target`: what it is, and the policy."""
-    from pulsus.gates.command_policy import may_read
+def answered(session: Session, found: CommandVerdict, target: str | None) -> Answer:
+    """What gate and policy say of a command that was judged and is to run on `target`."""
+    from pulsus.gates.command_answer import answer
 
-    ruling = session.app.commands.policy.evaluate(found.command, target, found)
-    allow = may_read(found, ruling)
-    against = f"{found.command}: {_held(ruling)}"
+    return answer(session.app.commands.policy, found, target)
+
+
+def verdict(found: Answer) -> dict[str, Any]:
+    """What is said of one command: what it is, and the policy."""
+    judged, ruling = found.verdict, found.ruling
     return {
-        "command": found.command,
-        "allow": allow,
-        "intent": found.intent,
-        "category": found.category,
-        "risk": found.risk,
-        "sensitive": found.sensitive,
+        "command": judged.command,
+        "allow": found.allow,
+        "intent": judged.intent,
+        "category": judged.category,
+        "risk": judged.risk,
+        "sensitive": judged.sensitive,
         "policy": ruling.decision,
         "policy_rule": ruling.rule,
+        "policy_setting": ruling.setting or None,
         "policy_version": ruling.version,
-        "reason": against if found.allow and not allow else str(found.reason),
-        "phase": found.reason.phase,
-        "word": found.reason.word,
+        "decided_by": found.decided_by,
+        "reason": found.reason,
+        "phase": judged.reason.phase,
+        "word": judged.reason.word,
         "rewrite": found.rewrite,
     }
 
 
-def _held(ruling: Ruling) -> str:
-    """Why the policy does not let a read run."""
-    from pulsus.gates.command_policy import UNKNOWN
+def details(found: Answer) -> dict[str, Any]:
+    """What an error says beside its message: who refused it, by which rule, and the code of a
+    tool's envelope."""
+    from pulsus.gates.command_answer import told
 
-    if ruling.rule == UNKNOWN:
-        return "no pattern that the policy allows is about it (`@read` allows reads)"
-    return f"the policy's {ruling.rule} says {ruling.decision}"
+    reason, ruling = found.verdict.reason, found.ruling
+    by_policy = found.decided_by == "policy"
+    return {
+        "phase": reason.phase,
+        "word": ruling.rule if by_policy else reason.word,
+        "rule": told(ruling) if by_policy else reason.rule,
+        "decided_by": found.decided_by,
+        "policy": ruling.decision,
+        "policy_rule": ruling.rule,
+        "policy_setting": ruling.setting or None,
+        "code": found.code,
+    }
 
 
 def line(body: Mapping[str, Any]) -> str:
@@ -63,8 +83,10 @@ def line(body: Mapping[str, Any]) -> str:
     return f"{escape_controls(text)}\n"
 
 
-def explanation(session: Session, found: Explanation) -> dict[str, Any]:
+def explanation(session: Session, found: Explanation, said: Answer) -> dict[str, Any]:
     """How the verdict came about."""
+    from pulsus.gates.command_answer import told
+
     script = found.examined.script
     return {
         "phases": [
@@ -75,6 +97,10 @@ def explanation(session: Session, found: Explanation) -> dict[str, Any]:
             }
             for each in found.phases
         ],
+        "policy": {
+            "answer": "passed" if said.ruling.lets_read else "refused",
+            "why": told(said.ruling),
+        },
         "stages": [_part(session, part) for part in found.parts],
         "redirects": [
             {"fd": each.fd, "operator": each.operator, "target": each.target.text}
@@ -163,8 +189,8 @@ def _raw(session: Session, name: str) -> tuple[Path, Mapping[str, object]]:
         if file is None:
             raise UsageError(
                 f"no table says what {name!r} reads with: every call of it is refused",
-                hint="`pulsus commands list` has the programs that are known; docs/commands.md "
-                "says how to add one",
+                hint="`pulsus commands list` has the programs that are known; one more is a table "
+                "in config/commands/ of the project",
             )
         return file, parsed(file)
     except BadTable as error:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from pulsus.cli import commands_json, output
+from pulsus.record import dataclass
 
 if TYPE_CHECKING:
     from pulsus.cli.session import Session
@@ -15,26 +16,59 @@ if TYPE_CHECKING:
 LONGEST = 1 << 20
 """Bytes of a row that are read; no command of that length is judged."""
 
+_Key = str | int | None
+
 
 class _BadRow(ValueError):
     """A row that is none; what is known of it."""
 
-    def __init__(self, reason: str, key: str | int | None = None) -> None:
+    def __init__(self, reason: str, key: _Key = None) -> None:
         super().__init__(reason)
         self.reason, self.key = reason, key
 
 
-def answer(session: Session, rows: BinaryIO, target: str | None, *, explain: bool) -> None:
-    """Print what is said of every row of `rows`. A bad row gets an answer too."""
-    # Verdicts hold no cycles: looking for some after every 700 objects took a tenth of the time.
-    before = gc.get_threshold()
-    gc.set_threshold(100_000)
-    try:
-        for number, line in enumerate(_lines(rows), 1):
-            if line.strip():
-                output.result(commands_json.line(_answer(session, line, number, target, explain)))
-    finally:
-        gc.set_threshold(*before)
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """How rows are answered: `target` is that of rows that name none."""
+
+    session: Session
+    target: str | None
+    explain: bool
+    warnings: list[str]
+
+    def run(self, rows: BinaryIO) -> int:
+        """Print what is said of every row of `rows`, a bad one too; how many are not allowed."""
+        refused = 0
+        # Verdicts hold no cycles: looking for some after every 700 objects took a tenth of the
+        # time.
+        before = gc.get_threshold()
+        gc.set_threshold(100_000)
+        try:
+            for number, line in enumerate(_lines(rows), 1):
+                said = self._answer(line, number)
+                refused += not said["allow"]
+                output.result(commands_json.line(said))
+        finally:
+            gc.set_threshold(*before)
+        return refused
+
+    def _answer(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            key, command, target = _row(line)
+        except _BadRow as bad:
+            return _unanswered(bad.reason, number, bad.key)
+        target = self.target if target is None else target
+        body = self._explained(command, target) if self.explain else self._said(command, target)
+        return {"id": key, **body, **({"warnings": self.warnings} if self.warnings else {})}
+
+    def _said(self, command: str, target: str | None) -> dict[str, Any]:
+        return commands_json.verdict(self.session.app.commands.answer(command, target))
+
+    def _explained(self, command: str, target: str | None) -> dict[str, Any]:
+        found = commands_json.explained(self.session, command, target)
+        said = commands_json.answered(self.session, found.verdict, target)
+        why = commands_json.explanation(self.session, found, said)
+        return commands_json.verdict(said) | {"explanation": why}
 
 
 def _lines(rows: BinaryIO) -> Iterator[bytes]:
@@ -44,46 +78,52 @@ def _lines(rows: BinaryIO) -> Iterator[bytes]:
             line = rows.readline(LONGEST)
 
 
-def _answer(
-    session: Session, line: bytes, number: int, target: str | None, explain: bool
-) -> dict[str, Any]:
-    try:
-        key, command = _row(line)
-    except _BadRow as bad:
-        return _unanswered(f"row {number}: {bad.reason}", bad.key)
-    if not explain:
-        from pulsus.commands.classify import classify
-
-        found = classify(command, session.app.commands.context)
-        return {"id": key, **commands_json.verdict(session, found, target)}
-    explained = commands_json.explained(session, command)
-    said = commands_json.verdict(session, explained.verdict, target)
-    return {"id": key, **said, "explanation": commands_json.explanation(session, explained)}
-
-
-def _row(line: bytes) -> tuple[str | int | None, str]:
-    if len(line) >= LONGEST:
-        raise _BadRow(f"it is longer than {LONGEST} bytes")
-    try:
-        row = json.loads(line.decode("utf-8-sig"), parse_constant=_constant)
-    except (ValueError, RecursionError) as error:
-        raise _BadRow(f"it is no JSON: {error}") from None
+def _row(line: bytes) -> tuple[_Key, str, str | None]:
+    """Id, command and target. Raises _BadRow."""
+    row = _parsed(line)
     if not isinstance(row, dict):
         raise _BadRow("it is no object with a command")
     key = row.get("id")
     if key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
         raise _BadRow("its id is neither a text nor a whole number")
-    command = row.get("command")
+    command, target = row.get("command"), row.get("target")
     if not isinstance(command, str):
         raise _BadRow("it has no command, or one that is no text", key)
-    return key, command
+    if target is not None and (not isinstance(target, str) or not target.strip()):
+        raise _BadRow("its target is no name", key)
+    return key, command, target
+
+
+def _parsed(line: bytes) -> Any:
+    if len(line) >= LONGEST:
+        raise _BadRow(f"it is longer than {LONGEST} bytes")
+    if not line.strip():
+        raise _BadRow("it is empty")
+    try:
+        text = line.decode("utf-8-sig")
+        return json.loads(text, parse_constant=_constant, object_pairs_hook=_once)
+    except RecursionError:
+        raise _BadRow("it is nested too deeply") from None
+    except ValueError as error:
+        raise _BadRow(f"it is no JSON: {error}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object; two values of one key would leave it open which of them is meant."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{key[:80]!r} is given twice")
+        found[key] = value
+    return found
 
 
 def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON value")
 
 
-def _unanswered(reason: str, key: str | int | None) -> dict[str, Any]:
+def _unanswered(why: str, number: int, key: _Key) -> dict[str, Any]:
+    reason = f"row {number}: {why}"
     return {
         "id": key,
         "command": None,
@@ -94,7 +134,9 @@ def _unanswered(reason: str, key: str | int | None) -> dict[str, Any]:
         "sensitive": False,
         "policy": "block",
         "policy_rule": None,
+        "policy_setting": None,
         "policy_version": None,
+        "decided_by": None,
         "reason": reason,
         "phase": None,
         "word": None,
@@ -103,6 +145,6 @@ def _unanswered(reason: str, key: str | int | None) -> dict[str, Any]:
             "code": "USAGE",
             "message": reason,
             "hint": 'give {"id": "a", "command": "ls -l"}',
-            "details": {},
+            "details": {"line": number},
         },
     }

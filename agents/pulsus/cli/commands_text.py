@@ -3,60 +3,86 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pulsus.cli.report import relative
 from pulsus.commands.explain import Explanation, Part
 from pulsus.commands.risk import always_changes
 from pulsus.commands.tables import SHIPPED
-from pulsus.commands.verdict import CommandVerdict, Finding, Phase
+from pulsus.commands.verdict import Finding, Phase
+from pulsus.gates.command_answer import Answer, told
+from pulsus.gates.command_policy import Ruling
 
 RISKIEST: Final = 3
 _EXAMPLES: Final = "`pulsus commands classify COMMAND --explain` shows what would be allowed"
 _WAYS: Final[Mapping[Phase, str]] = {
     "characters": "give it in plain characters, not more than 16,384 of them",
-    "sensitive": "docs/command-safety.md says what counts as a secret, and what may be asked",
+    "sensitive": "no setting allows it; names and sizes may be asked for, as by `ls -l`",
     "parse": "give each command alone, with values instead of variables, substitutions and loops",
-    "unknown": "`pulsus commands list` has the known programs; docs/commands.md: how to add one",
+    "unknown": "`pulsus commands list` has the known programs; one more is a table in "
+    "config/commands/ of the project",
 }
 
 
-def verdict(found: CommandVerdict, said: Mapping[str, Any]) -> Iterator[str]:
-    """Allowed or refused, with the reason, and what else is known; `said` is the answer's JSON."""
-    yield f"{'allowed' if said['allow'] else 'refused'}: {_one(str(said['reason']))}"
+def verdict(said: Answer, parts: Sequence[Part], hint: str, *, explain: bool) -> Iterator[str]:
+    """Allowed or refused, with the reason, and what else is known."""
+    found = said.verdict
+    yield f"{'allowed' if said.allow else 'refused'}: {_one(_why(said, parts))}"
     also = [found.intent, f"risk {found.risk}"]
     also += [found.category] if found.category else []
     also += ["sensitive"] if found.sensitive else []
-    yield f"  {', '.join(also)}; decided by phase {found.reason.phase}"
-    yield f"  policy: {said['policy']}, by {_one(said['policy_rule'])}"
-    if found.rewrite is not None:
-        yield f"  allowed instead: {found.rewrite}"
-    elif not said["allow"] and not ("explanation" in said and way_out(found) == _EXAMPLES):
-        yield f"  hint: {way_out(found)}"
+    decided = "the policy" if said.decided_by == "policy" else f"phase {found.reason.phase}"
+    yield f"  {', '.join(also)}; decided by {decided}"
+    yield f"  policy: {said.ruling.decision}, by {_one(said.ruling.rule)}"
+    if said.rewrite is not None:
+        yield f"  allowed instead: {said.rewrite}"
+    elif hint and not (explain and hint == _EXAMPLES):
+        yield f"  hint: {hint}"
 
 
-def way_out(found: CommandVerdict) -> str:
-    """What to do about a command that may not run as a read."""
-    if found.rewrite is not None:
-        return f"`{found.rewrite}` would be allowed"
-    if found.allow:
-        return "it is a read; [policy] in config/pulsus.toml decides (docs/command-safety.md)"
+def _why(said: Answer, parts: Sequence[Part]) -> str:
+    """The reason; of several programs that are all reads each is named."""
+    programs = list(dict.fromkeys(part.program for part in parts))
+    if not said.allow or len(programs) == 1:
+        return said.reason
+    first, only = ", ".join(programs), said.verdict.intent == "read_only_certain"
+    return f"{first}: each only reads, and ends by itself" + ("" if only else f"; {said.reason}")
+
+
+def way_out(said: Answer, origin: str) -> str:
+    """What to do about a command that may not run as a read; `origin` set what the policy says."""
+    found, ruling = said.verdict, said.ruling
+    if said.rewrite is not None:
+        return f"`{said.rewrite}` would be allowed"
+    if said.decided_by == "policy":
+        reads = "" if ruling.setting else ", and `@read` in it allows reads"
+        return f"it is a read; {_set(ruling, origin)} decides{reads}"
+    if ruling.decision == "block" and found.reason.phase != "sensitive":
+        return f"it is blocked: {_set(ruling, origin)} has {_one(ruling.rule)}"
     known_to_read = found.reason.phase != "unknown" and not always_changes(found.reason.word)
     if not known_to_read and found.risk == RISKIEST:
-        return "risk 3 is for somebody to approve (docs/command-safety.md)"
+        return "risk 3 is for somebody to approve"
     return _WAYS.get(found.reason.phase, _EXAMPLES)
 
 
-def explanation(found: Explanation, project: Path) -> Iterator[str]:
-    """Phases, then every program call with its words and table, then what would be allowed."""
+def _set(ruling: Ruling, origin: str) -> str:
+    where = "as it ships" if origin == "default" else f"set in {origin}"
+    return f"{_one(ruling.setting or 'policy.allow')} ({where})"
+
+
+def explanation(found: Explanation, said: Answer, project: Path) -> Iterator[str]:
+    """Phases and policy, then every program call with its words and table, then what would be
+    allowed."""
     yield ""
     yield "phases"
     for asked in found.phases:
         yield f"  {asked.phase:<16}{asked.answer}"
         if asked.answer == "refused":
             yield from (f"    {_finding(each)}" for each in asked.findings if not each.is_read)
+    yield f"  {'policy':<16}{'passed' if said.ruling.lets_read else 'refused'}"
+    yield f"    {_one(told(said.ruling))}"
     if found.parts:
         yield ""
         yield "programs"

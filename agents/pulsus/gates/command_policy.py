@@ -56,13 +56,18 @@ class Ruling:
         codes = {"block": "POLICY_BLOCKED", "require_approval": "APPROVAL_REQUIRED"}
         return codes.get(self.decision)
 
+    @property
+    def lets_read(self) -> bool:
+        """Whether a proven read may run."""
+        return self.decision == "allow" or self.rule == COMPOUND
+
 
 def may_read(verdict: CommandVerdict, ruling: Ruling) -> bool:
     """Whether the read tool may run it: a proven read, against which no pattern of the policy is.
 
     That it has several parts is no reason: each was proven.
     """
-    return verdict.allow and (ruling.decision == "allow" or ruling.rule == COMPOUND)
+    return verdict.allow and ruling.lets_read
 
 
 @dataclass(frozen=True, slots=True)
