@@ -29,3 +29,35 @@ def test_a_limit_of_time_is_offered_only_where_it_makes_a_read(command, told):
 
 def test_examples_are_offered_of_the_program_that_was_refused():
     assert "top -bn1" in explain("ls | top", Context()).allowed
+
+
+@pytest.mark.parametrize(
+    ("command", "instead"),
+    [
+        ("tail -n 5 *.log", "./*.log"),
+        ("sort *.txt", "./*.txt"),
+        ("sort -r *.txt -o x", ""),
+        ("dig *", ""),
+    ],
+)
+def test_what_to_write_for_file_names_is_told_where_it_would_be_allowed(command, instead):
+    reason = classify(command).reason
+    assert reason.instead == (f"write {instead}" if instead else "")
+    if instead:
+        assert classify(command.replace(instead[2:], instead)).allow
+
+
+def test_what_xargs_feeds_is_not_called_a_file_name():
+    reason = classify("ls | xargs -n1 file").reason
+    assert (reason.word, reason.instead) == ("file", "write `file --`")
+    assert reason.rule == "what another program feeds it can be taken for an option"
+    assert classify("ls | xargs -n1 file --").allow
+    for command in ("cat a | xargs -n1 dig +short", "ls | xargs awk", "ls | xargs head -n"):
+        found = classify(command).reason
+        assert "*" not in str(found), command
+        assert "file name" not in found.rule
+
+
+def test_a_word_that_stands_for_others_is_told_apart_from_one_that_does_not_fit():
+    assert classify("uniq ./a*").reason.rule == "it stands for any number of words here"
+    assert "what it stands for is not known" in classify("timeout 5* ls").reason.rule

@@ -98,11 +98,14 @@ def test_options_apart_are_two_sets_or_the_table_is_none():
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        ("/[0-9]+/", "reads with /[0-9]+/ here"),
-        ("/(?!@)[ab]+/", "reads with words of another form"),
+        ("/[0-9]+/", "reads with a whole number here"),
+        ("/[0-9]+x/", "reads with words that match /[0-9]+x/ here"),
+        ("/(?!@)[ab]+/", "reads with words of another form (`pulsus commands show acme` has it)"),
+        ("/(?#letters a and b)(?!@)[ab]+/", "reads with letters a and b here"),
+        ("=up|=down", "reads with down or up here"),
     ],
 )
-def test_a_pattern_that_nobody_can_read_is_not_told(kind, told):
+def test_a_pattern_is_told_in_words_or_not_at_all(kind, told):
     class One(Tables):
         def get(self, program):
             return node({"operands": [[kind]]}, program)

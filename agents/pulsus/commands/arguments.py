@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pulsus.commands.context import Context
-from pulsus.commands.kinds import NAMES, WILD_OK, fits, shown
+from pulsus.commands.kinds import NAMES, WILD_OK, fits, shown, too_long
 from pulsus.commands.nested import WRAPS, inside
 from pulsus.commands.options import Parsed, allotted
 from pulsus.commands.refusals import BLOCKS, blocked, refusal
 from pulsus.commands.table import MANY, Form, Node, WordKind
 from pulsus.commands.verdict import Finding
+from pulsus.commands.wildcards import shown_word, standing
 from pulsus.commands.words import ANYTHING, Word
 
 
@@ -63,7 +64,9 @@ def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[
     for kind, count in zip(form.kinds, allotted(form.kinds, len(every)), strict=True):
         words = every[at : at + count]
         if len(words) < kind.least:
-            yield refusal("allow", node.name, f"an operand is missing: {shown(kind)}")
+            yield refusal(
+                "allow", node.name, f"an operand is missing: {shown(kind, _program(node))}"
+            )
             return
         yield from _kind(kind, words, node, context, node.name)
         if kind.name == WRAPS:
@@ -72,8 +75,9 @@ def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[
     if at < len(every):
         yield refusal("allow", every[at].text, f"one operand more than {node.name} reads with")
     if any(word.wild for word in plain) and not _takes_any(form, plain):
-        rule = "it stands for any number of words here"
-        yield refusal("allow", next(w.text for w in plain if w.wild), rule)
+        word = next(w for w in plain if w.wild)
+        rule = f"{standing(word)} any number of words here"
+        yield refusal("allow", shown_word(word, node.name), rule)
     if form.category is not None:
         yield from blocked(form.category, node.name, form.why or BLOCKS[form.category], context)
 
@@ -101,6 +105,21 @@ def _kind(
     if kind.name in NAMES:
         for word in words:
             if not fits(word, kind):
-                yield refusal("allow", word.text, f"{near} reads with {shown(kind)} here")
+                yield _unfit(word, kind, node, near)
     elif words:
         yield from inside(kind, words, node, context)
+
+
+def _program(node: Node) -> str:
+    return node.name.partition(" ")[0]
+
+
+def _unfit(word: Word, kind: WordKind, node: Node, near: str) -> Finding:
+    """Why a word that does not fit its kind does not."""
+    if long := too_long(word, kind):
+        return refusal("allow", f"{word.text[:40]}…", long)
+    rule = f"{near} reads with {shown(kind, _program(node))} here"
+    if not word.wild:
+        return refusal("allow", word.text, rule)
+    what = "what another program feeds it" if word is ANYTHING else "what it stands for"
+    return refusal("allow", shown_word(word, node.name), f"{what} is not known, and {rule}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from pulsus.commands.arguments import operands, values
@@ -14,6 +15,7 @@ from pulsus.commands.refusals import BLOCKS, blocked, refusal
 from pulsus.commands.risk import always_changes
 from pulsus.commands.table import Node, Option
 from pulsus.commands.verdict import Finding, Reason
+from pulsus.commands.wildcards import instead
 from pulsus.commands.words import Word
 
 TRUSTED: Final = frozenset(
@@ -69,7 +71,8 @@ def _node(
     except Unlisted as error:
         # What was read before may already say that it needs a terminal.
         yield from _categories(node, parser.given, context)
-        yield refusal("write", error.word, error.rule)
+        ways = instead(node, words, partial(_all_read, node, above, context)) if error.wild else ""
+        yield refusal("write", error.word, error.rule, ways)
         return
     yield from _categories(node, parsed.given, context)
     yield from values(node, parsed, context)
@@ -79,6 +82,12 @@ def _node(
     yield from _needs(node, parsed, context)
     yield from operands(node, parsed, context)
     yield _reads(node)
+
+
+def _all_read(
+    node: Node, above: Mapping[str, Option], context: Context, words: Sequence[Word]
+) -> bool:
+    return all(found.is_read for found in _node(node, words, above, context))
 
 
 def _asked(

@@ -7,9 +7,10 @@ inspectors (`content.py`) or wrappers (`nested.py`), not here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from pulsus.commands.patterns import LONGEST
 from pulsus.commands.table import WordKind
 from pulsus.commands.words import Word
 
@@ -27,6 +28,41 @@ _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
     }.items()
 }
 
+ABOUT: Final[Mapping[str, str]] = {
+    "text": "any text; `*` may stand in it",
+    "path": "any text that names a file; `*` may stand in it",
+    "file": "a path that does not begin with `+`; `*` may stand in it",
+    "word": "any text but an empty one, and no `*`",
+    "number": "a whole number, with or without a sign: `5`, `-1`",
+    "decimal": "a number with or without a fraction: `5`, `-1.5`, `.5`",
+    "count": "a whole number with or without a unit: `5`, `10k`, `2MiB`",
+    "size": "a number with or without a fraction and a unit: `5`, `1.5G`, `10c`",
+    "duration": "a time: `5`, `0.5s`, `10min`, `200ms`",
+    "name": "a letter, digit or `_`, then also `.`, `@`, `:`, `+`, `-` and `\\`",
+    "host": "a host name or address: letters, digits and `_ . : % [ ] -`",
+    "assignment": "`LC_*`, `LANG`, `LANGUAGE` or `TZ` with a value that names no file elsewhere",
+    "command": "a program and all its words, judged in their turn",
+    "command:fed": "the same, and more words follow that nobody knows (xargs)",
+    "command:;": "the same, as an option's value, up to `;` or `+` (find)",
+    "shell": "words that a shell on another machine reads once more (ssh)",
+    "awk": "an awk program",
+    "cloud": "the words of a cloud's client, judged by its verbs",
+    "cql": "Cassandra's language",
+    "http_url": "an address of http or https; `http_url:docker` one of docker's socket",
+    "http_user": "`user:password`",
+    "influxql": "InfluxDB's language",
+    "jq": "a jq program",
+    "miller": "Miller's verbs",
+    "mongo": "MongoDB's shell language",
+    "postgres_place": "a database's name or address, without a setting that runs something",
+    "redis": "a redis command, word by word",
+    "redis_times": "how often redis-cli repeats: above 0",
+    "sed": "a sed script; `sed:joined` where several options make up one",
+    "sql": "SQL of the dialect behind the colon",
+    "yq": "a yq program",
+}
+"""Every kind that tables name, as docs/commands.md has it; `=lit` and `/pattern/` beside them."""
+
 WILD_OK: Final = frozenset({"path", "file", "text", "http_url"})
 """Kinds that any number of file names may fill (a URL's `?` stands for names that begin alike)."""
 
@@ -38,7 +74,7 @@ def fits(word: Word, kind: WordKind) -> bool:
     if kind.name == "literal":
         return word.text in kind.literals
     if kind.pattern is not None:
-        return kind.pattern.fullmatch(word.text) is not None
+        return len(word.text) <= LONGEST and kind.pattern.fullmatch(word.text) is not None
     known = _PATTERNS.get(kind.name)
     if known is not None:
         return known.fullmatch(word.text) is not None
@@ -68,15 +104,67 @@ _CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
 NAMES: Final = frozenset(_PATTERNS) | frozenset(_CHECKS) | {"literal", "pattern"}
 """Kinds that say what one word is."""
 
+_SAID: Final[Mapping[str, str]] = {
+    "(?!)": "no value",
+    r"[\s\S]": "one character",
+    "[0-9]+": "a whole number",
+    "-?[0-9]+": "a whole number",
+    "[1-9][0-9]*": "a whole number above 0",
+    "[0-3]": "a number from 0 to 3",
+    "[0-5]": "a number from 0 to 5",
+    "[0-9]+[smh]": "a time such as 30s, 5m or 2h",
+    "[1-9][0-9]*[smh]": "a time such as 30s, 5m or 2h",
+    "[0-9:]+": "a time such as 12:30",
+    "[^-].*": "a word that does not begin with -",
+    "[^@].*": "a word that does not begin with @",
+    "[^@-].*": "a word that begins with neither @ nor -",
+    "(?!@)[^\\n]*": "a line that does not begin with @",
+    "(?!@)[\\s\\S]*": "a text that does not begin with @",
+    "[^:]+": "a word without a colon",
+    "[^:=]+": "a word without : and =",
+    "[^=]+": "a word without =",
+    "[^%]*": "a text without %",
+    "[^|]+": "a word without |",
+    "[^$`]*": "a text without $ and `",
+    r"[^\n]*": "one line",
+    r"[^\n]+": "one line",
+    r"\/.*": "a path that begins with /",
+    r"[\/].*": "a path that begins with /",
+    r"https?:\/\/[^ ]+": "an address that begins with http:// or https://",
+    r"[A-Za-z][A-Za-z0-9_.@-]*": "a name that begins with a letter",
+    r"[A-Za-z_\/][^ ]*": "a name that begins with a letter, _ or /",
+    "[a-z]+(,[a-z]+)*": "small letters, with commas between words",
+    r"[A-Za-z_][A-Za-z0-9_]*=[\s\S]*": "NAME=value",
+    r"[A-Za-z_][A-Za-z0-9_]*=(.|\n)*": "NAME=value",
+    r"\+(.|\n)*": "a format that begins with +",
+}
+"""What common patterns are in words; others begin with a comment that says it (`(?#a day)`)."""
+
 _READABLE: Final = 30
 """Characters of a pattern that still say something to whoever reads a refusal."""
+_NAMED: Final = 12
+"""Literals that are all named in a refusal."""
 
 
-def shown(kind: WordKind) -> str:
-    """What a word has to be, for a refusal."""
+def shown(kind: WordKind, program: str) -> str:
+    """What a word has to be, for a refusal of a call of `program`."""
     if kind.name == "literal":
-        return " or ".join(sorted(kind.literals))
+        return _one_of(sorted(kind.literals))
     if kind.name == "pattern":
         plain = len(kind.argument) <= _READABLE and "(?" not in kind.argument
-        return f"/{kind.argument}/" if plain else "words of another form"
+        there = f"words of another form (`pulsus commands show {program}` has it)"
+        bare = f"words that match /{kind.argument}/" if plain else there
+        return kind.says or _SAID.get(kind.argument, bare)
     return f"a {kind.name}"
+
+
+def _one_of(words: Sequence[str]) -> str:
+    if len(words) <= _NAMED:
+        return " or ".join(words)
+    return f"one of {', '.join(words[:_NAMED])} and {len(words) - _NAMED} more"
+
+
+def too_long(word: Word, kind: WordKind) -> str:
+    """Why a pattern is not asked about `word`; empty where it is."""
+    long = kind.pattern is not None and len(word.text) > LONGEST
+    return f"longer than the {LONGEST:,} characters that a pattern is asked about" if long else ""

@@ -13,6 +13,7 @@ from pulsus.commands.refusals import refusal
 from pulsus.commands.script import read
 from pulsus.commands.table import Node, WordKind
 from pulsus.commands.verdict import Finding, Phase, Reason
+from pulsus.commands.wildcards import shown_word, standing
 from pulsus.commands.words import ANYTHING, Unreadable, Word
 
 WRAPS: Final = "command"
@@ -28,11 +29,11 @@ def inside(
 ) -> Iterator[Finding]:
     """What is found in `words` of a kind that looks into them. They are not empty."""
     if kind.name == _SHELL:
-        yield from _shell(words, context)
+        yield from _shell(words, node, context)
     elif kind.name == WRAPS:
         yield from _wrapped(kind, words, node, context)
     else:
-        yield from _content(kind, words, context)
+        yield from _content(kind, words, node, context)
 
 
 def _wrapped(
@@ -60,12 +61,13 @@ def _found(word: Word) -> Word:
     return Word(word.text, True, before or "./", behind.rpartition("{}")[2])
 
 
-def _shell(words: Sequence[Word], context: Context) -> Iterator[Finding]:
+def _shell(words: Sequence[Word], node: Node, context: Context) -> Iterator[Finding]:
     """Words that are joined by blanks and read by a shell once more (ssh)."""
     text = " ".join(word.text for word in words)
     wild = next((word for word in words if word.wild), None)
     if wild is not None:
-        yield refusal("guard", wild.text, "it stands for any number of words of another shell")
+        rule = f"{standing(wild)} any number of words of another shell"
+        yield refusal("guard", shown_word(wild, node.name), rule)
     elif _differs(text):
         yield refusal("guard", text, "not every shell reads its quotes and braces alike")
     elif context.depth >= DEEPEST or context.texts is None:
@@ -87,14 +89,17 @@ def _differs(text: str) -> bool:
         return False  # refused where it is judged
 
 
-def _content(kind: WordKind, words: Sequence[Word], context: Context) -> Iterator[Finding]:
+def _content(
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+) -> Iterator[Finding]:
     inspect = inspector(kind.name) or context.inspectors.get(kind.name)
     wild = next((w for w in words if w.wild and kind.name not in WILD_OK), None)
     if inspect is None:
         yield refusal("content", words[0].text, f"nothing here can judge {kind.name}")
         return
     if wild is not None:
-        yield refusal("content", wild.text, f"{kind.name} has to be one literal word")
+        rule = f"{standing(wild)} words that are not known; {kind.name} has to be one literal word"
+        yield refusal("content", shown_word(wild, node.name), rule)
         return
     opinion = inspect(tuple(word.text for word in words), kind.argument)
     phase: Phase = "non_interactive" if opinion.category else "content"

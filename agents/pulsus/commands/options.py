@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pulsus.commands.table import Node, Option, WordKind
+from pulsus.commands.wildcards import as_option, shown_word
 from pulsus.commands.words import Word
 from pulsus.record import dataclass
 
@@ -22,11 +23,11 @@ _LIKE_OPTION: Final = re.compile(r"--?[A-Za-z]")
 
 
 class Unlisted(Exception):
-    """An option no table lists: the `word`, the `rule`."""
+    """An option no table lists: the `word`, the `rule`; `wild` where it may be a file's name."""
 
-    def __init__(self, word: str, rule: str) -> None:
+    def __init__(self, word: str, rule: str, *, wild: bool = False) -> None:
         super().__init__(f"{word}: {rule}")
-        self.word, self.rule = word, rule
+        self.word, self.rule, self.wild = word, rule, wild
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class Parser:
         whole = self.node.style == "dash" and ("." in word.tail or word.head not in {"", "-"})
         safe = self.node.harmless or whole or (self.node.closed and not self._may_be_one(word))
         if not safe and (not value or not word.head):
-            raise Unlisted(word.text, "a file name that it stands for can be taken for an option")
+            raise Unlisted(shown_word(word, self.node.name), as_option(word), wild=True)
 
     def _may_be_one(self, word: Word) -> bool:
         """Whether a file name that `word` stands for can be an option somebody listed."""

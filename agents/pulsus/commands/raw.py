@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import get_args
 
 from pulsus.commands.verdict import Category
@@ -12,11 +12,30 @@ class BadTable(ValueError):
     """A table that cannot be read; the text names the key and what is wrong."""
 
 
+def nearest(word: str, known: Collection[str]) -> str:
+    """What somebody who wrote `word` may have meant, or, where nothing is near, what is `known`."""
+    # Late: only a table that is wrong needs it.
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, sorted(known), 1)
+    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(known))}"
+
+
 def mapping(raw: Mapping[str, object], key: str, name: str) -> Mapping[str, object]:
     value = raw.get(key, {})
-    if not isinstance(value, Mapping) or not all(isinstance(k, str) for k in value):
+    if not isinstance(value, Mapping):
         raise BadTable(f"{name}: {key} is not a mapping of words")
+    for word in value:
+        if not isinstance(word, str):
+            raise BadTable(f"{name}: {key}: {no_text(word)}")
     return value
+
+
+def no_text(value: object) -> str:
+    """What YAML made of a word that is not quoted (`on`, `no`, `5`), and what to do."""
+    if value is True or value is False:
+        return f"YAML takes the word for {str(value).lower()}: quote it, as 'on', 'no' or 'yes'"
+    return f"YAML takes the word for {value!r}, which is no text: quote it"
 
 
 def listed(raw: Mapping[str, object], key: str, name: str) -> list[object]:
@@ -29,7 +48,8 @@ def listed(raw: Mapping[str, object], key: str, name: str) -> list[object]:
 def text_of(raw: Mapping[str, object], key: str, name: str) -> str:
     value = raw.get(key, "")
     if not isinstance(value, str):
-        raise BadTable(f"{name}: {key} is not a text: {value!r}")
+        why = "write words with blanks between" if isinstance(value, list) else no_text(value)
+        raise BadTable(f"{name}: {key} is not a text: {why}")
     return value
 
 
@@ -50,6 +70,9 @@ def category_of(raw: Mapping[str, object], name: str, key: str = "category") -> 
 def reasons(raw: Mapping[str, object], name: str) -> dict[str, str]:
     """Why each option or subcommand is refused that `refused` names."""
     found = mapping(raw, "refused", name)
+    for words, why in found.items():
+        if not isinstance(why, str) or not why.strip():
+            raise BadTable(f"{name}: refused {words} has no reason: {words}: it writes a file")
     return {word: str(why) for words, why in found.items() for word in words.split()}
 
 

@@ -6,16 +6,26 @@ the command a write.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from pulsus.commands.content import spellings
 from pulsus.commands.raw import BadTable as BadTable
-from pulsus.commands.raw import category_of, flag, listed, mapping, reasons, reasons_below, text_of
+from pulsus.commands.raw import (
+    category_of,
+    flag,
+    listed,
+    mapping,
+    nearest,
+    reasons,
+    reasons_below,
+    text_of,
+)
 from pulsus.commands.verdict import Category
+from pulsus.commands.word_kinds import MANY as MANY
+from pulsus.commands.word_kinds import WordKind as WordKind
+from pulsus.commands.word_kinds import kind_of as kind_of
 from pulsus.record import dataclass
 
 Style = Literal["gnu", "posix", "dash", "words", "pflag", "go"]
@@ -26,22 +36,6 @@ are no options (`echo -x`). pflag: gnu with
 
 Takes = Literal["none", "value", "attached", "pair"]
 """pair: the two words that follow (`jq --arg NAME VALUE`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class WordKind:
-    """What a word has to be. `name` is a kind (`kinds.py`), a set of `literals` or a `pattern`."""
-
-    name: str
-    argument: str = ""
-    literals: frozenset[str] = frozenset()
-    pattern: re.Pattern[str] | None = None
-    least: int = 1
-    most: int = 1
-    """`least` to `most` words; `MANY` for no limit."""
-
-
-MANY = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +136,7 @@ def node(
     allowed = _NODE_KEYS | (_TOP_KEYS if top else set())
     for key in raw:
         if key not in allowed:
-            raise BadTable(f"{name}: unknown key {key!r}; {_meant(str(key), allowed)}")
+            raise BadTable(f"{name}: unknown key {key!r}; {nearest(str(key), allowed)}")
     style = raw.get("style", inherited)
     if style not in get_args(Style):
         raise BadTable(f"{name}: style {style!r} is none of {', '.join(get_args(Style))}")
@@ -175,14 +169,6 @@ def node(
         bounds=flag(raw, "bounds", name),
         sends=text_of(raw, "sends", name),
     )
-
-
-def _meant(key: str, allowed: set[str]) -> str:
-    # Late: only a table that is wrong needs it.
-    from difflib import get_close_matches
-
-    close = get_close_matches(key, sorted(allowed), 1)
-    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(allowed))}"
 
 
 def _options(raw: Mapping[str, object], name: str) -> dict[str, Option]:
@@ -257,36 +243,3 @@ def _subcommands(
                 raise BadTable(f"{name}: subcommand {word} is given twice")
             out[word] = node(child, f"{name} {word}", inherited=style, told=told)
     return out
-
-
-_QUANTIFIED = re.compile(r"(?P<kind>.+?)(?P<many>[?*+])?", re.DOTALL)
-_MANY = {"": (1, 1), "?": (0, 1), "*": (0, MANY), "+": (1, MANY)}
-
-
-def kind_of(text: str, name: str) -> WordKind:
-    """`path*`, `sql:postgres`, `=up|=down`, `/[0-9]+/?` and the like. Raises BadTable."""
-    found = _QUANTIFIED.fullmatch(text)
-    if found is None:
-        raise BadTable(f"{name}: an empty kind")
-    kind, (least, most) = found["kind"], _MANY[found["many"] or ""]
-    if kind.startswith("/"):
-        if not kind.endswith("/") or len(kind) < 3:
-            raise BadTable(f"{name}: pattern {text!r} does not end with a slash")
-        return WordKind(
-            "pattern", kind[1:-1], pattern=_compiled(kind[1:-1], name), least=least, most=most
-        )
-    if kind.startswith("="):
-        literals = frozenset(word.removeprefix("=") for word in kind.split("|"))
-        return WordKind("literal", kind, literals=literals, least=least, most=most)
-    base, _, argument = kind.partition(":")
-    known = spellings(base)
-    if known and kind not in known:
-        raise BadTable(f"{name}: kind {kind!r} is none of {', '.join(known)}")
-    return WordKind(base, argument, least=least, most=most)
-
-
-def _compiled(pattern: str, name: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise BadTable(f"{name}: pattern {pattern!r}: {error}") from error

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pulsus.commands.raw import no_text
 from pulsus.commands.table import BadTable, Node, node
 
 if TYPE_CHECKING:
@@ -71,12 +72,22 @@ class Tables:
                 raise BadTable(f"{program}: same_as {other!r} is not a table of its own")
             raw = found
         elif raw.get("program") != program:
-            raise BadTable(f"{program}: its file says program {raw.get('program')!r}")
+            raise BadTable(misnamed(raw, f"{program}.yaml"))
         return node(raw, program, top=True)
 
 
 def _file(program: str) -> str:
     return "bracket" if program == "[" else program
+
+
+def misnamed(raw: Mapping[str, object], file: str) -> str:
+    """What is wrong with the program that a table names, which is not the one of its `file`."""
+    if "program" not in raw:
+        return f"it names no program: write program: {file.removesuffix('.yaml')}"
+    given = raw["program"]
+    if not isinstance(given, str):
+        return f"program: {no_text(given)}"
+    return f"the file is called {file} and its program {given!r}: give both the same name"
 
 
 def named(file: Path) -> str:
