@@ -15,7 +15,7 @@ from pulsus.commands.inspectors.unclear import Unclear
 _PSQL: Final = re.compile(
     r"\\(?:d|d[aAbcCdDfFgilLmnoOpPtTuvxXyEs]|df[anptw]|d[tvmsiE]{2,5}|dA[cfop]|dF[dpt]|ddp|"
     r"de[stuw]|dconfig|drds|drg|dP[itn]|dR[ps]|l|lo_list|list|z|zS|s[fv]|conninfo|encoding|copyright|"
-    r"errverbose|h|help|\?|dl|set|pset)(?:(?<=\w)[Sx+]{0,3})(?: +[^`\\|;:\n]*)?"
+    r"errverbose|h|help|\?|dl|set|pset|x|timing|a|t)(?:(?<=\w)[Sx+]{0,3})(?: +[^`\\|;:\n]*)?"
 )
 _COCKROACH: Final = re.compile(r"\\(?:d|dt|du|dd|df|l|h|\?|set|show)(?: +[\w.]+)?")
 _SETS: Final = re.compile(r"\\(?:set|pset|encoding|conninfo)\s+\S")
