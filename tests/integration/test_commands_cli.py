@@ -513,3 +513,52 @@ def test_a_command_without_quotes_is_told_to_be_quoted(project, words):
     done = pulsus_here(project, "commands", "classify", *words)
     assert done.code == 2
     assert "in quotes" in done.err
+
+
+def own_table(folder, name, text):
+    (folder / "config/commands").mkdir(parents=True, exist_ok=True)
+    (folder / f"config/commands/{name}").write_text(text, encoding="utf-8")
+
+
+NEVER = "program: wc\nsource: ours\nsummary: ours\nnever: it hangs\nexamples: {refused: [wc x]}\n"
+
+
+def test_what_a_projects_table_changes_for_others_is_told_apart_from_findings(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    own_table(folder, "wc.yaml", NEVER)
+    xargs = SHIPPED / "xargs.yaml"
+    done = pulsus_here(folder, "commands", "check", xargs, "--output", "json")
+    assert (done.code, done.json["findings"]) == (0, [])
+    check("commands-check", done.json)
+    assert done.json["effects"]
+    for effect in done.json["effects"]:
+        assert effect["because"] == ["config/commands/wc.yaml"]
+        assert "was meant to refuse it" in effect["fix"]
+    shown = pulsus_here(folder, "commands", "check", xargs)
+    assert "config/commands/wc.yaml decides otherwise than 1 example of other tables" in shown.out
+
+
+def test_a_table_that_lies_too_deep_is_a_finding(tmp_path):
+    folder = make(tmp_path / "project", "tables", warm=False)
+    (folder / "config/commands/sub").mkdir()
+    own_table(folder, "sub/foo.yaml", "program: foo\n")
+    done = pulsus_here(folder, "commands", "check", "--output", "json")
+    assert done.code == 3
+    (found,) = (f for f in done.json["findings"] if f["path"].startswith("config/"))
+    assert (found["path"], found["code"]) == ("config/commands/sub/foo.yaml", "TABLE_INVALID")
+    assert found["fix"] == "move it to commands/"
+
+
+def test_a_failed_plugin_is_a_finding_of_the_check(project, tmp_path):
+    register(tmp_path / "site", "broken", "pulsus_broken")
+    (tmp_path / "site/pulsus_broken.py").write_text("1 / 0\n", encoding="utf-8")
+    done = pulsus(project, "commands", "check", "--output", "json", env=path(tmp_path / "site"))
+    assert done.code == 3
+    check("commands-check", done.json)
+    (found,) = (f for f in done.json["findings"] if f["code"] == "PLUGIN_FAILED")
+    assert found["program"] == "broken"
+    assert "ZeroDivisionError" in found["reason"]
+    one = pulsus(
+        project, "commands", "check", "config/commands/acme.yaml", env=path(tmp_path / "site")
+    )
+    assert (one.code, "plugin broken failed" in one.err) == (0, True)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulsus.cli import output
+from pulsus.cli import commands_json, commands_project, output
 from pulsus.cli.common import Session, common
 from pulsus.errors import UsageError, ValidationFailed
 
 if TYPE_CHECKING:
     from pulsus.commands.checked import Problem
     from pulsus.commands.context import Context
+    from pulsus.commands.overriding import Effect
 
 EPILOG = """\b
 Examples:
   pulsus commands check
   pulsus commands check config/commands/mytool.yaml
 \b
-Exit codes: 0 all are right · 3 findings
+Exit codes: 0 all are right · 2 the call or a setting is wrong · 3 findings · 130 interrupted
 """
 
 
@@ -36,38 +38,80 @@ def check(session: Session, files: tuple[Path, ...]) -> None:
     """Check tables: that they read, name what there is, and judge their own examples as they say.
 
     Without FILE, every table that is used: the project's in config/commands/, plugins' and those
-    that ship. A FILE is checked as if it were used, wherever it lies.
+    that ship, and whether every plugin works. A FILE is checked as if it were used, wherever it
+    lies. What the project's tables change for the examples of others is told beside, and is no
+    finding.
     """
-    from pulsus.cli import commands_json
     from pulsus.cli.table import counted
 
+    warnings = commands_project.warn(session, plugins=bool(files))
     checked = [file.resolve() for file in files] or _used(session.app.commands.context)
-    found = [problem for file in checked for problem in _problems(session, file)]
+    found, effects = _found(session, checked)
     found += [] if files else _unread(session.app.commands.context)
-    refusal = _refused(len(found)) if found else None
-    rows = [
-        {
-            "program": each.program,
-            "path": commands_json.path(session, each.file),
-            "code": each.code,
-            "reason": each.reason,
-            "fix": each.fix,
-        }
-        for each in found
-    ]
+    rows = [_row(session, each) for each in found]
+    rows += [] if files else _failed(session)
+    others = [_effect(session, each) for each in effects]
+    refusal = _refused(len(rows)) if rows else None
     if session.json:
-        body = {"ok": refusal is None, "tables": len(checked), "findings": rows}
+        body: dict[str, Any] = {"ok": refusal is None, "tables": len(checked)}
+        body |= {"findings": rows, "effects": others}
+        body |= {"warnings": warnings} if warnings else {}
         output.document(body | (output.error_body(refusal) if refusal else {}))
     else:
-        if rows:
-            output.table(
-                ("table", "code", "reason"), [(r["path"], r["code"], r["reason"]) for r in rows]
-            )
-            click.echo()
-            output.table(("code", "what to do"), sorted({(r["code"], r["fix"]) for r in rows}))
-            click.echo()
-        click.echo(f"{counted(len(checked), 'table')}, {counted(len(found), 'finding')}")
+        _shown(rows, others)
+        click.echo(f"{counted(len(checked), 'table')}, {counted(len(rows), 'finding')}")
     raise SystemExit(refusal.exit_status if refusal else 0)
+
+
+def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) -> None:
+    from pulsus.cli.table import counted
+
+    if rows:
+        output.table(
+            ("table", "code", "reason"), [(r["path"], r["code"], r["reason"]) for r in rows]
+        )
+        click.echo()
+        output.table(("code", "what to do"), sorted({(r["code"], r["fix"]) for r in rows}))
+        click.echo()
+    by_table: dict[str, list[dict[str, Any]]] = {}
+    for effect in effects:
+        by_table.setdefault(", ".join(effect["because"]), []).append(effect)
+    for because, brought in by_table.items():
+        examples = counted(len(brought), "example")
+        click.echo(f"{because} decides otherwise than {examples} of other tables, as")
+        click.echo(f"  {brought[0]['path']}: {brought[0]['reason']}")
+        click.echo(f"  {brought[0]['fix']}")
+        click.echo()
+
+
+def _row(session: Session, problem: Problem) -> dict[str, Any]:
+    return {
+        "program": problem.program,
+        "path": commands_json.path(session, problem.file),
+        "code": problem.code,
+        "reason": problem.reason,
+        "fix": problem.fix,
+    }
+
+
+def _effect(session: Session, effect: Effect) -> dict[str, Any]:
+    because = [commands_json.path(session, file) for file in effect.because]
+    return _row(session, effect.problem) | {"fix": effect.fix, "because": because}
+
+
+def _failed(session: Session) -> list[dict[str, Any]]:
+    """Plugins that do not work: their tables and inspectors count for nothing."""
+    return [
+        {
+            "program": each.name,
+            "path": f"plugin {each.name}",
+            "code": "PLUGIN_FAILED",
+            "reason": f"its tables and inspectors are not used: {each.error}",
+            "fix": "repair it, take it out, or name it in plugins.disabled",
+        }
+        for each in session.app.checked_plugins().infos
+        if each.error
+    ]
 
 
 def _used(context: Context) -> list[Path]:
@@ -76,32 +120,46 @@ def _used(context: Context) -> list[Path]:
 
 
 def _unread(context: Context) -> list[Problem]:
-    """Files beside tables that somebody took for one, by an ending that is not looked for."""
+    """Files that somebody took for tables, by an ending or a folder that is not looked for."""
     from pulsus.commands.checked import Problem
 
-    beside = (file for folder in context.tables.folders for file in sorted(folder.glob("*.*")))
-    taken = (file for file in beside if file.suffix.lower() in {".yaml", ".yml"})
-    reason = "it is not read: a table is called PROGRAM.yaml"
     return [
-        Problem(file.stem, file, "TABLE_INVALID", reason, f"call it {file.stem}.yaml")
-        for file in taken
-        if file.suffix != ".yaml"
+        Problem(file.stem, file, "TABLE_INVALID", f"it is not read: {why}", fix)
+        for folder in context.tables.folders
+        for file, why, fix in _passed_over(folder)
     ]
 
 
-def _problems(session: Session, file: Path) -> list[Problem]:
+def _passed_over(folder: Path) -> Iterator[tuple[Path, str, str]]:
+    files = (file for file in sorted(folder.rglob("*.*")) if not file.is_dir())
+    for file in (file for file in files if file.suffix.lower() in {".yaml", ".yml"}):
+        if file.parent != folder:
+            yield file, f"tables lie in {folder.name}/ itself", f"move it to {folder.name}/"
+        elif file.suffix != ".yaml":
+            yield file, "a table is called PROGRAM.yaml", f"call it {file.stem}.yaml"
+
+
+def _found(session: Session, files: Sequence[Path]) -> tuple[list[Problem], list[Effect]]:
+    """Findings of each file, and what its neighbours bring about."""
     from dataclasses import replace
 
     from pulsus.commands.checked import check as checked
+    from pulsus.commands.overriding import parted
     from pulsus.commands.tables import SHIPPED, Tables
 
-    context = session.app.commands.context
-    if file.suffix != ".yaml":
-        raise UsageError(f"{file.name} is no table", hint="a table is called PROGRAM.yaml")
-    if file.parent not in context.tables.folders:
-        folders = [folder for folder in context.tables.folders if folder != SHIPPED]
-        context = replace(context, tables=Tables((file.parent, *folders)))
-    return list(checked(file, context))
+    findings: list[Problem] = []
+    effects: list[Effect] = []
+    for file in files:
+        context = session.app.commands.context
+        if file.suffix != ".yaml":
+            raise UsageError(f"{file.name} is no table", hint="a table is called PROGRAM.yaml")
+        if file.parent not in context.tables.folders:
+            folders = [folder for folder in context.tables.folders if folder != SHIPPED]
+            context = replace(context, tables=Tables((file.parent, *folders)))
+        own, others = parted(checked(file, context), context)
+        findings += own
+        effects += others
+    return findings, effects
 
 
 def _refused(findings: int) -> ValidationFailed:
@@ -109,5 +167,5 @@ def _refused(findings: int) -> ValidationFailed:
 
     return ValidationFailed(
         f"{counted(findings, 'finding')} in the tables",
-        hint="`findings` say what and why, and what to do; docs/commands.md",
+        hint="`findings` say what and why, and what to do",
     )

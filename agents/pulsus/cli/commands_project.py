@@ -20,14 +20,10 @@ if TYPE_CHECKING:
     from pulsus.cli.session import Session
 
 
-def warnings(session: Session) -> list[str]:
-    """What may have been meant to count here and does not."""
-    return [*session.app.checked_plugins().failures, *_passed_over(session.project)]
-
-
-def warn(session: Session) -> list[str]:
-    """Those warnings, told on standard error too."""
-    found = warnings(session)
+def warn(session: Session, *, plugins: bool = True) -> list[str]:
+    """What may have been meant to count here and does not; told on standard error too."""
+    failed = session.app.checked_plugins().failures if plugins else ()
+    found = [*failed, *_passed_over(session.project)]
     if session.verbosity >= 0:
         for each in found:
             output.warn(each)
