@@ -117,12 +117,17 @@ _AZ_REFUSED: Final = (
 _AZ_SHORT: Final = frozenset(
     {"-g", "-n", "-o", "-l", "-s", "-t", "-a", "-i", "-c", "-d", "--output"}
 )
+_OF_A_FILE: Final = {"aws": re.compile(r"(^|=)fileb?://"), "az": re.compile(r"(^|=)@.", re.DOTALL)}
+"""Values for which a client takes what stands in a file."""
 _LINODE_READS: Final = re.compile(r"(.+-)?(list|ls|view)")
 _LINODE_REFUSED: Final = ("--as-user", "--debug")
 
 
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
     """Whether the call reads; `argument` is the client: aws, az or linode."""
+    of_a_file = _OF_A_FILE.get(argument)
+    if of_a_file and (sent := next(filter(of_a_file.search, words), None)):
+        return _no(sent, "it sends what stands in that file")
     return _CLIENTS[argument](words)
 
 
@@ -132,6 +137,8 @@ def _aws(words: Sequence[str]) -> Opinion:
     service, operation = words[:2]
     if (service, operation) in {("ssm", "start-session"), ("ecs", "execute-command")}:
         return replace(_no(operation, "it opens a session"), category="interactive_repl")
+    if words[:2] == ("s3", "cp") and words[2:4][-1:] == ("-",) and words[2].startswith("s3://"):
+        return _options(words[4:], _AWS_REFUSED, frozenset()) or _yes("aws", "s3 cp … -")
     known = f"{service} {operation}" in _AWS_ALSO
     named = _AWS_READS.fullmatch(operation) or _AWS_GETS.fullmatch(operation)
     if not known and not named:
