@@ -19,7 +19,12 @@ _GUESSED: Final = re.compile(r"(ftp|dict|ldap|imap|smtp|pop3)\.", re.IGNORECASE)
 """Beginnings of host names that curl takes for another protocol where no scheme is written."""
 
 _SECRETS: Final = re.compile(
-    r"169\.254\.[\d.]+|[0-9]{5,}|0[0-9x].*|\[::ffff:.*|.*:a9fe:.*|metadata(\.google\.internal)?|100\.100\.100\.200|\[fd00:ec2::254\]",
+    r"169\.254\.[\d.]+|100\.100\.100\.200|168\.63\.129\.16|192\.0\.0\.192"
+    r"|(?:metadata(?:\.google\.internal)?|instance-data(?:\.ec2\.internal)?)\.?"
+    r"|\[::ffff:.*|.*:a9fe:.*|\[fd00:ec2::254\]"
+    # Numbers that are no address as everybody writes it.
+    r"|(?!(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})\Z)(?:0x[0-9a-f]*|[0-9]+)"
+    r"(?:\.(?:0x[0-9a-f]*|[0-9]+))*\.?",
     re.IGNORECASE,
 )
 """Where cloud machines are told their credentials, and addresses written so as not to show it."""
