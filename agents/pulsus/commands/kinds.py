@@ -24,7 +24,7 @@ _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
         "duration": r"\d*\.?\d+([smhd]|ms|us|min|sec)?",
         "name": r"[A-Za-z0-9_][A-Za-z0-9_.@:+\\-]*",
         "host": r"[A-Za-z0-9_:\[][A-Za-z0-9_.:%\[\]-]*",
-        "assignment": r"(LC_[A-Z]+|LANG|LANGUAGE|TZ)=(?!:?/(?!usr/share/zoneinfo/)|.*\.\.).*",
+        "assignment": r"(LC_[A-Z]+|LANG|LANGUAGE|TZ)=(?!:?/(?!usr/share/zoneinfo/)|:?~|.*\.\.).*",
     }.items()
 }
 
