@@ -28,6 +28,7 @@ def tables_of_their_own():
     return {name: raw for name, raw in found.items() if raw is not None and "same_as" not in raw}
 
 
+@pytest.mark.seconds
 def test_the_kept_calls_are_refused_as_they_were():
     found = {
         (program, command): (said, kind(command, CONTEXT))
