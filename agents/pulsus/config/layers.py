@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
@@ -24,6 +25,10 @@ from pulsus.errors import ConfigError
 
 Tree = dict[str, Any]
 T = TypeVar("T", bound=Section)
+
+# Both are slow, and the same for every project.
+_hints: Callable[[Any], Mapping[str, Any]] = cache(get_type_hints)
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,10 @@ def read(model: type[Section], project: Path, flags: Tree) -> Layers:
 def validated(model: type[T], found: Layers) -> T:
     """The settings these layers give. Raises ConfigError naming key, value, reason and source."""
     try:
-        return TypeAdapter(model).validate_python(found.values)
+        settings: T = _adapter(model).validate_python(found.values)
     except ValidationError as failure:
         raise faults.invalid(failure, model, found.origins) from None
+    return settings
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -92,7 +98,7 @@ def _environment(model: type[Section]) -> Tree:
         if name.startswith(PREFIX) and name not in RESERVED:
             _check_variable(model, name)
     try:
-        return EnvSettingsSource(_variables(model))()
+        return EnvSettingsSource(_named(model))()
     except SettingsError as error:
         raise ConfigError(
             f"a {PREFIX}* variable does not parse: {error}",
@@ -125,7 +131,7 @@ def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
 
 def known_keys(model: type[Section], prefix: str = "") -> Iterator[str]:
     """The dotted name of every setting."""
-    for name, hint in get_type_hints(model).items():
+    for name, hint in _hints(model).items():
         if _is_section(hint):
             yield from known_keys(hint, f"{prefix}{name}.")
         else:
@@ -134,9 +140,9 @@ def known_keys(model: type[Section], prefix: str = "") -> Iterator[str]:
 
 def _table_keys(model: type[Section]) -> Iterator[str]:
     """Keys below which anything goes (weights), and sections given as one JSON value."""
-    for name, section in get_type_hints(model).items():
+    for name, section in _hints(model).items():
         if _is_section(section):
-            for sub, hint in get_type_hints(section).items():
+            for sub, hint in _hints(section).items():
                 if get_origin(hint) is dict:
                     yield f"{name}.{sub}"
 
@@ -154,13 +160,16 @@ class _Variables(BaseSettings):
 def _variables(model: type[Section]) -> type[BaseSettings]:
     """The same with the settings' names: which of them nest, which are JSON."""
     shape: dict[str, Any] = {}
-    for name, hint in get_type_hints(model).items():
+    for name, hint in _hints(model).items():
         nested = hint
         if _is_section(hint):
-            inner: dict[str, Any] = {k: (v, None) for k, v in get_type_hints(hint).items()}
+            inner: dict[str, Any] = {k: (v, None) for k, v in _hints(hint).items()}
             nested = create_model(name, **inner)
         shape[name] = (nested, None)
     return create_model("Variables", __base__=_Variables, **shape)
+
+
+_named: Callable[[Any], type[BaseSettings]] = cache(_variables)
 
 
 def _with_table_defaults(model: type[Section], values: Tree) -> Tree:
