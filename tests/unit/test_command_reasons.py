@@ -3,6 +3,7 @@
 import pytest
 
 from pulsus.commands import classify
+from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
 from pulsus.commands.explain import explain
 
@@ -61,3 +62,28 @@ def test_what_xargs_feeds_is_not_called_a_file_name():
 def test_a_word_that_stands_for_others_is_told_apart_from_one_that_does_not_fit():
     assert classify("uniq ./a*").reason.rule == "it stands for any number of words here"
     assert "what it stands for is not known" in classify("timeout 5* ls").reason.rule
+
+
+@pytest.mark.parametrize(
+    ("command", "word", "told"),
+    [
+        ("env LD_PRELOAD=/tmp/x ls", "LD_PRELOAD=/tmp/x", "a variable set before a program"),
+        ("env LC_ALL=C rm x", "rm", "every call of it is known to change"),
+        ("env LC_ALL=C sort -o a b", "-o", "writes"),
+        ("tmux", "tmux", "waits for somebody to type"),
+        ("strace ls", "strace", "runs programs"),
+        ("mysql -e 'analyze table t'", "analyze table t", "counts of a table"),
+        ("cat \udcff", "\\xff", "not UTF-8"),
+        ("cat \ud800", "U+D800", "half of a pair"),
+    ],
+)
+def test_the_reason_is_the_true_one(command, word, told):
+    reason = classify(command).reason
+    assert reason.word == word
+    assert told in reason.rule
+
+
+@pytest.mark.parametrize("command", ["strace ls", "perf top", "tmux"])
+def test_no_limit_of_time_is_offered_to_what_it_would_not_make_a_read(command):
+    findings = examine(command, Context()).findings
+    assert not any(found.reason.instead for found in findings)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pulsus.commands.characters import valid
 from pulsus.core.telemetry.printable import escape_controls
 from pulsus.errors import ConfigError, UsageError
 
@@ -40,7 +41,7 @@ def verdict(found: Answer) -> dict[str, Any]:
     """What is said of one command: what it is, and the policy."""
     judged, ruling = found.verdict, found.ruling
     return {
-        "command": judged.command,
+        "command": valid(judged.command),
         "allow": found.allow,
         "intent": judged.intent,
         "category": judged.category,
@@ -51,7 +52,7 @@ def verdict(found: Answer) -> dict[str, Any]:
         "policy_setting": ruling.setting or None,
         "policy_version": ruling.version,
         "decided_by": found.decided_by,
-        "reason": found.reason,
+        "reason": valid(found.reason),
         "phase": judged.reason.phase,
         "word": judged.reason.word,
         "rewrite": found.rewrite,

@@ -45,41 +45,49 @@ def operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
     forms = [f for f in node.forms if not f.when or f.when & names]
     chosen = [f for f in forms if f.when] or forms
     wrong: Finding | None = None
+    furthest = -1
     for form in chosen:
-        found = list(_form(form, parsed, node, context))
+        placed = list(_form(form, parsed, node, context))
+        found = [each for _, each in placed]
         if all(f.is_read for f in found):
             yield from found
             return
-        refused = next(f for f in found if not f.is_read)
-        # A form that fits but for what it blocks says more than one that does not fit.
-        if wrong is None or all(f.is_read or f.category is not None for f in found):
-            wrong = refused
+        reached, refused = next((at, f) for at, f in placed if not f.is_read)
+        if all(f.is_read or f.category is not None for f in found):
+            reached = len(words) + 1  # it fits but for what it blocks
+        # The form that more of the words fit says more.
+        if reached > furthest:
+            wrong, furthest = refused, reached
     word = words[0].text if words else node.name
     yield wrong or refusal("allow", word, f"{node.name} is known to read without operands only")
 
 
-def _form(form: Form, parsed: Parsed, node: Node, context: Context) -> Iterator[Finding]:
+def _form(
+    form: Form, parsed: Parsed, node: Node, context: Context
+) -> Iterator[tuple[int, Finding]]:
+    """What is found of the operands as this form, each with how many fit before it."""
     every = plain = parsed.operands
     at = 0
     for kind, count in zip(form.kinds, allotted(form.kinds, len(every)), strict=True):
         words = every[at : at + count]
         if len(words) < kind.least:
-            yield refusal(
-                "allow", node.name, f"an operand is missing: {shown(kind, _program(node))}"
-            )
+            rule = f"an operand is missing: {shown(kind, _program(node))}"
+            yield at, refusal("allow", node.name, rule)
             return
-        yield from _kind(kind, words, node, context, node.name)
+        yield from ((at, found) for found in _kind(kind, words, node, context, node.name))
         if kind.name == WRAPS:
             plain = every[:at]  # the program behind it says what may be wild there
         at += count
     if at < len(every):
-        yield refusal("allow", every[at].text, f"one operand more than {node.name} reads with")
+        rule = f"one operand more than {node.name} reads with"
+        yield at, refusal("allow", every[at].text, rule)
     if any(word.wild for word in plain) and not _takes_any(form, plain):
         word = next(w for w in plain if w.wild)
         rule = f"{standing(word)} any number of words here"
-        yield refusal("allow", shown_word(word, node.name), rule)
+        yield at, refusal("allow", shown_word(word, node.name), rule)
     if form.category is not None:
-        yield from blocked(form.category, node.name, form.why or BLOCKS[form.category], context)
+        why = form.why or BLOCKS[form.category]
+        yield from ((at, found) for found in blocked(form.category, node.name, why, context))
 
 
 def _takes_any(form: Form, words: Sequence[Word]) -> bool:

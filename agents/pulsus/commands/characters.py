@@ -9,6 +9,7 @@ from typing import Final
 LONGEST: Final = 16_384
 """Characters of the longest command that is judged."""
 
+_HALVES: Final = re.compile("[\ud800-\udfff]")
 _ASCII = re.compile(r"[\t\n\x20-\x7e]*")
 _HIDING: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
 """Unicode categories of what is not seen: controls, formats (zero width, bidi), odd blanks."""
@@ -26,6 +27,10 @@ def hidden(command: str) -> tuple[str, str] | None:
     for char in command:
         if char in "\t\n" or " " <= char <= "~":
             continue
+        if "\udc80" <= char <= "\udcff":  # how Python keeps a byte that it could not read
+            return f"\\x{ord(char) - 0xDC00:02x}", "bytes that are not UTF-8 are not judged"
+        if unicodedata.category(char) == "Cs":
+            return f"U+{ord(char):04X}", "half of a pair of UTF-16 is no character"
         if unicodedata.category(char) in _HIDING:
             return f"U+{ord(char):04X}", _name(char)
     return None
@@ -34,3 +39,14 @@ def hidden(command: str) -> tuple[str, str] | None:
 def _name(char: str) -> str:
     name = unicodedata.name(char, "a control character").lower()
     return f"{name} is not seen and may separate or hide words"
+
+
+def valid(command: str) -> str:
+    """`command` as text that UTF-8 can hold: `\\xff` for a byte that it cannot, `\\ud800` for a
+    half of a pair."""
+    return _HALVES.sub(_escaped, command)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"

@@ -17,7 +17,7 @@ from pulsus.commands.context import Context
 from pulsus.commands.dashes import readings
 from pulsus.commands.devices import devices_in
 from pulsus.commands.judge import judge
-from pulsus.commands.refusals import refusal
+from pulsus.commands.refusals import ASSIGNED, refusal
 from pulsus.commands.rewrite import rewritten
 from pulsus.commands.risk import MOST, risk_of
 from pulsus.commands.script import Redirect, Script, Stage, read
@@ -181,5 +181,4 @@ def _assigned(stage: Stage) -> Iterator[Finding]:
         known = name in _HARMLESS_NAMES or name.startswith("LC_")
         if known and not _OPENED.match(value):
             continue
-        rule = "a variable set before a program may change what it does"
-        yield refusal("guard", f"{name}={value}", rule)
+        yield refusal("guard", f"{name}={value}", ASSIGNED)

@@ -11,7 +11,7 @@ from typing import Final
 from pulsus.commands.arguments import operands, values
 from pulsus.commands.context import Context
 from pulsus.commands.options import Given, Parsed, Parser, Unlisted
-from pulsus.commands.refusals import BLOCKS, blocked, refusal
+from pulsus.commands.refusals import ASSIGNED, BLOCKS, blocked, refusal
 from pulsus.commands.risk import always_changes
 from pulsus.commands.table import Node, Option
 from pulsus.commands.verdict import Finding, Reason
@@ -23,6 +23,7 @@ TRUSTED: Final = frozenset(
 )
 """Folders a program may be named in; elsewhere a known name may be another program."""
 
+_ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
 _PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
 
 
@@ -30,6 +31,9 @@ def judge(words: Sequence[Word], context: Context) -> Iterator[Finding]:
     """What is found of a call: refusals, or one read. `words` are not empty."""
     program = words[0]
     folder, _, name = program.text.rpartition("/")
+    if _ASSIGNS.match(program.text) and not program.wild:
+        yield refusal("guard", program.text, ASSIGNED)
+        return
     if program.wild or not _PROGRAM.fullmatch(name):
         yield refusal("guard", program.text, "the program is not named by a plain word")
         return
@@ -55,9 +59,9 @@ def _node(
     node: Node, words: Sequence[Word], above: Mapping[str, Option], context: Context
 ) -> Iterator[Finding]:
     if node.category is not None:
-        yield from blocked(
-            node.category, node.name, f"{node.name} {BLOCKS[node.category]}", context
-        )
+        why = node.never or f"{node.name} {BLOCKS[node.category]}"
+        ends = not node.never  # nothing that ends it makes it a read
+        yield from blocked(node.category, node.name, why, context, ends=ends)
     if node.never:
         yield refusal("write", node.name, node.never)
         yield from _asked(node, words, above, context)

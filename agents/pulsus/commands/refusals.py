@@ -12,9 +12,11 @@ BLOCKS: Final[Mapping[Category, str]] = {
     "tty_flag": "asks for a terminal",
     "pager": "waits for keys",
     "unbounded_stream": "does not end by itself",
-    "interactive_repl": "opens a prompt",
+    "interactive_repl": "waits for somebody to type",
 }
 """What a program does that nobody is there for."""
+
+ASSIGNED: Final = "a variable set before a program may change what it does"
 
 
 def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> Finding:
@@ -22,10 +24,16 @@ def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> Finding:
     return Finding("write_or_unknown", Reason(phase, word, rule, instead))
 
 
-def blocked(category: Category, word: str, rule: str, context: Context) -> Iterator[Finding]:
-    """What blocks a command; nothing where it only does not end and something outside ends it."""
+def blocked(
+    category: Category, word: str, rule: str, context: Context, *, ends: bool = True
+) -> Iterator[Finding]:
+    """What blocks a command; nothing where it only does not end and something outside ends it.
+
+    `ends`: whether it would be a read then.
+    """
     if category == "unbounded_stream" and context.bounded:
         return
-    instead = "timeout N before it would end it" if category == "unbounded_stream" else ""
+    way = ends and category == "unbounded_stream"
+    instead = "timeout N before it would end it" if way else ""
     reason = Reason("non_interactive", word, rule, instead)
     yield Finding("write_or_unknown", reason, category)

@@ -77,6 +77,8 @@ def _explain(statement: Statement, dialect: str) -> Inner | None:
     if statement.first == "analyze":  # MariaDB's; ANALYZE TABLE writes
         if re.match(r"\(|(?:select|with)\b", rest, re.IGNORECASE):
             return Inner(rest)
+        if re.match(r"table\b", rest, re.IGNORECASE):
+            raise Unclear(statement.shown, "it writes what the server counts of a table")
     elif _QUERY.match(rest):
         return Inner(rest, explained=shown)
     elif dialect == "mysql" and shown and _DESCRIBED.fullmatch(rest):
