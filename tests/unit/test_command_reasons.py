@@ -70,7 +70,7 @@ def test_a_word_that_stands_for_others_is_told_apart_from_one_that_does_not_fit(
         ("env LD_PRELOAD=/tmp/x ls", "LD_PRELOAD=/tmp/x", "a variable set before a program"),
         ("env LC_ALL=C rm x", "rm", "every call of it is known to change"),
         ("env LC_ALL=C sort -o a b", "-o", "writes"),
-        ("tmux", "tmux", "waits for somebody to type"),
+        ("visudo", "visudo", "waits for somebody to type"),
         ("strace ls", "strace", "runs programs"),
         ("mysql -e 'analyze table t'", "analyze table t", "counts of a table"),
         ("cat \udcff", "\\xff", "not UTF-8"),
@@ -87,3 +87,26 @@ def test_the_reason_is_the_true_one(command, word, told):
 def test_no_limit_of_time_is_offered_to_what_it_would_not_make_a_read(command):
     findings = examine(command, Context()).findings
     assert not any(found.reason.instead for found in findings)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("timeout 0 ls", "a time above 0"),
+        ("tar tf -", "neither - nor with a colon"),
+        ("ssh -o StrictHostKeyChecking=no h ls", "trusts no new host"),
+        ("seq x", "a number"),
+        ("echo 1+1 | bc", "what its input says"),
+        ("tcpdump -c 10", "waits for packets"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_told_what_would(command, told):
+    assert told in classify(command).reason.rule
+
+
+def test_no_everyday_pattern_is_shown_as_it_is_written():
+    shown = [
+        classify(command).reason.rule
+        for command in ("timeout x ls", "sleep x", "ps xe", "ping -c 0 h", "xargs -I aa ls")
+    ]
+    assert not any("/[" in rule or "another form" in rule for rule in shown), shown
