@@ -57,18 +57,19 @@ class Commands:
     ) -> Execution:
         """How to run `command` so that nothing around it changes what was judged.
 
-        `environ` is what may be passed on in part. Raises CommandRefused where tables or policy
-        do not let it run as a read.
+        `environ` is what may be passed on in part. `execution/reading.py` runs it. Raises
+        CommandRefused where tables or policy do not let it run as a read.
         """
         from pulsus.commands.execution import prepared
 
         found = self.answer(command, target)
         if not found.allow:
+            other = found.rewrite
             raise CommandRefused(
                 found.reason,
-                hint=f"`{found.rewrite}` would be allowed"
-                if found.rewrite is not None
-                else "`pulsus commands classify COMMAND --explain` says more",
+                hint="`pulsus commands classify COMMAND --explain` says more"
+                if other is None
+                else f"`{other}` would be allowed",
                 code=found.code,
             )
-        return prepared(found.verdict, environ)
+        return prepared(found.verdict, environ, tables=self.context.tables)

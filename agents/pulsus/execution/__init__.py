@@ -1,1 +1,1 @@
-"""Running promoted tools in child processes."""
+"""Running promoted tools, and commands that only read, in child processes."""

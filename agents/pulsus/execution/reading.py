@@ -1,0 +1,97 @@
+"""Runs what the command gate allowed, as it was prepared (`commands/execution.py`).
+
+Effects: starts one process in a session of its own, ends it with all of its process group.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+from pulsus.commands.execution import Execution
+from pulsus.errors import UsageError
+from pulsus.record import dataclass
+
+_CHUNK: Final = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended. `status` is None where its time was up; below 0 a signal's number.
+
+    `output` and `errors` are the first bytes of each stream; `cut` says that there were more.
+    """
+
+    status: int | None
+    output: bytes
+    errors: bytes
+    cut: bool
+
+
+def run(plan: Execution, folder: Path | None = None) -> Ran:
+    """What the command prints, run in `folder` (the current one by default), within its limits.
+
+    Raises UsageError where the folder or the program cannot be used.
+    """
+    deadline = time.monotonic() + plan.seconds
+    output, errors = bytearray(), bytearray()
+    with _started(plan, folder) as process:
+        streams = ((process.stdout, output), (process.stderr, errors))
+        status = None
+        try:
+            cut = _listen(streams, plan.most_bytes, deadline)
+            with suppress(subprocess.TimeoutExpired):
+                status = process.wait(max(0.0, deadline - time.monotonic()))
+        finally:
+            # Before its status is read: until then no other process can get its number.
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    return Ran(status, bytes(output), bytes(errors), cut)
+
+
+def _started(plan: Execution, folder: Path | None) -> subprocess.Popen[bytes]:
+    try:
+        with Path(plan.stdin).open("rb") as nothing:
+            return subprocess.Popen(
+                plan.argv,
+                env=dict(plan.env),
+                cwd=folder,
+                stdin=nothing,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+    except OSError as error:
+        where = folder or Path.cwd()
+        raise UsageError(
+            f"cannot run {plan.argv[0]} in {str(where)!r}: {error.strerror}",
+            hint="name a folder that exists and a program that is installed",
+        ) from error
+
+
+def _listen(
+    streams: Iterable[tuple[IO[bytes] | None, bytearray]], most: int, deadline: float
+) -> bool:
+    """Keep what comes until all streams end or the time is up; whether something was dropped."""
+    cut = False
+    with selectors.DefaultSelector() as selector:
+        for stream, kept in streams:
+            if stream is not None:
+                selector.register(stream, selectors.EVENT_READ, kept)
+        while selector.get_map() and (left := deadline - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                data = os.read(key.fd, _CHUNK)
+                if not data:
+                    selector.unregister(key.fileobj)
+                room = most - len(key.data)
+                key.data.extend(data[:room])
+                cut = cut or len(data) > room
+    return cut
