@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from tests.project import COMPOSE, COUNT, NOTHING, make, pulsus, pulsus_here
+from tests.project import COMPOSE, COUNT, NOTHING, make, pulsus_here
 from tests.sandboxes import need_sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +122,7 @@ def project(tmp_path_factory):
     ids=lambda v: " ".join(v[:2]) if isinstance(v, list) else str(v),
 )
 def test_what_a_command_prints_as_json_fits_its_schema(schema, code, args, project):
-    done = pulsus(project, *args, "--output", "json")
+    done = pulsus_here(project, *args, "--output", "json")
     assert done.code == code, done.out + done.err
     check(schema, done.json)
 

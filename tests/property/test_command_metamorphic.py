@@ -20,8 +20,9 @@ FEW = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-ANY = st.sampled_from(examples())
-PLAIN = st.sampled_from(plain())
+# Read when first drawn from: a worker that runs other tests needs none of the tables.
+ANY = st.deferred(lambda: st.sampled_from(examples()))
+PLAIN = st.deferred(lambda: st.sampled_from(plain()))
 UNLISTED = ("--pulsus-unlisted", "--pulsus-unlisted=x")
 
 
@@ -214,11 +215,13 @@ def _regrouped(words):
     return groups, [word.text for word in parsed.operands]
 
 
-GROUPED = [(words, _regrouped(words)) for _, words in plain() if _regrouped(words) is not None]
+def _grouped():
+    found = ((words, _regrouped(words)) for _, words in plain())
+    return st.sampled_from([(words, groups) for words, groups in found if groups is not None])
 
 
 @FEW
-@given(st.sampled_from(GROUPED), st.data())
+@given(st.deferred(_grouped), st.data())
 def test_clusters_and_order_of_options_change_nothing(found, data):
     words, (groups, operands) = found
     mixed = [word for group in data.draw(st.permutations(groups)) for word in group]
