@@ -50,6 +50,8 @@ def _opinion(texts: tuple[str, ...], language: str) -> Opinion:
 def _statement(statement: Statement, reads: frozenset[str]) -> None:
     if statement.first not in reads:
         raise Unclear(statement.tokens[0].text, "no statement that is known to read begins so")
+    if statement.first == "help" and len(statement.tokens) > 1:
+        raise Unclear(statement.shown, "of a topic it opens a browser")
     for token in statement.tokens:
         if token.key in _WRITES:
             raise Unclear(token.text, "a word of statements that write")
