@@ -246,7 +246,8 @@ def test_calls_with_the_same_words_elsewhere_are_not_taken_for_those(command):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["*", "*.log", "*/*", "/var/log/*", "/proc/*/stat*", "src/*.c", "../*.yml"]
+    "pattern",
+    ["*", "*.log", "*/*", "*/node_modules/*", "/var/log/*", "/proc/*/stat*", "src/*.c", "../*.yml"],
 )
 def test_a_pattern_that_says_nothing_is_no_secret(pattern):
     assert not secret_pattern(pattern)

@@ -194,8 +194,9 @@ def _aligned(parts: Sequence[str], place: Place, rooted: bool) -> bool:
         here = parts[start : start + count]
         if start < 0 or not all(map(_part, here, place.parts)):
             continue
-        letters = sum(len(part.strip("*?")) for part in here)
-        if letters >= _LEAST * count or (rooted and (start == 0 or here[0][0] == ".")):
+        named = [h for h, own in zip(here, place.parts, strict=True) if own != "*"]
+        letters = sum(len(part.strip("*?")) for part in named)
+        if letters >= _LEAST * len(named) or (rooted and (start == 0 or here[0][0] == ".")):
             return True
     return False
 
