@@ -7,8 +7,12 @@ import pytest
 from tests.fuzz import CORPUS, NAMES
 from tests.fuzz.seeds import made
 
+ROWS = [
+    pytest.param(name, marks=[pytest.mark.seconds] if name == "command" else []) for name in NAMES
+]
 
-@pytest.mark.parametrize("name", NAMES)
+
+@pytest.mark.parametrize("name", ROWS)
 def test_every_kept_input_holds(name):
     target = importlib.import_module(f"tests.fuzz.{name}")
     inputs = {str(n): data for n, data in enumerate(made(name))}

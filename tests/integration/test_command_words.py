@@ -60,6 +60,7 @@ def unparsed(commands):
     return [command for command in commands if bash(command, "-n").returncode]
 
 
+@pytest.mark.seconds
 def test_every_allowed_example_has_the_words_that_bash_sees():
     allowed = [(command, words) for command, words in plain() if verdict(command).allow]
     assert len(allowed) > 300
@@ -76,6 +77,7 @@ def rows():
             yield json.loads(line)["command"]
 
 
+@pytest.mark.seconds
 @pytest.mark.cases
 def test_every_allowed_case_has_the_words_that_bash_sees():
     if not CASES.is_dir():

@@ -298,6 +298,7 @@ def test_the_check_of_a_table_finds_every_kind_of_mistake(project):
     assert pulsus_here(project, "commands", "check", "config/commands/acme.yaml").code == 0
 
 
+@pytest.mark.seconds
 def test_without_a_file_every_table_that_is_used_is_checked(project):
     done = pulsus_here(project, "commands", "check", "--output", "json")
     assert done.json["tables"] == len(list(SHIPPED.iterdir())) + 1
@@ -323,6 +324,7 @@ def test_a_policy_may_hold_what_is_a_read(tmp_path):
     assert pulsus_here(folder, "commands", "classify", "df -h | sort").code == 0
 
 
+@pytest.mark.seconds
 def test_a_plugin_adds_a_table_and_the_inspector_it_names(project, tmp_path):
     register(tmp_path / "site", "example", "pulsus_example")
     env = path(tmp_path / "site", FIXTURES / "example_plugin")
@@ -383,6 +385,7 @@ def test_the_folder_of_the_shipped_tables_holds_nothing_else():
     assert {file.suffix for file in SHIPPED.iterdir()} == {".yaml"}
 
 
+@pytest.mark.seconds
 def test_a_table_that_is_not_read_for_its_ending_is_a_finding(tmp_path):
     folder = make(tmp_path / "project", "tables", warm=False)
     (folder / "config/commands/zed.yml").write_text("program: zed\n", encoding="utf-8")

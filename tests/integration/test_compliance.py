@@ -279,6 +279,7 @@ def shared():
         yield Path(name)
 
 
+@pytest.mark.seconds
 @pytest.mark.sandbox
 def test_routing_and_validating_never_import_a_tool_in_the_routers_process(tmp_path, shared):
     need_sandbox()

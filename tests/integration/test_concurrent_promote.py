@@ -36,6 +36,7 @@ def leftovers(project):
     return staged + [p for p in tree(project / ".pulsus") if "promotion.json" in p]
 
 
+@pytest.mark.seconds
 def test_eight_promotions_of_different_tools_at_once_lose_nothing(tmp_path):
     names = [f"tool_{n}" for n in range(PROMOTERS)]
     records, log = promote_at_once(tmp_path, names, [module(n) for n in names])
@@ -49,12 +50,14 @@ def test_eight_promotions_of_different_tools_at_once_lose_nothing(tmp_path):
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.seconds
 def test_eight_promotions_of_the_same_bytes_at_once_are_one_revision(tmp_path):
     records, log = promote_at_once(tmp_path, ["tool"] * PROMOTERS, [module()] * PROMOTERS)
     assert [(r.id, r.version) for r in records] == [("rev-20260301-001", "1.0.0")]
     assert log.count("\n## ") == 1
 
 
+@pytest.mark.seconds
 def test_eight_versions_of_one_tool_at_once_are_eight_revisions_in_order(tmp_path):
     sources = [module(str(n)) for n in range(PROMOTERS)]
     records, log = promote_at_once(tmp_path, ["tool"] * PROMOTERS, sources)

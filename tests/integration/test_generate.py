@@ -303,6 +303,7 @@ def test_every_round_is_traced_and_no_secret_of_the_environment_leaves(project, 
     assert key not in json.dumps(note(project))
 
 
+@pytest.mark.seconds
 def test_what_waits_for_approval_costs_no_second_answer(ask):
     first = ask("generate", REQUEST, *GIVEN, *PLACE)
     second = ask("generate", REQUEST, *GIVEN, *PLACE)
@@ -314,6 +315,7 @@ def test_what_waits_for_approval_costs_no_second_answer(ask):
     assert len(ask.asked) == 1
 
 
+@pytest.mark.seconds
 def test_what_somebody_rejected_or_edited_is_not_promoted_unattended(project, ask):
     both = ("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--non-interactive")
     ask(*both, "--dry-run")

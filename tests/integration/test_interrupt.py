@@ -37,7 +37,9 @@ def folder(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("after", [0.3, 1.0, pytest.param(2.5, marks=pytest.mark.seconds)])
+@pytest.mark.parametrize(
+    "after", [0.3, *(pytest.param(later, marks=pytest.mark.seconds) for later in (1.0, 2.5))]
+)
 @pytest.mark.parametrize(
     "command",
     [["eval", "queries.jsonl"], ["validate", "workflows"], ["tools", "check"], ["route", COUNT]],

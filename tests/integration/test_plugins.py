@@ -87,6 +87,7 @@ def ranked(project, env):
     return {c["tool"]: c for c in done.json["candidates"]}
 
 
+@pytest.mark.seconds
 def test_a_plugins_feature_is_shown_with_weight_0_and_used_once_configured(project, example):
     assert "brevity" not in ranked(project, None)["demo/greet/say_hello"]["features"]
     hello = ranked(project, example)["demo/greet/say_hello"]
@@ -115,6 +116,7 @@ def test_a_plugins_validator_refuses_and_lets_pass(project, example):
     assert pulsus(project, "validate", GREETER, env=example).code == 0
 
 
+@pytest.mark.seconds
 @pytest.mark.sandbox
 def test_a_plugins_tool_is_found_by_its_synonym_and_promoted_into_the_project(project, example):
     need_sandbox()

@@ -86,6 +86,7 @@ def test_a_module_named_twice_is_validated_once(many):
     assert verdicts(done) == {"mine/double.py": ("accepted", "dry-run")}
 
 
+@pytest.mark.seconds
 def test_a_second_run_knows_what_is_certain_and_looks_again_at_the_rest(many):
     pulsus(many, "validate", "mine")
     again = pulsus(many, "validate", "mine", "--output", "json")
@@ -132,6 +133,7 @@ def test_only_what_changed_since_a_revision_is_validated(many):
     assert (bad.code, bad.json["error"]["code"]) == (2, "USAGE")
 
 
+@pytest.mark.seconds
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 def test_a_composition_changed_where_one_of_its_steps_did(tmp_path):
     folder = make(tmp_path / "project", "requests")
@@ -235,6 +237,7 @@ def test_logs_that_cannot_be_written_stop_it_with_one_sentence(many):
     assert (done.code, done.json["error"]["code"]) == (2, "STORAGE_UNWRITABLE")
 
 
+@pytest.mark.seconds
 def test_a_cache_that_cannot_be_written_is_done_without(many):
     shutil.rmtree(many / ".pulsus", ignore_errors=True)
     (many / ".pulsus").mkdir()
@@ -311,6 +314,7 @@ def act(project, **inputs):
     )
 
 
+@pytest.mark.seconds
 @pytest.mark.skipif(BASH is None, reason="no bash")
 def test_the_action_annotates_leaves_its_files_and_fails_where_one_is_refused(many):
     done = act(many, paths="mine", sarif="found.sarif", junit="found.xml")

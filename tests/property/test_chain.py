@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def _mutated(data, content):
     return content[:at] + middle + content[at + 1 :]
 
 
+@pytest.mark.seconds
 @given(data=st.data())
 @MANY
 def test_any_byte_changed_added_or_taken_away_is_found(tmp_path_factory, data):
@@ -129,6 +131,7 @@ def _files(folder):
     return sorted(p for p in folder.iterdir() if p.is_file())
 
 
+@pytest.mark.seconds
 @given(where=st.data())
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_after_any_change_of_bytes_an_acceptance_makes_it_whole(tmp_path_factory, where):

@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def catalogues(draw):
     return tools
 
 
+@pytest.mark.seconds
 @settings(max_examples=60, deadline=None)
 @given(plans())
 def test_parsing_what_was_rendered_gives_the_same_plan(value):
@@ -80,6 +82,7 @@ def test_parsing_what_was_rendered_gives_the_same_plan(value):
     assert plan.from_dict(plan.to_dict(value)) == value
 
 
+@pytest.mark.seconds
 @settings(max_examples=100, deadline=None)
 @given(catalogues(), st.text(max_size=30))
 def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools, description):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given, settings
 
 from pulsus.core.storage import hint_sets
@@ -63,6 +64,7 @@ def level(old, new):
     return BUMPS.index(between(old, new).bump)
 
 
+@pytest.mark.seconds
 @settings(max_examples=150, deadline=None)
 @given(tools(), tools(), tools())
 def test_two_changes_together_never_call_for_more_than_the_greater_of_them(first, second, third):

@@ -169,6 +169,7 @@ def question(source):
     }
 
 
+@pytest.mark.seconds
 def test_the_extracted_signature_is_that_of_the_imported_module(tmp_path):
     sources = collect(400)
     rows = tmp_path / "rows.json"

@@ -131,6 +131,7 @@ def test_a_second_candidate_of_the_same_size_in_the_same_second_is_not_taken_for
     assert not check(good.replace("100", "'x'")).ok
 
 
+@pytest.mark.seconds
 def test_a_damaged_cache_is_not_held_against_the_module_and_is_put_right(tmp_path):
     def found():
         given = {"flags": FLAGS, "seconds": 60.0, "cache_dir": tmp_path}

@@ -321,6 +321,7 @@ def test_whoever_steals_the_secret_can_only_lie_about_the_value(text, status):
     assert str(outcome).encode()
 
 
+@pytest.mark.seconds
 def test_many_small_files_count_as_memory():
     outcome = sandboxed(
         """

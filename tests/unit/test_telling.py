@@ -30,6 +30,7 @@ def ranked(app):
     return app.searcher().search(reading.intent).candidates
 
 
+@pytest.mark.seconds
 def test_neighbours_are_bounded_in_number_and_size(ranked):
     assert telling.neighbours(ranked, RULES, most=0, chars=9999) == ()
     (whole,) = telling.neighbours(ranked, RULES, most=1, chars=9999)
