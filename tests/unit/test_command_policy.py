@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from pulsus.commands import classify
+from pulsus.commands.context import Context
+from pulsus.commands.tables import Tables
 from pulsus.commands.words import Word
 from pulsus.config.settings import PolicyConfig
 from pulsus.gates.command_patterns import has, is_whole
@@ -201,6 +203,19 @@ def test_a_blocked_read_is_blocked_where_another_program_runs_it(command):
 def test_a_name_that_is_only_looked_for_is_not_blocked(command):
     policy = CommandPolicy(PolicyConfig(block=("dmesg",)))
     assert may_read(classify(command), policy.evaluate(command))
+
+
+def test_what_a_projects_wrapper_runs_is_blocked_behind_sudo_too(tmp_path):
+    (tmp_path / "within.yaml").write_text(
+        "program: within\noperands: [[word, command+]]\n"
+        "examples: {allowed: [within a ls], refused: [within a rm x]}\n",
+        encoding="utf-8",
+    )
+    context = Context(Tables((tmp_path,)))
+    policy = CommandPolicy(PolicyConfig(block=("dmesg",)), lambda text: classify(text, context))
+    for command in ("within a dmesg", "sudo within a dmesg", "within a nice dmesg"):
+        assert policy.evaluate(command).rule == "dmesg"
+    assert policy.evaluate("sudo within a ls").rule == "@read"
 
 
 def test_a_ruling_names_the_setting_that_has_its_pattern():

@@ -137,10 +137,13 @@ class CommandPolicy:
             return _Asked(command, verdict, None, tuple(calls), None, reads=False)
         # What is a proven read runs what it was judged to: `find / -name reboot` only looks.
         inside = layers if verdict.allow else _all_in
+        runs = list(verdict.runs)
+        reads, bare = verdict.allow, _SUDO.sub("", command, count=1)
+        if not reads and not script.compound and bare != command:
+            behind = self.judge(bare)
+            reads, runs = behind.allow, [*runs, *behind.runs]
         around = (stage.words for stage in script.stages)
-        found = tuple(call for words in (*around, *verdict.runs) for call in inside(words))
-        bare = _SUDO.sub("", command, count=1) if not script.compound else command
-        reads = verdict.allow or (bare != command and self.judge(bare).allow)
+        found = tuple(call for words in (*around, *runs) for call in inside(words))
         return _Asked(command, verdict, script, found, _plain(script), reads)
 
 
