@@ -182,6 +182,24 @@ def test_redis_commands_that_change_anything_are_none(command):
     assert not is_read(redis.inspect(tuple(command.split()), ""))
 
 
+@pytest.mark.parametrize(
+    ("pattern", "reads"),
+    [
+        *(
+            (text, False)
+            for text in ("requirepass", "REQUIREPASS", "requirepa\\ss", "*", "r*", "*?")
+        ),
+        *(
+            (text, False)
+            for text in ("[^a]equirepas[^b]", "requirepas[s", "r[\\]e]quirepass", "**")
+        ),
+        *((text, True) for text in ("save", "max*", "*-entries", "requirepas", "requirepass?", "")),
+    ],
+)
+def test_no_pattern_of_redis_settings_means_a_password(pattern, reads):
+    assert is_read(redis.inspect(("CONFIG", "GET", "save", pattern), "")) is reads
+
+
 @pytest.mark.parametrize("command", lines("redis.waits"))
 def test_redis_commands_that_wait_are_endless(command):
     assert redis.inspect(tuple(command.split()), "").category == "unbounded_stream"

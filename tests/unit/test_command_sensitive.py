@@ -29,6 +29,8 @@ SECRET = [
     *("/var/lib/cloud/instance/user-data.txt", "~/.codex/auth.json", "agent.psk", ".vault_pass"),
     *("id_ed25519.bak", "/etc/shadow.old.gz", "prod.tfvars.bz2", "site.key~"),
     *("/registry/secrets/default/db", "/api/v1/secrets?limit=5", ".htdigest", "rootkey.csv"),
+    *("secret.yaml", "k8s/secret.yml", "passwords.txt", "secrets/db.txt", "kubeconfig.yaml"),
+    *("~/.ansible_vault_pass", "prod_vault_pass.txt", "gcp-key.json", "service_account.json"),
     *("rootfs/etc/shadow", "/mnt/disk/etc/shadow", "/proc/1/root/etc/shadow", "/ETC/Shadow"),
 ]
 OPEN = [
@@ -37,6 +39,7 @@ OPEN = [
     *("fullchain.pem", "cacert.pem", ".env.example", "environment.txt", "keyboard.conf", "README"),
     *("/usr/share/ca-certificates/x.pem", "shadow.css", "history.md", "monkey.txt", ".env-notes"),
     *("/dev/null", "", "/", ".", "src/keys.py", "id_card.txt"),
+    *("secrets/main.py", "secrets", "docs/secrets/README.md", "secret.py", "passwords.md"),
 ]
 
 
@@ -178,6 +181,13 @@ def test_no_search_below_a_folder_reads_the_secrets_in_it(command):
         "getent passwd",
         "ps -p 1 -o etime",
         "sed -n '/id_rsa/p' auth.log",
+        "redis-cli config get 'max*'",
+        "mysql -e 'select user, host from mysql.user'",
+        "mysql -e 'select count(*) from mysql.user'",
+        "terraform output address",
+        "curl --cacert /etc/ssl/private/ca.pem https://example.org",
+        "grep http://169.254.169.254 access.log",
+        "xmllint http://10.0.0.1/x",
     ],
 )
 def test_what_shows_no_secret_is_allowed(command):
@@ -216,6 +226,21 @@ def test_a_key_for_a_program_on_another_machine_is_no_key_of_ours():
         "psql -h h shop -c 'SELECT * FROM PG_SHADOW'",
         "mysql shop -e 'select authentication_string from mysql.user'",
         "git config --get http.extraheader",
+        "mysql -e 'select * from mysql.user'",
+        "mysql -e 'select 1, u.* from mysql . `user` u'",
+        "mysql -e 'select user, password from mysql.user'",
+        "mysql -e 'show /* x */ create user root'",
+        "sqlcmd -S h -Q 'select * from sys.sql_logins'",
+        "cqlsh -e 'select role, salted_hash from system_auth.roles'",
+        "mongosh --eval 'db.system.users.find()'",
+        "helm get manifest web",
+        "terraform output -no-color db_password",
+        "docker compose --env-file /etc/shadow config",
+        "docker compose --env-file .env config",
+        "curl --cacert /etc/shadow https://example.org",
+        "curl --cacert=/etc/./shadow https://example.org",
+        "xmllint http://169.254.169.254/latest/meta-data/iam",
+        "ffprobe http://metadata.google.internal/x",
         "vault kv get secret/a",
         "aws --profile p secretsmanager get-secret-value --secret-id x",
         "gcloud auth print-access-token",

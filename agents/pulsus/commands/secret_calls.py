@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
@@ -14,6 +15,9 @@ from pulsus.commands.verdict import Finding, Reason
 from pulsus.commands.words import Word
 
 _WILD: Final = frozenset("*?[")
+
+_BETWEEN: Final = re.compile(r"/\*.*?\*/|[\s\"'`\[\]]", re.DOTALL)
+"""What may stand between the words of a query, or around them."""
 
 
 def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
@@ -34,9 +38,11 @@ def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
 def _said(name: str, texts: Sequence[str]) -> Iterator[Finding]:
     """A refusal where a word speaks of a secret that the program knows by that name."""
     told = next((str(v) for k, v in rules()["said"].items() if name in k.split()), "")
+    bare = [_BETWEEN.sub("", text.lower()) for text in texts] if told else []
     for secret in told.split():
-        if any(secret in text.lower() for text in texts):
-            reason = Reason("sensitive", secret, f"{name} prints a secret for it")
+        if any(fnmatchcase(text, f"*{secret}*") for text in bare):
+            shown = secret.rpartition("*")[2]
+            reason = Reason("sensitive", shown, f"{name} prints a secret for it")
             yield Finding("write_or_unknown", reason)
 
 

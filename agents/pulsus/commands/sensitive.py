@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Final
 
-from pulsus.commands.places import contains_secrets, secret, secret_pattern
+from pulsus.commands.inspectors.http import told_credentials
+from pulsus.commands.places import contains_secrets, matches, rules, secret, secret_pattern
 from pulsus.commands.secret_calls import calls_for_secrets
 from pulsus.commands.uses import Use
 from pulsus.commands.verdict import Finding, Reason
@@ -65,9 +67,20 @@ def _read(use: Use) -> Iterator[Finding]:
             yield from _in_program(use.program, word)
         elif at not in use.apart:
             yield from _named(word, use)
+        elif matches(word.text.partition("=")[2] or word.text, _never_used()):
+            yield _refused(word.text)
+
+
+@cache
+def _never_used() -> tuple[str, ...]:
+    return tuple(str(rules()["never_used"]).split())
 
 
 def _named(word: Word, use: Use) -> Iterator[Finding]:
+    host = told_credentials(word.text) if "://" in word.text else ""
+    if host:
+        yield _refused(host, "a cloud machine is told its credentials there")
+        return
     for text, whole in _parts(word, use.program):
         if any(_opened(path, word, use, whole=whole) for path in below(use.folders, text)):
             yield _refused(text)

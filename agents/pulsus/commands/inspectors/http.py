@@ -29,6 +29,9 @@ _SECRETS: Final = re.compile(
 )
 """Where cloud machines are told their credentials, and addresses written so as not to show it."""
 
+_HOST: Final = re.compile(r"https?://(?:[^\s/?#@]*@)?(\[[^]]*\]|[^\s/?#:'\"]+)", re.IGNORECASE)
+"""Where a word, whatever its program, names a machine to ask."""
+
 _ENDLESS: Final = re.compile(
     r"[?&](follow|watch|stream)=(1|t|true|yes|on)(&|$)|/watch/", re.IGNORECASE
 )
@@ -45,6 +48,12 @@ _MORE: Final = re.compile(r"\[[0-9A-Za-z]+-")
 """Ranges that `_GLOB` does not count."""
 _MOST_REQUESTS: Final = 100
 """Requests of one URL with curl's `{a,b}` and `[1-9]`."""
+
+
+def told_credentials(text: str) -> str:
+    """The host in `text` where cloud machines are told their credentials; empty without one."""
+    hosts = (found[1] for found in _HOST.finditer(text))
+    return next(filter(_SECRETS.fullmatch, hosts), "")
 
 
 def url(words: tuple[str, ...], argument: str) -> Opinion:

@@ -5,16 +5,26 @@ Arguments cannot turn a read into a write, but XREAD BLOCK waits, and ACL LOG RE
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from pulsus.commands.content import Opinion
+from pulsus.commands.globs import meet
 from pulsus.record import dataclass
 
 _LOCAL: Final = frozenset({"help", "?"})
 """What redis-cli answers itself."""
+
+
+_PASSWORDS: Final = (
+    *("requirepass", "masterauth", "primaryauth", "sentinel-pass"),
+    *("tls-key-file-pass", "tls-client-key-file-pass"),
+)
+_PIECES: Final = re.compile(r"\*+|\[(?:\\.|[^\]])*\]?|\\.|.", re.DOTALL)
+"""Of the patterns of `CONFIG GET` (redis, util.c: stringmatchlen)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +82,29 @@ def _subcommand(words: tuple[str, ...], known: _Commands) -> Opinion:
     second = words[1].lower()
     if (name, second) == ("acl", "log") and [w.lower() for w in words[2:]] != ["reset"]:
         return Opinion(True, "a read by the server's own flags", shown)
+    if (name, second) == ("config", "get") and (told := _secret(words[2:])):
+        return Opinion(False, f"{told} is among what it prints", words[2])
     if second in known.subcommands[name]:
         return Opinion(True, "a read by the server's own flags", shown)
     return Opinion(False, "not a read by the server's own flags", shown)
+
+
+def _secret(patterns: tuple[str, ...]) -> str:
+    """The setting with a password that one of the server's patterns means; empty without one.
+
+    A set in brackets is taken for any letter, and a backslash for the letter behind it.
+    """
+    for pattern in patterns:
+        wide = "".join(map(_wide, _PIECES.findall(pattern.lower())))
+        found = next((name for name in _PASSWORDS if meet(wide, name)), "")
+        if found:
+            return found
+    return ""
+
+
+def _wide(piece: str) -> str:
+    """A piece of such a pattern with `*` and `?` alone."""
+    return {"*": "*", "[": "?"}.get(piece[0], piece[-1])
 
 
 def repeated(words: tuple[str, ...], argument: str) -> Opinion:
