@@ -46,6 +46,9 @@ class _Loop:
     numbers: frozenset[str] = frozenset()
     """Variables that hold numbers: a bound that is text is compared as text."""
 
+    late: bool = False
+    """Whether the lines may all be read by then: some awks go on saying that reading failed."""
+
 
 def endless(rules: Sequence[Node]) -> str | None:
     """What may not end: `while`, `for` or the name of a function that calls itself; or None."""
@@ -54,11 +57,20 @@ def endless(rules: Sequence[Node]) -> str | None:
     if itself is not None:
         return itself
     known = numbers(rules)
-    for node in walk(*rules):
-        loops = node.kind in {"while", "for"}
-        if loops and not _ends(replace(_loop(node, functions), numbers=known)):
-            return node.kind
+    several = len(_repeated(rules)) > 1
+    for rule in rules:
+        late = several or rule.kind == "function" or rule.text == "END"
+        for node in walk(rule):
+            loops = node.kind in {"while", "for"}
+            if loops and not _ends(replace(_loop(node, functions), numbers=known, late=late)):
+                return node.kind
     return None
+
+
+def _repeated(rules: Sequence[Node]) -> list[Node]:
+    """The loops of the program, each that stands in one over an array twice."""
+    arrays = [node for node in walk(*rules) if node.kind == "each"]
+    return [node for node in walk(*rules, *arrays) if node.kind in {"while", "for"}]
 
 
 def _recursive(functions: Mapping[str, Node]) -> str | None:
@@ -125,7 +137,7 @@ def _conjuncts(node: Node) -> list[Node]:
 def _reads_on(part: Node, loop: _Loop) -> bool:
     """`getline`, or `(getline line < "file") > 0`, where nothing opens the file anew."""
     if part.kind == "getline":
-        return not part.text
+        return not part.text and not loop.late
     again = any(node.kind == "call" and node.text == "close" for node in walk(*loop.whole))
     return (
         part.kind == "binary"

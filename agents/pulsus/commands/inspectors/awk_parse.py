@@ -44,7 +44,7 @@ class _Rules:
             return self.function()
         if self.c.is_("BEGIN", "END", "BEGINFILE", "ENDFILE"):
             self.c.at += 1
-            return Node("rule", parts=(NOTHING, self.block()))
+            return Node("rule", self.c.last.text, (NOTHING, self.block()))
         if self.c.is_("{"):
             return Node("rule", parts=(NOTHING, self.block()))
         pattern = self.expression()
