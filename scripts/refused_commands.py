@@ -16,20 +16,16 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pulsus.commands.context import Context
+from pulsus.commands.loosened import (
+    CATEGORIES,
+    Restriction,
+    loosened,
+    refused_examples,
+    restrictions,
+)
 from pulsus.commands.table import BadTable
 from pulsus.commands.tables import Tables
-from tests.command_mutations import (
-    CATEGORIES,
-    KEPT,
-    Mutation,
-    Row,
-    kept_rows,
-    kind,
-    loosened,
-    mutations,
-    noticed,
-    refused_examples,
-)
+from tests.command_mutations import KEPT, Row, kept_rows, kind, noticed
 
 KEYS = {"subcommands", "everywhere"}
 OF_WORDS = {"refused", *CATEGORIES}
@@ -40,12 +36,12 @@ VALUES: tuple[list[str], ...] = ([], ["x"], ["1"])
 """What an option may take."""
 
 
-def words_of(mutation: Mutation) -> list[str]:
+def words_of(mutation: Restriction) -> list[str]:
     """The program and the first name of each subcommand on the way to what is loosened."""
     return [mutation.program, *(key.split()[0] for key in mutation.path if key not in KEYS)]
 
 
-def calls(mutation: Mutation, raw: dict[str, Any]) -> Iterator[list[str]]:
+def calls(mutation: Restriction, raw: dict[str, Any]) -> Iterator[list[str]]:
     """Calls that may be allowed, or refused otherwise, by the mutation; likely ones first."""
     prefix, option = words_of(mutation), _option(mutation)
     shown = raw.get("examples", {})
@@ -98,7 +94,7 @@ def _changed(prefix: list[str], base: list[str]) -> Iterator[list[str]]:
 
 
 def _longer(
-    mutation: Mutation, raw: dict[str, Any], prefix: list[str], examples: list[list[str]]
+    mutation: Restriction, raw: dict[str, Any], prefix: list[str], examples: list[list[str]]
 ) -> Iterator[list[str]]:
     """Calls with an operand more than its examples have, and than the form takes."""
     for base in examples:
@@ -128,9 +124,10 @@ def fitting(kind: str) -> str:
     return {"assignment": "TZ=UTC", "http_url": "http://h"}.get(bare, "x")
 
 
-def found(mutation: Mutation, raw: dict[str, Any], shipped: Tables) -> Row | None:
+def found(mutation: Restriction, raw: dict[str, Any], shipped: Tables) -> Row | None:
     """A call that the mutation makes come out otherwise."""
-    context, changed = Context(tables=shipped), list(loosened(mutation, raw, shipped))
+    context = Context(tables=shipped)
+    changed = list(loosened(mutation, raw, context))
     for words in calls(mutation, raw):
         call = " ".join("|" if word == "|" else shlex.quote(word) for word in words)
         before = kind(call, context)
@@ -139,15 +136,15 @@ def found(mutation: Mutation, raw: dict[str, Any], shipped: Tables) -> Row | Non
     return None
 
 
-def _shown(mutation: Mutation, raw: dict[str, Any], shipped: Tables, rows: list[Row]) -> bool:
+def _shown(mutation: Restriction, raw: dict[str, Any], shipped: Tables, rows: list[Row]) -> bool:
     """Whether an example or a kept call notices; of an option, those alone that have it."""
     option = _option(mutation)
     examples = [call for call in refused_examples(raw) if option in call]
     kept = [row for row in rows if option in row[0]]
-    return noticed(mutation, raw, shipped, examples, kept)
+    return noticed(mutation, raw, Context(tables=shipped), examples, kept)
 
 
-def _option(mutation: Mutation) -> str:
+def _option(mutation: Restriction) -> str:
     """The first option or subcommand that it is about, or nothing."""
     kind, word, *_ = [*mutation.what.split(), ""]
     if kind in {"values", "attached", "pairs"}:
@@ -170,7 +167,7 @@ def main(programs: list[str]) -> None:
     for program in programs or [name for name in shipped.names() if _reads(shipped, name)]:
         raw: Any = shipped.raw(program)
         rows = anew.setdefault(program, [])
-        for mutation in mutations(program, raw) if raw and "same_as" not in raw else ():
+        for mutation in restrictions(program, raw) if raw and "same_as" not in raw else ():
             if _shown(mutation, raw, shipped, rows):
                 continue
             row = found(mutation, raw, shipped)

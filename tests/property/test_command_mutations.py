@@ -12,8 +12,9 @@ from functools import cache
 import pytest
 
 from pulsus.commands.context import Context
+from pulsus.commands.loosened import refused_examples, restrictions
 from pulsus.commands.tables import Tables
-from tests.command_mutations import kept_rows, kind, mutations, noticed, refused_examples
+from tests.command_mutations import kept_rows, kind, noticed
 
 SAMPLED = 200
 SEED = 20_261_122
@@ -45,14 +46,14 @@ def every():
     raws = tables_of_their_own()
     for name in raws:
         TABLES.get(name)
-    return [(each, raw) for name, raw in raws.items() for each in mutations(name, raw)]
+    return [(each, raw) for name, raw in raws.items() for each in restrictions(name, raw)]
 
 
 def unnoticed(some):
     return [
         str(each)
         for each, raw in some
-        if not noticed(each, raw, TABLES, refused_examples(raw), KEPT.get(each.program, ()))
+        if not noticed(each, raw, CONTEXT, refused_examples(raw), KEPT.get(each.program, ()))
     ]
 
 
