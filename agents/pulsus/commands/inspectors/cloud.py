@@ -113,6 +113,7 @@ _AZ_NO_GROUPS: Final = frozenset(
 _AZ_REFUSED: Final = (
     *("--file", "--output-file", "--destination", "--dest", "--path", "--debug", "--open-browser"),
     *("--account-key", "--connection-string", "--sas-token", "--web", "--open"),
+    *("--outfile", "--out-file", "--output-dir", "--output-folder", "--output-path"),
 )
 _AZ_SHORT: Final = frozenset(
     {"-g", "-n", "-o", "-l", "-s", "-t", "-a", "-i", "-c", "-d", "--output"}
