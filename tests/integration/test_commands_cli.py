@@ -397,6 +397,8 @@ def test_a_table_that_is_not_read_for_its_ending_is_a_finding(tmp_path):
 @pytest.mark.parametrize(
     ("command", "told"),
     [
+        ("", "give a command in quotes"),
+        ("df | sort", "policy: require_approval, by compound; reads may run\n"),
         ("nosuch --list", "`pulsus commands list` has the known programs"),
         ("rm x", "risk 3 is for somebody to approve"),
         ("ls $HOME", "with values instead of variables"),
@@ -406,7 +408,7 @@ def test_a_table_that_is_not_read_for_its_ending_is_a_finding(tmp_path):
         ("tail -f x", "allowed instead: tail -n 200 x"),
     ],
 )
-def test_a_refusal_tells_a_way_out(project, command, told):
+def test_an_answer_tells_a_way_out(project, command, told):
     assert told in pulsus_here(project, "commands", "classify", command).out
 
 

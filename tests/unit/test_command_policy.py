@@ -138,6 +138,13 @@ def test_an_allowed_call_allows_nothing_around_it(command):
     assert policy.evaluate(command).decision == "require_approval"
 
 
+def test_a_call_may_be_allowed_with_sudo_alone():
+    policy = CommandPolicy(PolicyConfig(allow=("sudo systemctl restart nginx",)))
+    assert policy.evaluate("sudo systemctl restart nginx").decision == "allow"
+    for command in ("systemctl restart nginx", "sudo -u bob systemctl restart nginx"):
+        assert policy.evaluate(command).decision == "require_approval"
+
+
 def test_no_policy_makes_a_write_a_read():
     policy = CommandPolicy(PolicyConfig(allow=("rm **", "tail **", "@read"), block=()))
     for command in ("rm x", "tail -f log", "sudo df -h"):

@@ -35,7 +35,8 @@ def verdict(said: Answer, parts: Sequence[Part], hint: str, *, explain: bool) ->
     also += ["sensitive"] if found.sensitive else []
     decided = "the policy" if said.decided_by == "policy" else f"phase {found.reason.phase}"
     yield f"  {', '.join(also)}; decided by {decided}"
-    yield f"  policy: {said.ruling.decision}, by {_one(said.ruling.rule)}"
+    but = "; reads may run" if said.allow and said.ruling.decision != "allow" else ""
+    yield f"  policy: {said.ruling.decision}, by {_one(said.ruling.rule)}{but}"
     if said.rewrite is not None:
         yield f"  allowed instead: {said.rewrite}"
     elif hint and not (explain and hint == _EXAMPLES):
@@ -54,6 +55,8 @@ def _why(said: Answer, parts: Sequence[Part]) -> str:
 def way_out(said: Answer, origin: str) -> str:
     """What to do about a command that may not run as a read; `origin` set what the policy says."""
     found, ruling = said.verdict, said.ruling
+    if not found.command.strip():
+        return "give a command in quotes"
     if said.rewrite is not None:
         return f"`{said.rewrite}` would be allowed"
     if said.decided_by == "policy":

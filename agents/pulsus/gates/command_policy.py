@@ -72,14 +72,14 @@ def may_read(verdict: CommandVerdict, ruling: Ruling) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """One command, as it is matched: `calls` are all it may run, `whole` its words if it is one
-    plain call."""
+    """One command, as it is matched: `calls` are all it may run; `whole`, if it is one plain call,
+    its words, and those behind sudo."""
 
     command: str
     verdict: CommandVerdict
     script: Script | None
     calls: tuple[Sequence[Word], ...]
-    whole: Sequence[Word] | None
+    whole: tuple[Sequence[Word], ...]
     reads: bool
 
 
@@ -134,7 +134,7 @@ class CommandPolicy:
             script = read(command)
         except Unreadable:
             calls = (call for words in calls_in_text(command) for call in _all_in(words))
-            return _Asked(command, verdict, None, tuple(calls), None, reads=False)
+            return _Asked(command, verdict, None, tuple(calls), (), reads=False)
         # What is a proven read runs what it was judged to: `find / -name reboot` only looks.
         inside = layers if verdict.allow else _all_in
         runs = list(verdict.runs)
@@ -144,7 +144,7 @@ class CommandPolicy:
             reads, runs = behind.allow, [*runs, *behind.runs]
         around = (stage.words for stage in script.stages)
         found = tuple(call for words in (*around, *runs) for call in inside(words))
-        return _Asked(command, verdict, script, found, _plain(script), reads)
+        return _Asked(command, verdict, script, found, tuple(_plain(script)), reads)
 
 
 def _with_shipped(decision: Decision, patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -159,12 +159,15 @@ def _all_in(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     yield from carried(words)
 
 
-def _plain(script: Script) -> Sequence[Word] | None:
-    """The words of the only call, without sudo, where nothing else is in the script."""
+def _plain(script: Script) -> Iterator[Sequence[Word]]:
+    """The words of the only call, with and without sudo, where nothing else is in the script."""
     only = script.stages[0]
     if script.compound or script.redirects or only.assignments or not only.words:
-        return None
-    return _behind_sudo(only.words) if program(only.words) == "sudo" else only.words
+        return
+    yield only.words
+    behind = _behind_sudo(only.words) if program(only.words) == "sudo" else None
+    if behind is not None:
+        yield behind
 
 
 def _behind_sudo(words: Sequence[Word]) -> Sequence[Word] | None:
@@ -182,7 +185,7 @@ def _against(pattern: str, asked: _Asked) -> bool:
 def _for(pattern: str, asked: _Asked) -> bool:
     if pattern.startswith("@"):
         return _named(pattern, asked)
-    return asked.whole is not None and is_whole(pattern, asked.whole)
+    return any(is_whole(pattern, words) for words in asked.whole)
 
 
 def _writes_disk(call: Sequence[Word]) -> bool:
