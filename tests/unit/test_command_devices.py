@@ -83,6 +83,7 @@ def test_a_whole_disk_is_not_read_past_the_permissions_of_its_files(command):
         "stat /dev/kmsg",
         "wc -l /dev/stdin",
         "find /dev -name 'tty*'",
+        "find / -name core -exec ls -l {} +",
         "df | grep /dev/sda1",
         "smartctl -a /dev/sda",
         "grep -r x /sys/class/net",

@@ -45,7 +45,8 @@ def devices_in(found: Sequence[Use]) -> Iterator[Finding]:
         if not use.program and use.words[0].text != "<":
             continue
         bounded = use.bounded or (limited if not use.program else _limited(use.words))
-        asked = use.program in words("device_tools") and not use.deep
+        named = use.program in words("device_tools")
+        asked = named and (use.only_names or not use.deep)
         for at, word in enumerate(use.words):
             if at and at not in use.searched:
                 yield from _device(use, word, bounded=bounded, asked=asked)

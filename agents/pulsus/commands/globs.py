@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_SET: Final = re.compile(r"\[[!^]?\]?[^\]]{0,255}\]")
+_SET: Final = re.compile(r"\[[!^]?\]?(?:\[[:.=][^\]]{0,32}\]|[^\]]){0,255}?\]")
 _STARS: Final = re.compile(r"\*{2,}")
 LONGEST: Final = 255
 """Bytes of the longest file name."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final
 
 from pulsus.commands.levels import levels
@@ -143,9 +143,9 @@ def _pattern(texts: Sequence[str]) -> str:
 
 def _hands_on(given: Sequence[Word]) -> bool:
     """Whether it runs a program on the names another program prints."""
-    inner = program(peeled(given)).lower()
+    inner = peeled(given)
     around = {program((word,)) for word in given}
-    return bool({"xargs", "parallel"} & around) and inner not in words("names_only")
+    return bool({"xargs", "parallel"} & around) and not _only_names(program(inner).lower(), inner)
 
 
 def _only_names(name: str, given: Sequence[Word]) -> bool:
@@ -156,7 +156,8 @@ def _only_names(name: str, given: Sequence[Word]) -> bool:
         return False
     options = _RUNS_FOUND.get(name, set())
     runs = [at for at, word in enumerate(given) if word.text in options]
-    return all(program(given[at + 1 :]) in words("names_only") for at in runs)
+    calls = ([*takewhile(lambda word: word.text not in {";", "+"}, given[at + 1 :])] for at in runs)
+    return all(_only_names(program(call).lower(), call) for call in calls)
 
 
 def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
