@@ -12,7 +12,7 @@ import pytest
 
 from pulsus.bootstrap import build
 from pulsus.commands.execution import Execution
-from pulsus.errors import CommandRefused, UsageError
+from pulsus.errors import CommandRefused, SensitivePath, UsageError
 from pulsus.execution.reading import run
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +38,8 @@ def test_what_the_policy_refuses_is_not_prepared_though_it_reads(commands):
         assert not commands.answer(command, target).allow
         with pytest.raises(CommandRefused):
             commands.prepared(command, os.environ, target)
+    with pytest.raises(SensitivePath):
+        commands.prepared("cat /etc/shadow", os.environ)
     assert commands.prepared("df -h", os.environ, "web").argv[1:] == ("-h",)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pulsus.errors import CommandRefused
+from pulsus.errors import CommandRefused, SensitivePath
 from pulsus.record import dataclass
 
 if TYPE_CHECKING:
@@ -58,14 +58,16 @@ class Commands:
         """How to run `command` so that nothing around it changes what was judged.
 
         `environ` is what may be passed on in part. `execution/reading.py` runs it. Raises
-        CommandRefused where tables or policy do not let it run as a read.
+        CommandRefused where tables or policy do not let it run as a read, SensitivePath where it
+        names a secret.
         """
         from pulsus.commands.execution import prepared
 
         found = self.answer(command, target)
         if not found.allow:
             other = found.rewrite
-            raise CommandRefused(
+            kind = SensitivePath if found.verdict.sensitive else CommandRefused
+            raise kind(
                 found.reason,
                 hint="`pulsus commands classify COMMAND --explain` says more"
                 if other is None
