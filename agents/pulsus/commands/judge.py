@@ -101,7 +101,8 @@ def _asked(
     parser = Parser(node, above, stop_at_first=_picks(node))
     with suppress(Unlisted):
         parsed = parser.parse(words)
-        yield from (f for f in _needs(node, parsed, context) if f.category is not None)
+        found = (*_needs(node, parsed, context), *operands(node, parsed, context))
+        yield from (f for f in found if f.category is not None)
     yield from _categories(node, parser.given, context)
 
 
