@@ -42,6 +42,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "LESSSECURE": "1",
     "PSQLRC": "/dev/null",
     "WGETRC": "/dev/null",
+    "GOTOOLCHAIN": "local",  # else a folder may ask for another one, which is fetched
     **GIT,
 }
 """What a repository or a home folder sets may name programs; this comes after, and wins."""
