@@ -67,6 +67,7 @@ def test_every_allowed_example_has_the_words_that_bash_sees():
     assert differing(allowed) == {}
 
 
+@pytest.mark.seconds
 def test_bash_parses_every_allowed_example():
     assert unparsed([command for command in examples() if verdict(command).allow]) == []
 

@@ -13,11 +13,14 @@ CONTEXT = Context()
 NAMES = Tables().names()
 
 
-@pytest.mark.parametrize("program", NAMES)
-def test_the_check_that_users_have_finds_nothing_in_a_table_that_ships(program):
-    path = CONTEXT.tables.path(program)
-    assert path is not None
-    assert [f"{found.code}: {found.reason}" for found in check(path, CONTEXT)] == []
+@pytest.mark.parametrize("first", sorted({name[0] for name in NAMES}))
+def test_the_check_that_users_have_finds_nothing_in_a_table_that_ships(first):
+    found = {}
+    for program in (name for name in NAMES if name[0] == first):
+        path = CONTEXT.tables.path(program)
+        assert path is not None
+        found[program] = [f"{each.code}: {each.reason}" for each in check(path, CONTEXT)]
+    assert {program: said for program, said in found.items() if said} == {}
 
 
 @pytest.mark.seconds
