@@ -543,6 +543,7 @@ def test_what_a_projects_table_changes_for_others_is_told_apart_from_findings(tm
     assert "config/commands/wc.yaml decides otherwise than 1 example of other tables" in shown.out
 
 
+@pytest.mark.seconds
 def test_a_table_that_lies_too_deep_is_a_finding(tmp_path):
     folder = make(tmp_path / "project", "tables", warm=False)
     (folder / "config/commands/sub").mkdir()
@@ -554,6 +555,7 @@ def test_a_table_that_lies_too_deep_is_a_finding(tmp_path):
     assert found["fix"] == "move it to commands/"
 
 
+@pytest.mark.seconds
 def test_a_failed_plugin_is_a_finding_of_the_check(project, tmp_path):
     register(tmp_path / "site", "broken", "pulsus_broken")
     (tmp_path / "site/pulsus_broken.py").write_text("1 / 0\n", encoding="utf-8")
