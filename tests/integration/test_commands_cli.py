@@ -294,6 +294,7 @@ def test_the_check_of_a_table_finds_every_kind_of_mistake(project):
     assert done.code == 3
     assert {f["code"] for f in done.json["findings"]} == {
         *("KIND_UNKNOWN", "OPTION_UNKNOWN", "CONTRADICTION", "EXAMPLE_REFUSED", "EXAMPLE_ALLOWED"),
+        "EXAMPLES_ELSEWHERE",
     }
     assert pulsus_here(project, "commands", "check", "config/commands/acme.yaml").code == 0
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.commands.checked import check
+from pulsus.commands.checked import check, unproved
 from pulsus.commands.classify import classify
 from pulsus.commands.content import inspector, spellings
 from pulsus.commands.context import Context
@@ -15,6 +15,8 @@ from pulsus.commands.table import BadTable, kind_of
 from pulsus.commands.tables import Tables, parsed
 
 GOOD = """program: acme
+source: acme(1)
+summary: shows acme
 flags: -a
 needs: [{one_of: -a, why: it writes}]
 operands: [[text*]]
@@ -38,7 +40,7 @@ def test_a_table_without_a_mistake_has_no_finding(tmp_path):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("needs: []\n", "line 6: key 'needs' is given twice"),
+        ("needs: []\n", "line 8: key 'needs' is given twice"),
         ("same_as: ls\n", "same_as stands alone"),
         ("flag: -b\n", "did you mean 'flags'?"),
         ("subcommands: {list: {flags: -x, flags: -y}}\n", "key 'flags' is given twice"),
@@ -113,3 +115,78 @@ def test_yaml_that_does_not_parse_is_told_with_its_line(tmp_path):
     problems, _ = found(tmp_path, "program: acme\nflags: [-a\nbare: true\n")
     assert "line 3: " in problems[0].reason
     assert "unicode string" not in problems[0].reason
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "told"),
+    [
+        (GOOD.replace("source: acme(1)\n", ""), "UNDESCRIBED", "there is no source"),
+        (GOOD.replace("shows acme", "''"), "UNDESCRIBED", "there is no summary"),
+        (GOOD.replace("[acme -a]", "[ls]"), "EXAMPLES_ELSEWHERE", "what is allowed calls acme"),
+        (GOOD.replace("[acme]", "[rm x]"), "EXAMPLES_ELSEWHERE", "what is refused calls acme"),
+        (GOOD + "refused: {--purge}\n", "TABLE_INVALID", "refused --purge has no reason"),
+        (GOOD.replace("acme\n", "yes\n", 1), "TABLE_INVALID", "takes the word for true: quote it"),
+        (GOOD.replace("program: acme\n", ""), "TABLE_INVALID", "write program: acme"),
+        (GOOD + "subcommands: {on: {}}\n", "TABLE_INVALID", "subcommands: YAML takes the word for"),
+        (GOOD + "values: {-n: cuont}\n", "KIND_UNKNOWN", "there is no kind 'cuont'"),
+    ],
+)
+def test_a_table_that_says_less_than_it_seems_to_is_found(tmp_path, text, code, told):
+    problems, _ = found(tmp_path, text)
+    assert [problem.code for problem in problems] == [code]
+    assert told in problems[0].reason
+
+
+def test_a_kind_that_is_misspelt_gets_the_nearest(tmp_path):
+    problems, _ = found(tmp_path, GOOD + "values: {-n: cuont}\n")
+    assert problems[0].fix.startswith("did you mean 'count'?")
+
+
+HOLLOW = """program: rm
+source: rm(1)
+summary: removes
+flags: -r -f
+operands: [[path*]]
+examples: {allowed: [rm -rf x], refused: [rm -x]}
+"""
+
+
+def test_what_is_known_to_destroy_is_advised_against_though_its_examples_hold(tmp_path):
+    file = tmp_path / "rm.yaml"
+    file.write_text(HOLLOW, encoding="utf-8")
+    (problem,) = check(file, Context(tables=Tables((tmp_path,))))
+    assert problem.advises
+    assert "rm: calls of it are known to change or lose something" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("values: {--output: path}\n", True),
+        ("values: {--output: =json|=yaml}\n", False),
+        ("subcommands: {gc: {flags: --force-delete}}\n", True),
+        ("subcommands: {gc: {flags: --force, never: it deletes}}\n", False),
+        ("flags: -a --no-delete\n", False),
+        ("flags: -a --outline\n", False),
+    ],
+)
+def test_an_option_called_like_a_change_gets_a_second_look(tmp_path, more, told):
+    flags = "" if more.startswith("flags") else "flags: -a\n"
+    text = GOOD.replace("flags: -a\n", flags).replace("operands: [[text*]]", "bare: true")
+    problems, _ = found(tmp_path, text + more)
+    assert [problem.code for problem in problems] == ["CHANGE_LISTED"] * told
+
+
+def test_restrictions_that_no_example_shows_are_found_when_asked_for(tmp_path):
+    file = tmp_path / "acme.yaml"
+    file.write_text(GOOD + "refused: {-x: it writes}\nvalues: {-n: count}\n", encoding="utf-8")
+    context = Context(tables=Tables((tmp_path,)))
+    assert list(check(file, context)) == []
+    told = [problem.reason for problem in unproved(file, context)]
+    assert told == [
+        "no example needs acme: top: refused -x allowed",
+        "no example needs acme: top: values -n: count",
+    ]
+    shown = GOOD.replace("refused: [acme]", "refused: [acme, acme -ax, acme -a -n x]")
+    file.write_text(shown + "refused: {-x: it writes}\nvalues: {-n: count}\n", encoding="utf-8")
+    assert list(unproved(file, Context(tables=Tables((tmp_path,))))) == []

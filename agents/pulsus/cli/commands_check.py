@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   pulsus commands check
-  pulsus commands check config/commands/mytool.yaml
+  pulsus commands check config/commands/mytool.yaml --restrictions
 \b
 Exit codes: 0 all are right · 2 the call or a setting is wrong · 3 findings · 130 interrupted
 """
@@ -33,20 +33,27 @@ Exit codes: 0 all are right · 2 the call or a setting is wrong · 3 findings ·
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="[FILE]...",
 )
+@click.option(
+    "--restrictions", is_flag=True, help="Find restrictions that no refused example shows, too."
+)
 @common()
-def check(session: Session, files: tuple[Path, ...]) -> None:
+def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None:
     """Check tables: that they read, name what there is, and judge their own examples as they say.
 
     Without FILE, every table that is used: the project's in config/commands/, plugins' and those
     that ship, and whether every plugin works. A FILE is checked as if it were used, wherever it
-    lies. What the project's tables change for the examples of others is told beside, and is no
-    finding.
+    lies, together with the tables beside it. What the project's tables change for the examples of
+    others is told beside, and is no finding; so is what a table lists as reading that is known, or
+    called, to change something.
     """
     from pulsus.cli.table import counted
 
     warnings = commands_project.warn(session, plugins=bool(files))
     checked = [file.resolve() for file in files] or _used(session.app.commands.context)
     found, effects = _found(session, checked)
+    warnings += _advised(session, found)
+    found = [each for each in found if not each.advises]
+    found += _unproved(session, checked, found) if restrictions else []
     found += [] if files else _unread(session.app.commands.context)
     rows = [_row(session, each) for each in found]
     rows += [] if files else _failed(session)
@@ -61,6 +68,25 @@ def check(session: Session, files: tuple[Path, ...]) -> None:
         _shown(rows, others)
         click.echo(f"{counted(len(checked), 'table')}, {counted(len(rows), 'finding')}")
     raise SystemExit(refusal.exit_status if refusal else 0)
+
+
+def _advised(session: Session, found: Sequence[Problem]) -> list[str]:
+    """What may be right and deserves a second look; told on standard error too."""
+    told = [each for each in found if each.advises]
+    advice = [f"{commands_json.path(session, p.file)}: {p.reason}; {p.fix}" for p in told]
+    for each in advice if session.verbosity >= 0 else ():
+        output.warn(each)
+    return advice
+
+
+def _unproved(session: Session, files: Sequence[Path], found: Sequence[Problem]) -> list[Problem]:
+    """Restrictions that no example shows, of tables without findings that do not ship."""
+    from pulsus.commands.checked import unproved
+    from pulsus.commands.tables import SHIPPED
+
+    wrong = {problem.file for problem in found}
+    right = [file for file in files if file not in wrong and file.parent != SHIPPED]
+    return [problem for file in right for problem in unproved(file, _context(session, file))]
 
 
 def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) -> None:
@@ -141,25 +167,32 @@ def _passed_over(folder: Path) -> Iterator[tuple[Path, str, str]]:
 
 def _found(session: Session, files: Sequence[Path]) -> tuple[list[Problem], list[Effect]]:
     """Findings of each file, and what its neighbours bring about."""
-    from dataclasses import replace
-
     from pulsus.commands.checked import check as checked
     from pulsus.commands.overriding import parted
-    from pulsus.commands.tables import SHIPPED, Tables
 
     findings: list[Problem] = []
     effects: list[Effect] = []
     for file in files:
-        context = session.app.commands.context
-        if file.suffix != ".yaml":
-            raise UsageError(f"{file.name} is no table", hint="a table is called PROGRAM.yaml")
-        if file.parent not in context.tables.folders:
-            folders = [folder for folder in context.tables.folders if folder != SHIPPED]
-            context = replace(context, tables=Tables((file.parent, *folders)))
+        context = _context(session, file)
         own, others = parted(checked(file, context), context)
         findings += own
         effects += others
     return findings, effects
+
+
+def _context(session: Session, file: Path) -> Context:
+    """What is known where the table in `file` is used. Raises UsageError for what is none."""
+    from dataclasses import replace
+
+    from pulsus.commands.tables import SHIPPED, Tables
+
+    context = session.app.commands.context
+    if file.suffix != ".yaml":
+        raise UsageError(f"{file.name} is no table", hint="a table is called PROGRAM.yaml")
+    if file.parent in context.tables.folders:
+        return context
+    folders = [folder for folder in context.tables.folders if folder != SHIPPED]
+    return replace(context, tables=Tables((file.parent, *folders)))
 
 
 def _refused(findings: int) -> ValidationFailed:

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
-from pulsus.commands.classify import classify
+from pulsus.commands.classify import classify, examine
 from pulsus.commands.content import built_in
 from pulsus.commands.context import Context
-from pulsus.commands.kinds import NAMES
+from pulsus.commands.kinds import ABOUT, NAMES
 from pulsus.commands.options import Parser
+from pulsus.commands.raw import nearest
+from pulsus.commands.suspicious import suspicious
 from pulsus.commands.table import BadTable, Node, Option, WordKind, node
-from pulsus.commands.tables import named, parsed
+from pulsus.commands.tables import SHIPPED, misnamed, named, parsed
 from pulsus.record import dataclass
 
 WRAPPERS: Final = {"command": {"", "fed", ";"}, "shell": {""}}
@@ -29,7 +31,13 @@ Code = Literal[
     "EXAMPLES_MISSING",
     "EXAMPLE_REFUSED",
     "EXAMPLE_ALLOWED",
+    "EXAMPLES_ELSEWHERE",
+    "UNDESCRIBED",
+    "RESTRICTION_UNPROVED",
+    "CHANGE_LISTED",
 ]
+
+_ADVICE: Final = frozenset({"CHANGE_LISTED"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +50,17 @@ class Problem:
     reason: str
     fix: str
 
+    @property
+    def advises(self) -> bool:
+        """Whether it may be right, and only deserves a second look."""
+        return self.code in _ADVICE
+
 
 def check(file: Path, context: Context) -> Iterator[Problem]:
     """What is wrong with the table in `file`; nothing where it is right.
 
-    Its examples are judged by `context`, which has to know the file's folder.
+    Its examples are judged by `context`, which has to know the file's folder. What ships gets no
+    advice: it was reviewed.
     """
     program = named(file)
     try:
@@ -55,20 +69,45 @@ def check(file: Path, context: Context) -> Iterator[Problem]:
             context.tables.get(program)
             return
         if raw.get("program") != program:
-            wrong = f"the file is called {file.name} and its program {raw.get('program')!r}"
-            yield Problem(program, file, "TABLE_INVALID", wrong, "give both the same name")
-            return
+            raise BadTable(misnamed(raw, file.name))
         found = node(raw, program, top=True)
     except BadTable as error:
         fix = "docs/commands.md has every key and what it holds"
         yield Problem(program, file, "TABLE_INVALID", str(error), fix)
         return
-    said = (*_named(found, {}, context), *_examples(raw, found, context))
+    said = [*_named(found, {}, context), *_described(raw), *_examples(raw, found, context)]
+    if file.parent != SHIPPED:
+        said += [("CHANGE_LISTED", reason, fix) for reason, fix in suspicious(found, (program,))]
     for code, reason, fix in dict.fromkeys(said):
         yield Problem(program, file, code, reason, fix)
 
 
+def unproved(file: Path, context: Context) -> Iterator[Problem]:
+    """Each restriction of a table without mistakes that no example of it shows.
+
+    It is taken out, or turned into something allowed, and no example that is refused is allowed
+    then: so nobody would notice if it went. Tables that ship have kept calls besides.
+    """
+    # Late: nobody else takes tables apart.
+    from pulsus.commands.loosened import unproved as found
+
+    raw, program = dict(parsed(file)), named(file)
+    fix = (
+        "examples: refused: [a call that nothing else refuses], or take out what restricts nothing"
+    )
+    if "same_as" in raw:
+        return
+    for one in found(program, raw, context):
+        yield Problem(program, file, "RESTRICTION_UNPROVED", f"no example needs {one}", fix)
+
+
 _Said = tuple[Code, str, str]
+
+
+def _described(raw: Mapping[str, object]) -> Iterator[_Said]:
+    for key, what in (("source", "manual page and version"), ("summary", "what it does")):
+        if not str(raw.get(key) or "").strip():
+            yield "UNDESCRIBED", f"there is no {key}", f"{key}: its {what}"
 
 
 def _named(node: Node, above: Mapping[str, Option], context: Context) -> Iterator[_Said]:
@@ -76,7 +115,9 @@ def _named(node: Node, above: Mapping[str, Option], context: Context) -> Iterato
     for kind in _kinds(node):
         wrong = _unknown(kind, context)
         if wrong:
-            yield "KIND_UNKNOWN", f"{node.name}: {wrong}", "docs/commands.md lists the kinds"
+            known = {each.partition(":")[0] for each in ABOUT} | {*context.inspectors}
+            fix = f"{nearest(kind.name, known)} docs/commands.md has them all"
+            yield "KIND_UNKNOWN", f"{node.name}: {wrong}", fix
     parser = Parser(node, above, stop_at_first=False)
     needs = ((n.one_of | n.unless | n.when) for n in node.needs)
     apart = (one | other for one, other in node.apart)
@@ -127,8 +168,20 @@ def _examples(raw: Mapping[str, object], found: Node, context: Context) -> Itera
             if needed:
                 yield "EXAMPLES_MISSING", f"no call shows what is {side}", f"examples: {side}: […]"
             continue
+        if not any(_calls(str(call), found.name, context) for call in calls):
+            reason = f"no call that shows what is {side} calls {found.name}"
+            yield "EXAMPLES_ELSEWHERE", reason, f"examples: {side}: [{found.name} …]"
         for call in calls:
             yield from _example(str(call), side, context)
+
+
+def _calls(call: str, program: str, context: Context) -> bool:
+    """Whether one of the programs in `call`, or what one of them runs, may be `program`."""
+    script = examine(call, context).script
+    words = [call]
+    if script is not None:
+        words = [word.text for stage in script.stages for word in stage.words]
+    return any(word.rpartition("/")[2] == program for text in words for word in text.split())
 
 
 def _example(call: str, side: str, context: Context) -> Iterator[_Said]:

@@ -7,6 +7,7 @@ an `Opinion`. More come from plugins through `pulsus_content_inspectors`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib import import_module
 from typing import Final, Protocol
 
@@ -16,7 +17,12 @@ from pulsus.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """Whether the content only reads, and the `rule` that says so; `word` is what decided."""
+    """Whether the content only reads, and the `rule`, a sentence, that says so.
+
+    `word` is the part of the content that decided; without one the first word is shown. With a
+    `category` it may need a terminal or not end: then it is no read, and `reads` says whether it
+    would be one if it ended (`timeout N`).
+    """
 
     reads: bool
     rule: str
@@ -69,6 +75,29 @@ def inspector(kind: str) -> ContentInspector | None:
         loaded = getattr(import_module(f"pulsus.commands.inspectors.{module}"), function)
         _loaded[kind] = loaded
     return _loaded.get(kind)
+
+
+class _Asked:
+    """An inspector that is the same as itself alone: a plugin's may have no hash."""
+
+    def __init__(self, inspect: ContentInspector) -> None:
+        self.inspect = inspect
+
+
+@lru_cache(maxsize=256)
+def _opinion(asked: _Asked, words: tuple[str, ...], argument: str) -> Opinion:
+    return asked.inspect(words, argument)
+
+
+_asked: dict[int, _Asked] = {}
+
+
+def opinion(inspect: ContentInspector, words: tuple[str, ...], argument: str) -> Opinion:
+    """What `inspect` says of `words`: asked once, however often a verdict needs it."""
+    known = _asked.get(id(inspect))
+    if known is None or known.inspect is not inspect:
+        known = _asked[id(inspect)] = _Asked(inspect)
+    return _opinion(known, words, argument)
 
 
 def built_in(kind: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pulsus.commands.content import inspector
+from pulsus.commands.content import inspector, opinion
 from pulsus.commands.context import DEEPEST, Context
 from pulsus.commands.kinds import WILD_OK
 from pulsus.commands.refusals import refusal
@@ -101,11 +101,11 @@ def _content(
         rule = f"{standing(wild)} words that are not known; {kind.name} has to be one literal word"
         yield refusal("content", shown_word(wild, node.name), rule)
         return
-    opinion = inspect(tuple(word.text for word in words), kind.argument)
-    phase: Phase = "non_interactive" if opinion.category else "content"
-    reason = Reason(phase, opinion.word or words[0].text, opinion.rule)
-    ends = opinion.category is None or (context.bounded and opinion.category == "unbounded_stream")
-    if opinion.reads and ends:
+    said = opinion(inspect, tuple(word.text for word in words), kind.argument)
+    phase: Phase = "non_interactive" if said.category else "content"
+    reason = Reason(phase, said.word or words[0].text, said.rule)
+    ends = said.category is None or (context.bounded and said.category == "unbounded_stream")
+    if said.reads and ends:
         yield Finding("read_only_conditional", reason)
     else:
-        yield Finding("write_or_unknown", reason, opinion.category)
+        yield Finding("write_or_unknown", reason, said.category)

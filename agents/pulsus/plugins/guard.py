@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, get_args
 
 from pulsus.core.rankers.base import Feature
 from pulsus.core.telemetry.printable import one_line
@@ -104,7 +104,22 @@ class GuardedInspector:
             return Opinion(False, f"its inspector failed: {one_line(str(error))}")
         if not isinstance(found, Opinion) or not isinstance(found.reads, bool):
             return Opinion(False, f"its inspector answered {one_line(repr(found), 80)}, no opinion")
-        return found
+        wrong = _misfilled(found)
+        return Opinion(False, f"its inspector is wrong: {wrong}") if wrong else found
+
+
+def _misfilled(found: Any) -> str:
+    """What is wrong with the fields of an opinion that a plugin gave."""
+    from pulsus.commands.verdict import Category
+
+    categories = get_args(Category)
+    if found.category is not None and found.category not in categories:
+        return f"category {found.category!r} is none of {', '.join(categories)}"
+    if not isinstance(found.rule, str) or not isinstance(found.word, str):
+        return "rule and word are texts"
+    if found.category is None and found.word in categories:
+        return f"it gave a category as the word: write category={found.word!r}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
