@@ -110,3 +110,10 @@ def test_no_everyday_pattern_is_shown_as_it_is_written():
         for command in ("timeout x ls", "sleep x", "ps xe", "ping -c 0 h", "xargs -I aa ls")
     ]
     assert not any("/[" in rule or "another form" in rule for rule in shown), shown
+
+
+def test_the_examples_offered_are_those_most_like_the_call():
+    allowed = explain("git stash pop", Context()).allowed
+    assert allowed
+    assert all(" stash " in f"{each} " for each in allowed[:1])
+    assert all(" top" in f" {each}" for each in explain("top -d 5", Context()).allowed)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import takewhile
+from operator import eq
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -111,9 +114,17 @@ def _allowed(verdict: CommandVerdict, parts: tuple[Part, ...], context: Context)
     refused = next(decided, None)
     if refused is None or refused.table is None:
         return
-    for example in examples(refused.program, context)[:SHOWN]:
+    shown = sorted(examples(refused.program, context), key=partial(_unlike, refused.stage))
+    for example in shown[:SHOWN]:
         if classify(example, context).allow:
             yield example
+
+
+def _unlike(stage: Stage, example: str) -> tuple[int, int]:
+    """Less the more words `example` begins with that the call has too, then the more it has."""
+    words, others = [word.text for word in stage.words], example.split()
+    begins = takewhile(bool, map(eq, words, others))
+    return -sum(begins), -len(set(words) & set(others))
 
 
 def examples(program: str, context: Context) -> list[str]:
