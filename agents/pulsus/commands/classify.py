@@ -176,9 +176,15 @@ _OPENED: Final = re.compile(r":?/(?!usr/share/zoneinfo/)|.*\.\.", re.DOTALL)
 """Values that name a file outside the places where a language or a time zone is looked for."""
 
 
+_WHICH: Final = re.compile(r"AWS_(?:PROFILE|REGION|DEFAULT_REGION)=[A-Za-z0-9_-]+")
+"""What says the same as an option that every table of the program allows (`aws --profile`)."""
+
+_INSTEAD: Final = {"KUBECONFIG": "kubectl --context names one of your own configuration"}
+
+
 def _assigned(stage: Stage) -> Iterator[Finding]:
     for name, value in stage.assignments:
         known = name in _HARMLESS_NAMES or name.startswith("LC_")
-        if known and not _OPENED.match(value):
+        if (known and not _OPENED.match(value)) or _WHICH.fullmatch(f"{name}={value}"):
             continue
-        yield refusal("guard", f"{name}={value}", ASSIGNED)
+        yield refusal("guard", f"{name}={value}", ASSIGNED, _INSTEAD.get(name, ""))
