@@ -18,7 +18,7 @@ from tests.command_mutations import kept_rows, kind, noticed
 
 SAMPLED = 200
 SEED = 20_261_122
-PARTS = 4
+PARTS = 8
 TABLES = Tables()
 CONTEXT = Context(TABLES)
 KEPT = kept_rows()
