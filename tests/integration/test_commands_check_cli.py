@@ -1,0 +1,51 @@
+"""`pulsus commands check` of tables that hold what their examples do not show, or list changes."""
+
+import pytest
+
+from tests.project import make, pulsus_here
+
+TABLE = """program: acmeq
+source: acmeq(1)
+summary: shows a queue
+flags: -a
+refused: {-w: it writes}
+operands: [[text*]]
+examples: {allowed: [acmeq -a], refused: [acmeq -x]}
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("checks") / "project", warm=False)
+
+
+def checked(project, text, *options):
+    (project / "acmeq.yaml").write_text(text, encoding="utf-8")
+    return pulsus_here(project, "commands", "check", "acmeq.yaml", *options, "--output", "json")
+
+
+def test_a_restriction_that_no_example_shows_is_a_finding_only_where_it_is_asked_for(project):
+    assert checked(project, TABLE).code == 0
+    done = checked(project, TABLE, "--restrictions")
+    assert done.code == 3
+    (found,) = done.json["findings"]
+    assert found["code"] == "RESTRICTION_UNPROVED"
+    assert "refused -w allowed" in found["reason"]
+    shown = TABLE.replace("[acmeq -x]", "[acmeq -w a]")
+    assert checked(project, shown, "--restrictions").code == 0
+
+
+def test_an_option_called_like_a_change_is_a_warning_and_no_finding(project):
+    done = checked(project, TABLE.replace("flags: -a", "flags: -a --delete"))
+    assert done.code == 0
+    assert done.json["findings"] == []
+    (warning,) = done.json["warnings"]
+    assert "--delete is listed as reading" in warning
+    assert "--delete" in done.err
+
+
+def test_a_pattern_that_may_hang_is_told_with_the_repeat_that_is_why(project):
+    done = checked(project, TABLE.replace("text*", "'/(a+)+b/'"))
+    (found,) = done.json["findings"]
+    assert found["code"] == "TABLE_INVALID"
+    assert "a repeat in it holds another" in found["reason"]
