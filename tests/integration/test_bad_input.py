@@ -543,7 +543,9 @@ def test_a_read_only_checkout_can_be_asked_what_it_would_do(fresh, line):
     logs = [text for text in done.stderr.splitlines() if "this run is not logged" in text]
     assert len(logs) == (line[0] != "explain")
     assert all(f"cannot write {fresh}/logs/" in text for text in logs)
-    assert done.stderr.count("\n") == len(logs)
+    # On a slow machine the files have meanwhile grown old enough to be remembered.
+    young = [text for text in done.stderr.splitlines() if "discovery index not saved" in text]
+    assert done.stderr.count("\n") == len(logs) + len(young)
 
 
 def test_a_read_only_checkout_without_caches_can_be_asked_too(tmp_path):
