@@ -128,8 +128,12 @@ def found(mutation: Restriction, raw: dict[str, Any], shipped: Tables) -> Row | 
     """A call that the mutation makes come out otherwise."""
     context = Context(tables=shipped)
     changed = list(loosened(mutation, raw, context))
+    node = raw
+    for key in mutation.path:
+        node = node[key]
+    silent = "echo | " if "typed" in node else ""
     for words in calls(mutation, raw):
-        call = " ".join("|" if word == "|" else shlex.quote(word) for word in words)
+        call = silent + " ".join("|" if word == "|" else shlex.quote(word) for word in words)
         before = kind(call, context)
         if before != "read" and any(kind(call, each) != before for each in changed):
             return call, before

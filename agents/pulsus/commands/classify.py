@@ -28,6 +28,9 @@ from pulsus.commands.verdict import Category, CommandVerdict, Finding, Phase
 from pulsus.commands.words import Unreadable, Word
 from pulsus.record import dataclass
 
+_SAYS_NOTHING: Final = {("true",), (":",), ("echo",), ("echo", "-n"), ("echo", ""), ("echo", "Q")}
+"""`Q` alone ends a session of openssl."""
+
 _ORDER: Final = {phase: place for place, phase in enumerate(get_args(Phase))}
 
 
@@ -128,9 +131,18 @@ def _findings(script: Script, context: Context) -> Iterator[Finding]:
     for redirect in script.redirects:
         yield from _redirected(redirect)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
-    for stage in script.stages:
+    for place, stage in enumerate(script.stages):
         fed = context.fed or stage.fed or read_from
-        yield from called(stage, replace(context, fed=fed))
+        yield from called(stage, replace(context, fed=fed, silent=_silent(script, place)))
+
+
+def _silent(script: Script, place: int) -> bool:
+    """Whether the stage reads from /dev/null, or what says nothing (`echo |`)."""
+    read_from = [r.target.text for r in script.redirects if r.place == place and r.operator == "<"]
+    if read_from:
+        return set(read_from) == {"/dev/null"}
+    said = tuple(word.text for word in script.stages[0].words)
+    return place == 1 and script.stages[1].fed and said in _SAYS_NOTHING
 
 
 def called(stage: Stage, context: Context) -> Iterator[Finding]:

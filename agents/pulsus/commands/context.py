@@ -18,6 +18,7 @@ DEEPEST = 3
 @dataclass(frozen=True, slots=True)
 class Context:
     """`bounded`: something outside ends it (timeout N). `fed`: another program writes its input.
+    `silent`: nothing can be typed, and nothing is fed but the end of a line.
 
     `depth`: wrappers around it. `inspectors`: kinds that plugins add to those that ship. `calls`
     judges a program call within another, `texts` a text that another shell reads (`classify.py`
@@ -28,6 +29,7 @@ class Context:
     inspectors: Mapping[str, ContentInspector] = field(default_factory=dict)
     bounded: bool = False
     fed: bool = False
+    silent: bool = False
     depth: int = 0
     calls: Callable[[Sequence[Word], Context], Iterable[Finding]] | None = None
     texts: Callable[[str, Context], Iterable[Finding]] | None = None

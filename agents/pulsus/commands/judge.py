@@ -65,6 +65,8 @@ def _node(
     if node.never:
         yield refusal("write", node.name, node.never)
         yield from _asked(node, words, above, context)
+    if node.typed and not context.silent:
+        yield from blocked("interactive_repl", node.name, node.typed, context)
     if node.sends and context.fed:
         yield refusal("guard", node.name, node.sends)
     if node.never or node.category not in {None, "unbounded_stream"}:

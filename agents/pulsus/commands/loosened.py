@@ -121,7 +121,7 @@ def _of_node(path: tuple[str, ...], raw: Raw) -> Iterator[tuple[str, tuple[Chang
             shown = (each.get("one_of") or each) if key == "needs" else each
             name = key.removesuffix("s")
             yield f"{name} of {shown} taken out", (partial(_without, key, number),)
-    for key in ("category", "never", "sends"):
+    for key in ("category", "never", "sends", "typed"):
         if key in raw:
             yield f"{key} taken out", (partial(_gone, key),)
     if "category" in raw or "never" in raw:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from functools import cache, lru_cache
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Final
@@ -26,11 +27,15 @@ DEEPEST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`fd` (empty where none is written), operator and target of a redirection."""
+    """`fd` (empty where none is written), operator and target of a redirection.
+
+    `place`: of the stage it belongs to; behind a group, its last.
+    """
 
     fd: str
     operator: str
     target: Word
+    place: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +172,7 @@ class _Reading:
             if child.type in marks or (child.type == "comment" and node.type == "program"):
                 continue
             if child.type == "file_redirect" and node.type == "redirected_statement":
-                self.behind(node, self.redirect(child))
+                self.behind(node, self.redirect(child, len(self.stages) - 1))
             else:
                 piped = node.type == "pipeline" and not first
                 if piped and child.type == "negated_command":
@@ -214,7 +219,7 @@ class _Reading:
             elif child.type == "variable_assignment":
                 assignments.append(self.assignment(child))
             elif child.type == "file_redirect":
-                words += self.redirect(child)
+                words += self.redirect(child, len(self.stages))
             elif child.type in {"==", "=~"}:
                 words.append(Word(self.text(child)))
             else:
@@ -256,7 +261,7 @@ class _Reading:
             else:
                 raise Unreadable(self.text(child)[:40], f"{_plain(child.type)} is not followed")
 
-    def redirect(self, node: Node) -> list[Word]:
+    def redirect(self, node: Node, place: int) -> list[Word]:
         """Notes a redirection; the words behind its target belong to the command before it."""
         fd, operator = "", ""
         words: list[Word] = []
@@ -278,7 +283,7 @@ class _Reading:
             raise Unreadable(self.text(node), "a redirection without a plain target")
         if operator[0] == "&" and (words[1:] or _GOES_ON.match(self.source, node.end_byte)):
             raise Unreadable(self.text(node), "other shells run what stands behind it")
-        self.redirects.append(Redirect(fd, operator, words[0]))
+        self.redirects.append(Redirect(fd, operator, words[0], place))
         return words[1:]
 
     def behind(self, node: Node, words: list[Word]) -> None:

@@ -107,13 +107,15 @@ class Node:
     bounds: bool = False
     sends: str = ""
     """Why it is no read where another program or a file feeds it."""
+    typed: str = ""
+    """What it does with what is typed: it is none unless nothing can be."""
 
 
 _NODE_KEYS = {
     *("style", "flags", "values", "attached", "pairs", "streams", "pages", "asks", "terminal"),
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
     *("joined", "detached", "apart", "closed", "stops"),
-    *("harmless", "conditional", "category", "never", "bounds", "sends"),
+    *("harmless", "conditional", "category", "never", "bounds", "sends", "typed"),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
 _CATEGORY_KEYS: Mapping[str, Category] = {
@@ -168,6 +170,7 @@ def node(
         never=text_of(raw, "never", name),
         bounds=flag(raw, "bounds", name),
         sends=text_of(raw, "sends", name),
+        typed=text_of(raw, "typed", name),
     )
 
 
