@@ -27,10 +27,7 @@ DEEPEST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`fd` (empty where none is written), operator and target of a redirection.
-
-    `place`: of the stage it belongs to; behind a group, its last.
-    """
+    """`fd` (empty where none is written), operator, target; `place` of its stage, a group's last."""
 
     fd: str
     operator: str
