@@ -6,6 +6,8 @@ from pulsus.commands import classify
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
 from pulsus.commands.explain import explain
+from pulsus.commands.kinds import NAMES, shown
+from pulsus.commands.table import kind_of
 
 
 @pytest.mark.parametrize("command", ["rm x", "nohup chmod 700 x", "timeout 5 kill -9 1", "mkfs /x"])
@@ -117,3 +119,19 @@ def test_the_examples_offered_are_those_most_like_the_call():
     assert allowed
     assert all(" stash " in f"{each} " for each in allowed[:1])
     assert all(" top" in f" {each}" for each in explain("top -d 5", Context()).allowed)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("timeout 5", "an operand is missing: a program to run"),
+        ("yq --indent x . a", "--indent reads with a whole number here"),
+    ],
+)
+def test_a_kind_is_told_in_words(command, told):
+    assert told in classify(command).reason.rule
+
+
+def test_no_kind_is_told_by_its_name_alone():
+    for name in NAMES - {"literal", "pattern"}:
+        assert shown(kind_of(name, "x"), "x") != f"a {name}" or name in {"text", "path"}

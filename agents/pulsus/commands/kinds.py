@@ -109,6 +109,7 @@ _SAID: Final[Mapping[str, str]] = {
     r"[\s\S]": "one character",
     "[0-9]+": "a whole number",
     "-?[0-9]+": "a whole number",
+    "=?[0-9]+": "a whole number",
     "[1-9][0-9]*": "a whole number above 0",
     "[0-3]": "a number from 0 to 3",
     "[0-5]": "a number from 0 to 5",
@@ -140,6 +141,23 @@ _SAID: Final[Mapping[str, str]] = {
 }
 """What common patterns are in words; others begin with a comment that says it (`(?#a day)`)."""
 
+_TOLD: Final[Mapping[str, str]] = {
+    "number": "a whole number",
+    "decimal": "a number",
+    "count": "a whole number such as 5 or 10k",
+    "size": "a size such as 5 or 1.5G",
+    "duration": "a time such as 5, 0.5s or 10min",
+    "name": "a name of letters, digits and . _ - + : @",
+    "host": "a host name or address",
+    "assignment": "a language or time zone such as LC_ALL=C",
+    "word": "a word that is not empty",
+    "text": "a text",
+    "path": "a path",
+    "file": "a file whose name does not begin with +",
+    "command": "a program to run",
+}
+"""What kinds are in a refusal; an inspector's is its name."""
+
 _READABLE: Final = 30
 """Characters of a pattern that still say something to whoever reads a refusal."""
 _NAMED: Final = 12
@@ -155,7 +173,7 @@ def shown(kind: WordKind, program: str) -> str:
         there = f"words of another form (`pulsus commands show {program}` has it)"
         bare = f"words that match /{kind.argument}/" if plain else there
         return kind.says or _SAID.get(kind.argument, bare)
-    return f"a {kind.name}"
+    return _TOLD.get(kind.name, f"a {kind.name}")
 
 
 def _one_of(words: Sequence[str]) -> str:
