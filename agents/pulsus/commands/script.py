@@ -27,7 +27,7 @@ DEEPEST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`fd` (empty where none is written), operator, target; `place` of its stage, a group's last."""
+    """`fd` (empty where none is written), operator, target; `place` of its stage or last one."""
 
     fd: str
     operator: str
