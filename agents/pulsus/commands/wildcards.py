@@ -47,6 +47,5 @@ def _ways(node: Node, words: Sequence[Word]) -> Iterator[tuple[str, Sequence[Wor
     parts = node.style not in {"dash", "words"} and not options
     if parts and not any(word.text == "--" for word in words):
         parted = (*words[: wild[0]], Word("--"), *words[wild[0] :])
-        before = " ".join([node.name, *(word.text for word in words[: wild[0]])])
-        where = f"`{before} --`" if first is ANYTHING else f"`-- {first.text}`"
-        yield f"write {where}", parted
+        behind = f"`{node.name} --`" if wild[0] == 0 else "-- behind its last word"
+        yield f"write {behind}" if first is ANYTHING else f"write `-- {first.text}`", parted
