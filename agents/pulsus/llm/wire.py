@@ -75,7 +75,7 @@ def exchange(request: Request, limits: Limits) -> Iterator[Answer]:
         Deadline(limits.total) as deadline,
         _ended_by(deadline, limits.total),
         httpx2.Client(
-            trust_env=not request.local, timeout=timeout, verify=_trusted(request.url)
+            trust_env=not request.local, timeout=timeout, verify=_trusted(request)
         ) as client,
         client.stream(
             "GET" if request.body is None else "POST",
@@ -93,11 +93,14 @@ def exchange(request: Request, limits: Limits) -> Iterator[Answer]:
         yield Answer(response.status_code, found, _bounded(response.iter_raw(), limits.bytes))
 
 
-def _trusted(url: str) -> ssl.SSLContext:
-    """Whose certificates are taken: for plain HTTP nobody's, which spares reading all of them."""
+def _trusted(request: Request) -> ssl.SSLContext:
+    """Whose certificates are taken: nobody's for plain HTTP here, which spares reading them all.
+
+    Elsewhere a proxy may be on the way that is spoken to by TLS.
+    """
     import httpx2
 
-    if url.lower().startswith("http:"):
+    if request.local and request.url.lower().startswith("http:"):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return httpx2.create_ssl_context()
 
