@@ -74,7 +74,7 @@ def classify(command: str, context: Context | None = None) -> CommandVerdict:
     """
     context = _shipped() if context is None else context
     runs: list[Sequence[Word]] = []
-    examined = examine(command, replace(context, seen=runs))
+    examined = examine(command, replace(context, calls=_judged, texts=_in_text, seen=runs))
     deciding = examined.deciding
     return CommandVerdict(
         command=command,
@@ -132,8 +132,10 @@ def _findings(script: Script, context: Context) -> Iterator[Finding]:
         yield from _redirected(redirect)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
     for place, stage in enumerate(script.stages):
-        fed = context.fed or stage.fed or read_from
-        yield from called(stage, replace(context, fed=fed, silent=_silent(script, place)))
+        fed, silent = context.fed or stage.fed or read_from, _silent(script, place)
+        same = fed == context.fed and silent == context.silent
+        around = context if same else replace(context, fed=fed, silent=silent)
+        yield from called(stage, around)
 
 
 def _silent(script: Script, place: int) -> bool:
@@ -151,9 +153,11 @@ def called(stage: Stage, context: Context) -> Iterator[Finding]:
     if not stage.words:
         yield refusal("guard", "", "an assignment without a program")
         return
+    if context.calls is None:
+        context = replace(context, calls=_judged, texts=_in_text)
     try:
         for words in readings(stage.words):
-            yield from _judged(words, replace(context, calls=_judged, texts=_in_text))
+            yield from _judged(words, context)
     except BadTable as error:
         yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
 

@@ -36,6 +36,9 @@ _DEEPEST: Final = 64
 _LEAST: Final = 2
 """Letters that a pattern has to share with a name that may be anywhere (`id*`, not `*`)."""
 
+_STARS: Final = re.compile(r"[*?]")
+_MARKS: Final = re.compile(r"[*?\[]")
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -220,10 +223,15 @@ def _named(pattern: str, name: str) -> bool:
 def _alike(pattern: str, name: str) -> bool:
     """Whether both begin or end with the same letters, and not with a few by chance."""
     least = 1 if name[0] == "." else _LEAST
-    ours, theirs = re.split(r"[*?]", _stem(pattern)), re.split(r"[*?\[]", _stem(name))
-    heads = _shared(ours[0], theirs[0])
-    tails = _shared(ours[-1][::-1], theirs[-1][::-1])
-    return heads >= least or tails > _LEAST
+    (head, tail), (own_head, own_tail) = _literal(pattern, _STARS), _literal(name, _MARKS)
+    return _shared(head, own_head) >= least or _shared(tail, own_tail) > _LEAST
+
+
+@lru_cache(maxsize=4096)
+def _literal(name: str, marks: re.Pattern[str]) -> tuple[str, str]:
+    """The letters before the first of `marks`, and those behind the last, backwards."""
+    parts = marks.split(_stem(name))
+    return parts[0], parts[-1][::-1]
 
 
 def _shared(one: str, other: str) -> int:

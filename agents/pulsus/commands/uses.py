@@ -143,6 +143,8 @@ def _pattern(texts: Sequence[str]) -> str:
 
 def _hands_on(given: Sequence[Word]) -> bool:
     """Whether it runs a program on the names another program prints."""
+    if not any(word.text.endswith(("xargs", "parallel")) for word in given):
+        return False
     inner = peeled(given)
     around = {program((word,)) for word in given}
     return bool({"xargs", "parallel"} & around) and not _only_names(program(inner).lower(), inner)
