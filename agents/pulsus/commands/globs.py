@@ -12,6 +12,7 @@ LONGEST: Final = 255
 """Bytes of the longest file name."""
 
 
+@lru_cache(maxsize=4096)
 def plain(pattern: str) -> str:
     """`pattern` with each set `[…]` as `?` and stars in a row as one: it fits no fewer names."""
     return _STARS.sub("*", _SET.sub("?", pattern))

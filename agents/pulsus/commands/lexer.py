@@ -20,6 +20,10 @@ _COMMENT = re.compile(r"#[^\n]*")
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||[<>|&;()]")
 _NUMBER = re.compile(r"\d+(?=[<>])")
 _WORD = re.compile(r"(?:\\[\s\S]|'[^']*'|\"(?:\\[\s\S]|[^\"\\])*\"|[^\s\\'\"<>|&;()])+")
+_NEXT = re.compile(
+    f"(?:{_SKIPPED.pattern})|(?:{_COMMENT.pattern})"
+    f"|({_NUMBER.pattern}|{_OPERATOR.pattern}|{_WORD.pattern})"
+)
 
 _WHOLE: Final = frozenset(
     {
@@ -39,16 +43,11 @@ def placed(command: str) -> Iterator[tuple[int, str]]:
     """`tokens`, each with where it begins. Raises Unreadable."""
     at = 0
     while at < len(command):
-        skipped = _SKIPPED.match(command, at) or _COMMENT.match(command, at)
-        if skipped:
-            at = skipped.end()
-            continue
-        found = (
-            _NUMBER.match(command, at) or _OPERATOR.match(command, at) or _WORD.match(command, at)
-        )
+        found = _NEXT.match(command, at)
         if found is None:
             raise Unreadable(command[at : at + 40], "a quote or a backslash that does not end")
-        yield at, found[0]
+        if found[1] is not None:
+            yield at, found[1]
         at = found.end()
 
 

@@ -111,14 +111,23 @@ def carried(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 
 def _carried(words: Sequence[Word], inner: Sequence[Word]) -> Sequence[Word]:
     name = program(inner).lower()
-    if name in _rules()["carriers"].split():
+    carriers, behind = _carriers()
+    if name in carriers:
         return inner[1:]
-    behind = next((str(v) for k, v in _rules()["behind"].items() if name in k.split()), "")
-    places = [at for at, word in enumerate(inner) if word.text in behind.split()]
+    marks = behind.get(name, ())
+    places = [at for at, word in enumerate(inner) if word.text in marks] if marks else []
     if places:
         return inner[places[0] + 1 :]
     splits = any(_SPLITS.match(word.text) for word in words) and "env" in wrappers(words)
     return words[1:] if splits else ()
+
+
+@cache
+def _carriers() -> tuple[frozenset[str], Mapping[str, Sequence[str]]]:
+    """Programs that carry a call in their words, and those that do behind certain words."""
+    behind = _rules()["behind"].items()
+    marks = {name: str(words).split() for names, words in behind for name in names.split()}
+    return frozenset(_rules()["carriers"].split()), marks
 
 
 def _tokens(words: Sequence[Word]) -> Sequence[Word]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -37,13 +37,19 @@ def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
 
 def _said(name: str, texts: Sequence[str]) -> Iterator[Finding]:
     """A refusal where a word speaks of a secret that the program knows by that name."""
-    told = next((str(v) for k, v in rules()["said"].items() if name in k.split()), "")
+    told = _secrets().get(name, ())
     bare = [_BETWEEN.sub("", text.lower()) for text in texts] if told else []
-    for secret in told.split():
+    for secret in told:
         if any(fnmatchcase(text, f"*{secret}*") for text in bare):
             shown = secret.rpartition("*")[2]
             reason = Reason("sensitive", shown, f"{name} prints a secret for it")
             yield Finding("write_or_unknown", reason)
+
+
+@cache
+def _secrets() -> Mapping[str, Sequence[str]]:
+    said = rules()["said"].items()
+    return {name: str(secrets).split() for names, secrets in said for name in names.split()}
 
 
 def _without_names_only(texts: Sequence[str]) -> list[str]:

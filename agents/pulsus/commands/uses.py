@@ -73,7 +73,7 @@ def uses(script: Script, tables: Tables) -> Iterator[Use]:
 def _filled(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:
     """`cat /etc/{}` run by `xargs -I{}` as `cat /etc/*`: it may be given any name."""
     marks = [b.text for a, b in pairwise(around) if a.text == "-I"]
-    marks += [word.text[2:] for word in around if re.match(r"-I.", word.text)]
+    marks += [word.text[2:] for word in around if word.text[:2] == "-I" and word.text[2:]]
     marks += ["{}"] if any(word.text in {"-i", "--replace"} for word in around) else []
     marks += [word.text[10:] for word in around if word.text.startswith("--replace=")]
     if not marks or not marks[-1] or "xargs" not in wrappers(around):
