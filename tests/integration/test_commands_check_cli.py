@@ -1,5 +1,7 @@
 """`pulsus commands check` of tables that hold what their examples do not show, or list changes."""
 
+import os
+
 import pytest
 
 from tests.project import make, pulsus_here
@@ -33,6 +35,22 @@ def test_a_restriction_that_no_example_shows_is_a_finding_only_where_it_is_asked
     assert "refused -w allowed" in found["reason"]
     shown = TABLE.replace("[acmeq -x]", "[acmeq -w a]")
     assert checked(project, shown, "--restrictions").code == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
+@pytest.mark.parametrize("mode", [0o000, 0o100, 0o400])
+def test_tables_that_cannot_be_read_are_an_error_and_not_right(tmp_path, mode):
+    folder = make(tmp_path / "closed", warm=False)
+    (folder / "config/commands").mkdir(parents=True)
+    (folder / "config/commands/acme.yaml").write_text("program: acme\n", encoding="utf-8")
+    (folder / "config/commands").chmod(mode)
+    try:
+        for words in (("check",), ("list", "git")):
+            done = pulsus_here(folder, "commands", *words)
+            assert (done.code, "cannot be looked into" in done.err) == (2, mode != 0o400)
+            assert "config/commands" in done.err
+    finally:
+        (folder / "config/commands").chmod(0o755)
 
 
 def test_an_option_called_like_a_change_is_a_warning_and_no_finding(project):

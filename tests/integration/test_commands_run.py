@@ -12,7 +12,7 @@ import pytest
 
 from pulsus.bootstrap import build
 from pulsus.commands.execution import Execution
-from pulsus.errors import CommandRefused, SensitivePath, UsageError
+from pulsus.errors import CommandRefused, ConfigError, SensitivePath, UsageError
 from pulsus.execution.reading import run
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +41,15 @@ def test_what_the_policy_refuses_is_not_prepared_though_it_reads(commands):
     with pytest.raises(SensitivePath):
         commands.prepared("cat /etc/shadow", os.environ)
     assert commands.prepared("df -h", os.environ, "web").argv[1:] == ("-h",)
+
+
+def test_a_folder_without_the_policy_of_the_one_above_says_so_from_python_too(commands, tmp_path):
+    below = tmp_path / "sub"
+    below.mkdir()
+    assert commands.warnings == ()
+    assert str(tmp_path) in build(below, {}).commands.warnings[0]
+    with pytest.raises(ConfigError, match="is no folder"):
+        build(tmp_path / "mistyped", {}).commands.answer("df -h")
 
 
 def test_a_projects_own_table_holds_for_what_is_prepared(commands, tmp_path):

@@ -10,7 +10,9 @@ from pulsus.commands.kinds import NAMES, shown
 from pulsus.commands.table import kind_of
 
 
-@pytest.mark.parametrize("command", ["rm x", "nohup chmod 700 x", "timeout 5 kill -9 1", "mkfs /x"])
+@pytest.mark.parametrize(
+    "command", ["rm x", "nohup chmod 700 x", "timeout 5 kill -9 1", "mkfs /x", "mv a b"]
+)
 def test_what_is_known_to_change_things_is_not_called_unknown(command):
     assert classify(command).reason.phase in {"write", "allow"}
 

@@ -56,6 +56,10 @@ from pulsus.commands import classify
         ("echo 'unclosed; rm -rf /", 3),
         ("$(x) > /dev/null", 2),
         ("sleep 5 & sync", 1),
+        ("mysql -e 'DROP DATABASE shop'", 3),
+        ("psql -c 'drop table t'", 2),
+        ("mongosh --eval 'db.dropDatabase()'", 3),
+        ("mv a b", 2),
     ],
 )
 def test_risk_is_what_is_at_stake(command, risk):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pulsus.errors import CommandRefused, SensitivePath
+from pulsus.errors import CommandRefused, ConfigError, SensitivePath
 from pulsus.record import dataclass
 
 if TYPE_CHECKING:
@@ -25,15 +25,32 @@ class Commands:
 
     @cached_property
     def context(self) -> Context:
-        """What is known: the project's tables, then the plugins', then those that ship."""
+        """What is known: the project's tables, then the plugins', then those that ship.
+
+        Raises ConfigError where there is no such folder.
+        """
         from pulsus.commands.context import Context
         from pulsus.commands.tables import Tables
 
+        if not self.ground.project.is_dir():
+            raise ConfigError(
+                f"{self.ground.project} is no folder",
+                hint="name the project's folder, whose tables and policy are to count",
+            )
         own = self.ground.project / "config" / "commands"
         if len(self.ground.plugins.infos) == 1:
             return Context(Tables((own,)))
         added = self.ground.contributions
         return Context(Tables((own, *added.command_tables)), added.content_inspectors)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What may have been meant to count and does not: a project above this folder."""
+        from pulsus.config.above import passed_over
+
+        folder = self.ground.project.resolve()
+        above = passed_over(folder)
+        return () if above is None else (f"policy and tables of {above} are not used in {folder}",)
 
     @cached_property
     def policy(self) -> CommandPolicy:

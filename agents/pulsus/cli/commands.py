@@ -165,9 +165,8 @@ def list_(session: Session, prefix: str) -> None:
     from pulsus.cli import commands_json
 
     commands_project.warn(session)
-    tables = session.app.commands.context.tables
-    found = [commands_json.program(session, name) for name in tables.names()]
-    found = [each for each in found if str(each["program"]).startswith(prefix)]
+    names = [name for name in commands_json.names(session) if name.startswith(prefix)]
+    found = [commands_json.program(session, name) for name in names]
     if prefix and not found:
         output.warn(f"no program's name starts with {prefix!r}")
     if session.json:

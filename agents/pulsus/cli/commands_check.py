@@ -49,6 +49,7 @@ def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None
     from pulsus.cli.table import counted
 
     warnings = commands_project.warn(session, plugins=bool(files))
+    commands_json.names(session)  # all that is checked is judged by what can be read
     checked = [file.resolve() for file in files] or _used(session.app.commands.context)
     found, effects = _found(session, checked)
     warnings += _advised(session, found)

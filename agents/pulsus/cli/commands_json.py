@@ -154,6 +154,22 @@ def origin(session: Session, file: Path) -> str:
     return "project" if file.is_relative_to(session.project) else "plugin"
 
 
+def names(session: Session) -> list[str]:
+    """Every program that is known. Raises ConfigError where a folder of tables cannot be read."""
+    from pulsus.commands.table import BadTable
+
+    tables = session.app.commands.context.tables
+    try:
+        found = tables.names()
+        for name in found[:1]:
+            tables.path(name)  # a folder that can be listed may yet be closed
+    except BadTable as error:
+        raise ConfigError(
+            str(error), hint="make it readable, or move it away: no command is a read until then"
+        ) from None
+    return found
+
+
 def program(session: Session, name: str) -> dict[str, Any]:
     """One program of the list. Raises ConfigError where its table cannot be read."""
     file, raw = _raw(session, name)

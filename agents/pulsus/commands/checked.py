@@ -105,9 +105,9 @@ _Said = tuple[Code, str, str]
 
 
 def _described(raw: Mapping[str, object]) -> Iterator[_Said]:
-    for key, what in (("source", "manual page and version"), ("summary", "what it does")):
+    for key, what in (("source", "its manual page and version"), ("summary", "what it does")):
         if not str(raw.get(key) or "").strip():
-            yield "UNDESCRIBED", f"there is no {key}", f"{key}: its {what}"
+            yield "UNDESCRIBED", f"there is no {key}", f"{key}: {what}"
 
 
 def _named(node: Node, above: Mapping[str, Option], context: Context) -> Iterator[_Said]:

@@ -38,8 +38,14 @@ class Tables:
         return self._known[program]
 
     def names(self) -> list[str]:
-        """Every program that is known, sorted."""
-        found = {named(file) for folder in self.folders for file in folder.glob("*.yaml")}
+        """Every program that is known, sorted. Raises BadTable: a folder that cannot be listed."""
+        found: set[str] = set()
+        for folder in self.folders:
+            try:
+                files = list(folder.iterdir()) if folder.is_dir() else []
+                found |= {named(file) for file in files if file.suffix == ".yaml"}
+            except OSError as error:
+                raise BadTable(f"{folder} cannot be looked into: {error.strerror}") from error
         return sorted(found)
 
     def raw(self, program: str) -> Mapping[str, object] | None:
