@@ -11,7 +11,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -20,6 +19,9 @@ from pulsus.errors import UsageError
 from pulsus.record import dataclass
 
 _CHUNK: Final = 65536
+_SOON: Final = 0.001
+_LATE: Final = 0.05
+"""Seconds between two looks: a program whose streams have ended is about to end itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +46,27 @@ def run(plan: Execution, folder: Path | None = None) -> Ran:
     output, errors = bytearray(), bytearray()
     with _started(plan, folder) as process:
         streams = ((process.stdout, output), (process.stderr, errors))
-        status = None
+        ended = False
         try:
             cut = _listen(streams, plan.most_bytes, deadline)
-            with suppress(subprocess.TimeoutExpired):
-                status = process.wait(max(0.0, deadline - time.monotonic()))
+            ended = _ended(process.pid, deadline)
         finally:
-            # Before its status is read: until then no other process can get its number.
-            if process.returncode is None:
-                os.killpg(process.pid, signal.SIGKILL)
-    return Ran(status, bytes(output), bytes(errors), cut)
+            # What it left behind too, and before its status is taken: until then no other process
+            # can get its number.
+            os.killpg(process.pid, signal.SIGKILL)
+            status = process.wait()
+    return Ran(status if ended else None, bytes(output), bytes(errors), cut)
+
+
+def _ended(pid: int, deadline: float) -> bool:
+    """Whether the process ends before the time is up; its status is not taken."""
+    wait = _SOON
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(wait)
+        wait = min(2 * wait, _LATE)
+    return True
 
 
 def _started(plan: Execution, folder: Path | None) -> subprocess.Popen[bytes]:
