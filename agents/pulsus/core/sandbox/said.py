@@ -67,7 +67,8 @@ def failure(final: Mapping[str, object]) -> str:
     kind, text = final.get("kind"), final.get("message")
     if final.get("phase") == "unsafe":
         return one_line(f"the sandbox does not confine: {text}", 300)
-    return one_line(f"{kind}: {text}" if text else str(kind), 300)
+    told = ": ".join(str(each) for each in (kind, text) if each)
+    return one_line(told, 300) or "it failed and does not say how"
 
 
 def output(*streams: Channel) -> str:
