@@ -3,7 +3,9 @@
 import gc
 import json
 import os
+import shutil
 import signal
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -21,11 +23,20 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# No test reads or changes the state folder of the user who runs the suite.
+_STATE_HOME = tempfile.mkdtemp(prefix="pulsus-tests-state-")
+os.environ["XDG_STATE_HOME"] = _STATE_HOME
+
 AGREED: dict[str, dict[str, bool]] = defaultdict(dict)
 """By case file, whether each case passed. A test names its case by `record_property("case", …)`."""
 
 COUNTED: dict[str, dict[str, object]] = {}
 """By case file, the counts of a test that asks all its cases: `record_property("counted", …)`."""
+
+
+def pytest_unconfigure():
+    """Remove the state folder of the tests."""
+    shutil.rmtree(_STATE_HOME, ignore_errors=True)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -30,6 +30,7 @@ from pulsus.errors.kept import (
     MetadataCorrupt,
     StateCorrupt,
     StorageUnwritable,
+    UserStateInvalid,
     storage_error,
 )
 from pulsus.errors.model import (
@@ -117,6 +118,7 @@ __all__ = [
     "ToolFailed",
     "ToolNotFound",
     "UsageError",
+    "UserStateInvalid",
     "ValidationFailed",
     "VersionNotFound",
     "WorkflowsMissing",

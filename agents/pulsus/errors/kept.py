@@ -28,6 +28,13 @@ class StorageUnwritable(PulsusError):
     exit_status = 2
 
 
+class UserStateInvalid(PulsusError):
+    """The user's own state folder cannot be named, is damaged, or is open to other users."""
+
+    code = "USER_STATE_INVALID"
+    exit_status = 2
+
+
 class DiskFull(PulsusError):
     """No space left; nothing was half-written. Worth trying again once there is room."""
 
