@@ -1,6 +1,7 @@
 """`pulsus init`: a catalogue in any folder, nothing overwritten, from a plain install too."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -25,7 +26,7 @@ def test_an_empty_folder_becomes_a_catalogue(tmp_path):
     assert listed.err == ""
     assert (tmp_path / "config/pulsus.toml").is_file()
     ignored = (tmp_path / ".gitignore").read_text("utf-8").splitlines()
-    assert ignored == [".pulsus/", "logs/", "workflows/_tmp/"]
+    assert ignored == [".pulsus/", "/logs/", "workflows/_tmp/"]
     assert not [name for name in tree(tmp_path) if "__pycache__" in name or "_tmp" in name]
 
 
@@ -37,6 +38,40 @@ def test_a_second_time_changes_nothing(tmp_path):
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert done.json["kept"] == len([p for p in files if tmp_path / ".pulsus" not in p.parents])
     assert tree(tmp_path) == before
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_git_commits_every_starter_tool_of_a_new_project(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True, timeout=30)
+    assert pulsus(tmp_path, "init").code == 0
+    asked = ["git", "-C", str(tmp_path), "status", "--porcelain", "--ignored", "-uall"]
+    listed = subprocess.run(asked, check=True, timeout=30, capture_output=True, text=True).stdout
+    assert "?? workflows/domains/logs/" in listed
+    assert [line for line in listed.splitlines() if line.startswith("!! workflows")] == []
+    checks = pulsus(tmp_path, "doctor", "--output", "json").json["checks"]
+    assert [check for check in checks if check["name"] == "git"] == []
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_tools_hidden_by_an_older_ignore_file_are_named_and_still_validated(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True, timeout=30)
+    (tmp_path / ".gitignore").write_text("logs/\n", encoding="utf-8")
+    assert pulsus(tmp_path, "init").code == 0
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.invalid")
+    subprocess.run(["git", "-C", tmp_path, "add", "."], check=True, timeout=30)
+    subprocess.run(["git", "-C", tmp_path, *who, "commit", "-qm", "x"], check=True, timeout=30)
+    done = pulsus(tmp_path, "tools", "check", "--output", "json")
+    hidden = [f for f in done.json["findings"] if f["code"] == "GIT_IGNORED"]
+    assert done.code == 3
+    assert all("/logs/" in finding["path"] for finding in hidden)
+    assert hidden
+    checks = pulsus(tmp_path, "doctor", "--output", "json").json["checks"]
+    (check,) = [check for check in checks if check["name"] == "git"]
+    assert not check["ok"]
+    tool = next(f["path"] for f in hidden if f["path"].endswith(".py"))
+    since = pulsus(tmp_path, "validate", tool, "--changed-since", "HEAD", "--output", "github")
+    assert f"::warning file={tool}" in since.out
+    assert "git ignores this module (.gitignore:1: logs/)" in since.out
 
 
 def test_what_is_there_is_kept(tmp_path):

@@ -334,6 +334,48 @@ def test_the_action_passes_where_all_are_accepted_and_fails_where_it_cannot_begi
     assert act(many, paths="nowhere", sarif="x.sarif").returncode == 2
 
 
+@pytest.mark.skipif(BASH is None, reason="no bash")
+@pytest.mark.parametrize("between", ["\n", " \n\t", "\r\n"], ids=["lines", "blanks", "crlf"])
+def test_the_action_validates_every_line_of_paths(many, between):
+    done = act(many, paths=f"mine/double.py{between}mine/sub/double.py\n")
+    assert done.returncode == 0, done.stderr
+    assert "2 modules: 2 accepted" in (many / "summary.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(BASH is None, reason="no bash")
+def test_a_path_that_looks_like_an_option_is_not_one(many):
+    done = act(many, paths="--no-cache mine/double.py")
+    assert done.returncode == 2
+    assert "--no-cache" in done.stderr
+
+
+@pytest.mark.skipif(BASH is None, reason="no bash")
+@pytest.mark.parametrize("name", ["validate", "eval"])
+def test_the_actions_install_from_their_own_repository(tmp_path, name):
+    text = (ROOT / f".github/actions/{name}/action.yml").read_text("utf-8")
+    action = yaml.safe_load(text)
+    (step,) = [s for s in action["runs"]["steps"] if s["name"] == "Install"]
+    fake = tmp_path / "python"
+    fake.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    fake.chmod(0o755)
+    place = ROOT / ".github/actions" / name
+    done = subprocess.run(
+        [str(BASH), "-e", "-c", step["run"]],
+        env={
+            "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+            "INSTALL": action["inputs"]["install"]["default"],
+            "GITHUB_ACTION_PATH": str(place),
+        },
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    asked = done.stdout.splitlines()
+    assert asked[:3] == ["-m", "pip", "install"]
+    assert Path(asked[-1]).resolve() == ROOT
+
+
 def test_every_input_of_the_action_is_used_and_documented():
     text = (ROOT / ".github/actions/validate/action.yml").read_text(encoding="utf-8")
     guide = (ROOT / "docs/guides/validate-in-ci.md").read_text(encoding="utf-8")
@@ -346,7 +388,7 @@ def test_every_input_of_the_action_is_used_and_documented():
 def test_the_reader_of_the_guide_is_told_to_name_the_repository():
     guide = (ROOT / "docs/guides/validate-in-ci.md").read_text(encoding="utf-8")
     named = re.findall(r"(?:uses: |github\.com/)([\w.-]+/pulsus)\b", guide)
-    assert named == ["OWNER/pulsus", "OWNER/pulsus"]
+    assert named == ["OWNER/pulsus"] * 3
     assert "`OWNER/pulsus`, here and below, stands for the repository" in guide
 
 

@@ -92,6 +92,7 @@ def examine(app: App) -> Iterator[Check]:
     for name in ("ruff", "mypy"):
         yield _package(name, f"pip install {name}")
     yield _catalogue(app)
+    yield from _git_ignored(app)
     yield _writable("logs", app.log_dir)
     yield _state(app)
     yield _plugins(app)
@@ -126,6 +127,23 @@ def _catalogue(app: App) -> Check:
     broken = f", {len(found.broken)} broken files" if found.broken else ""
     hint = "`pulsus init` adds the starter tools"
     return Check("catalogue", bool(found.tools), f"{len(found.tools)} tools{broken}", hint)
+
+
+def _git_ignored(app: App) -> Iterator[Check]:
+    """Tools that git ignores, where there are some: they never reach a review."""
+    from pulsus.routing import tools_check
+
+    try:
+        found = tools_check.ignored(app.catalogue, app.project, app.workflows_root)
+    except PulsusError:
+        return  # the line about the catalogue says why it cannot be read
+    if found:
+        tools = [tool for finding in found for tool in finding.tools]
+        said = (
+            f"git ignores {len(tools)} tools: {', '.join(tools[:3])}" if tools else found[0].reason
+        )
+        hint = f"{found[0].fix}; `pulsus tools check` lists all"
+        yield Check("git", False, said, hint, required=False)
 
 
 def _state(app: App) -> Check:

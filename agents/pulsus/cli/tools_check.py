@@ -80,6 +80,7 @@ def _findings(session: Session, golden: Path | None, unused_days: int | None) ->
     app = session.app
     latest = {r.tool_id: r for r in metadata.read_all(app.workflows_root)}
     found = tools_check.check(app.catalogue, latest)
+    found += tools_check.ignored(app.catalogue, app.project, app.workflows_root)
     first = _first(session)
     hidden = {found.shared for found in app.catalogue.shadowed}
     tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]

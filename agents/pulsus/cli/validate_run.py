@@ -46,7 +46,7 @@ class Validation:
         """
         quiet = self._session.verbosity < 0
         told = None if quiet or not output.is_terminal(sys.stderr) else _bar
-        found = self._batch.check(modules, told)
+        found = self._warned(self._batch.check(modules, told))
         self._app.settle()
         shown = found if news is None else news(found)
         if shown or not found:
@@ -71,7 +71,29 @@ class Validation:
                     f"{path} does not lie in the repository {top}",
                     hint="name its repository with --project, or leave out --changed-since",
                 )
+        # A module that git ignores differs from every revision: none has it.
+        changed |= self._ignored([path for path, _ in modules]).keys()
         return [(p, code) for p, code in modules if p in changed or self._moved(code, changed)]
+
+    def _warned(self, found: Sequence[Checked]) -> list[Checked]:
+        """The verdicts, with a warning on each module that git ignores."""
+        ignored = self._ignored([checked.report.path for checked in found])
+        if not ignored:
+            return list(found)
+        return [
+            replace(one, report=replace(one.report, warnings=(*one.report.warnings, text)))
+            if (text := ignored.get(one.report.path))
+            else one
+            for one in found
+        ]
+
+    def _ignored(self, paths: Sequence[Path]) -> dict[Path, str]:
+        """Why each of these modules is never committed; only those that git ignores."""
+        from pulsus.core.validators.git_ignored import ignored_modules
+
+        said = "git ignores this module ({}): it is never committed; `pulsus tools check`"
+        found = ignored_modules(self._session.project, paths)
+        return {one.path: said.format(one.rule) for one in found}
 
     def _moved(self, source: bytes, changed: frozenset[Path]) -> bool:
         """Whether a step that the module calls changed, or cannot be had."""

@@ -10,7 +10,8 @@ import pulsus
 from pulsus.core.storage import atomic
 from pulsus.errors import StarterMissing, storage_error
 
-IGNORED = (".pulsus/", "logs/", "workflows/_tmp/")
+IGNORED = (".pulsus/", "/logs/", "workflows/_tmp/")
+"""`/logs/` begins with a slash: without it git ignores every `logs` folder, tools included."""
 MEASURED = ("golden.jsonl", "calibration.json")
 """The starter tools' requests, and the calibration fitted to them."""
 SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
@@ -70,7 +71,10 @@ def _ignore(path: Path) -> bool:
     """Add our entries to `.gitignore`, keeping what is there; whether the file is new."""
     new = not path.exists()
     old = b"" if new else path.read_bytes()
-    missing = [entry for entry in IGNORED if entry.encode() not in old.splitlines()]
+    lines = old.splitlines()
+    # An unanchored `logs/` covers `/logs/`; `pulsus tools check` reports the tools it hides.
+    covered = {"/logs/"} if b"logs/" in lines else set()
+    missing = [entry for entry in IGNORED if entry.encode() not in lines and entry not in covered]
     if not missing:
         return False
     gap = b"" if not old or old.endswith(b"\n") else b"\n"

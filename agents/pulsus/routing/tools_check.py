@@ -1,6 +1,7 @@
-"""What is wrong with a catalogue, tool by tool: `pulsus tools check`. Pure.
+"""What is wrong with a catalogue, tool by tool: `pulsus tools check`.
 
-What can be told from the files alone; what ranking shows is in tools_probe.py.
+What can be told from the files alone; what ranking shows is in tools_probe.py. Pure, but for
+`ignored`, which asks git.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from pulsus.routing import index
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")
+
+_UNHIDE = "begin the rule with a slash (/logs/ instead of logs/), then `git add` the tools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,32 @@ def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
             if not text.startswith(index.NOT_SAVED)
         ),
     ]
+
+
+def ignored(catalogue: Catalogue, project: Path, workflows: Path) -> list[Finding]:
+    """Return findings for tools and records that git ignores, and for rules that would do so."""
+    from pulsus.core.validators import git_ignored
+
+    tools = {tool.path: tool.id for tool in catalogue.tools}
+    records = [path.parent / "metadata.jsonl" for path in tools]
+    paths = [*tools, *dict.fromkeys(path for path in records if path.exists())]
+    found = [
+        Finding(
+            "GIT_IGNORED",
+            "error",
+            one.path,
+            (tools[one.path],) if one.path in tools else (),
+            f"git ignores it ({one.rule}): it is never committed and no review sees it",
+            _UNHIDE,
+        )
+        for one in git_ignored.ignored_modules(project, paths)
+    ]
+    told = {finding.reason.partition("(")[2].partition("):")[0] for finding in found}
+    for one in git_ignored.hiding_rules(project, workflows):
+        if one.rule not in told:
+            reason = f"git would ignore tools in this folder ({one.rule})"
+            found.append(Finding("GIT_IGNORES_FOLDER", "warning", one.path, (), reason, _UNHIDE))
+    return found
 
 
 def last_used(past: Iterable[PastRoute], latest: Mapping[str, Record]) -> dict[str, datetime]:

@@ -37,18 +37,20 @@ def changed_since(folder: Path, revision: str) -> tuple[Path, frozenset[Path]]:
 
 def committed(path: Path) -> Iterator[bytes]:
     """What git has at `path`, newest commit first and at most `_COMMITS`; nothing without git."""
-    program = shutil.which("git")
-    if program is None or not path.parent.is_dir():
+    if not path.parent.is_dir():
         return
     named = ("log", f"--max-count={_COMMITS}", "--format=%H", "--", path.name)
-    for commit in _said(program, path.parent, *named).split():
-        yield _said(program, path.parent, "cat-file", "blob", f"{commit.decode()}:./{path.name}")
+    for commit in git_output(path.parent, *named).split():
+        yield git_output(path.parent, "cat-file", "blob", f"{commit.decode()}:./{path.name}")
 
 
-def _said(program: str, folder: Path, *args: str) -> bytes:
-    """What git prints; nothing where it fails or takes too long."""
+def git_output(folder: Path, *args: str, given: bytes = b"") -> bytes:
+    """Return what git prints in `folder`; nothing without git, or if it fails or takes too long."""
+    program = shutil.which("git")
+    if program is None:
+        return b""
     try:
-        done = _run(program, folder, *args)
+        done = _run(program, folder, *args, given=given)
     except subprocess.TimeoutExpired:
         return b""
     return b"" if done.returncode else done.stdout
@@ -72,11 +74,13 @@ def _git(folder: Path, *args: str, what: str) -> list[str]:
     return os.fsdecode(done.stdout).removesuffix(ended).split(ended)
 
 
-def _run(program: str, folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
+def _run(
+    program: str, folder: Path, *args: str, given: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [program, "-C", str(folder), *_QUIET, *args],
         capture_output=True,
-        stdin=subprocess.DEVNULL,
+        input=given,
         timeout=_SECONDS,
         check=False,
         env={**os.environ, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"},
