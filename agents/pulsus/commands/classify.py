@@ -116,7 +116,7 @@ def examine(command: str, context: Context) -> Examined:
     try:
         script = read(command)
     except Unreadable as error:
-        unread = refusal("parse", error.word, error.rule)
+        unread = refusal("parse", error.word, error.rule, error.instead)
         return Examined(command, None, (unread, *secrets_in_text(command)))
     if len(script.stages) > MOST:
         many = refusal("guard", f"{len(script.stages)} programs", f"more than the {MOST} judged")

@@ -3,26 +3,26 @@
 A verdict is about words. What a shell, an environment, a terminal or another program of the same
 name would make of them is taken away here: argv without a shell where there is one program, its
 path from trusted folders, nothing of the caller's environment but language, zone and home, nothing
-to read from, no terminal, a limit on time and on output. Pure: whoever runs it starts the process.
+to read from, no terminal, a limit on time and on output. Caches, logs and temporary files go to a
+private folder. `execution/reading.py` makes it and starts the process.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
 from pulsus.commands.additions import text_with_additions, with_additions
-from pulsus.commands.git_settings import GIT
+from pulsus.commands.environment import FIXED, NOWHERE, private_paths
+from pulsus.commands.environment import PATH as PATH
 from pulsus.commands.script import Script, read
 from pulsus.commands.tables import Tables
 from pulsus.commands.verdict import CommandVerdict
 from pulsus.errors import CommandRefused
 from pulsus.record import dataclass
-
-PATH: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-"""Where programs are looked for, in order: judge.TRUSTED, as a login of root has it."""
 
 SHELL: Final = ("/bin/bash", "--noprofile", "--norc", "-c")
 
@@ -33,20 +33,6 @@ MOST_BYTES: Final = 1 << 20
 """Of output and of errors each: some 250,000 tokens, more than any model reads."""
 
 _KEPT: Final = re.compile(r"HOME|LANG|LANGUAGE|TZ|LC_[A-Z]+")
-_FIXED: Final[Mapping[str, str]] = {
-    "PATH": ":".join(PATH),
-    "TERM": "dumb",
-    "PAGER": "cat",
-    "MANPAGER": "cat",
-    "SYSTEMD_PAGER": "",
-    "LESSSECURE": "1",
-    "PSQLRC": "/dev/null",
-    "WGETRC": "/dev/null",
-    "GOTOOLCHAIN": "local",  # else a folder may ask for another one, which is fetched
-    **GIT,
-}
-"""What a repository or a home folder sets may name programs; this comes after, and wins."""
-
 _TILDE: Final = re.compile(r"(^|[=:])~")
 
 Lookup = Callable[[str], str | None]
@@ -58,8 +44,10 @@ class Execution:
     """One process: `argv[0]` is an absolute path. Standard input is /dev/null, and there is no
     terminal: it is the first of a session of its own (setsid), which is ended with it.
 
-    `env` is the whole environment. After `seconds` the session is killed. `most_bytes` are kept of
-    its output, as many of its errors; what comes behind is read and dropped.
+    `env` is the whole environment, but for the variables in `private`: each has to name that path
+    in a folder that is made for this run alone and removed after it (`environment_in`). In `env`
+    they lead nowhere. After `seconds` the session is killed. `most_bytes` are kept of its output,
+    as many of its errors; what comes behind is read and dropped.
     """
 
     argv: tuple[str, ...]
@@ -69,6 +57,11 @@ class Execution:
     most_bytes: int = MOST_BYTES
     stdin: str = "/dev/null"
     new_session: bool = True
+    private: Mapping[str, str] = field(default_factory=dict)
+
+    def environment_in(self, folder: str) -> dict[str, str]:
+        """Return the whole environment, with caches, logs and temporary files in `folder`."""
+        return {**self.env, **{name: f"{folder}/{path}" for name, path in self.private.items()}}
 
 
 def prepared(
@@ -90,7 +83,7 @@ def prepared(
     script, tables = read(verdict.command), tables or Tables()
     program = _alone(script, lookup or found)
     if program is None:
-        text = text_with_additions(verdict.command, script, tables)
+        text = text_with_additions(script.written_out or verdict.command, script, tables)
         argv: tuple[str, ...] = (*SHELL, text)
         set_before: Mapping[str, str] = {}
     else:
@@ -99,8 +92,16 @@ def prepared(
         words = with_additions(stage.words, tables)
         argv = (program, *(word.text for word in words[1:]))
     kept = {name: value for name, value in environ.items() if _KEPT.fullmatch(name)}
-    env = {**kept, **set_before, **_FIXED}
-    return Execution(argv, env, shell=program is None, seconds=seconds, most_bytes=most_bytes)
+    env = {**kept, **set_before, **FIXED}
+    plan = Execution(
+        argv,
+        env,
+        shell=program is None,
+        seconds=seconds,
+        most_bytes=most_bytes,
+        private=private_paths(env),
+    )
+    return replace(plan, env=plan.environment_in(NOWHERE))
 
 
 def _alone(script: Script, lookup: Lookup) -> str | None:

@@ -42,6 +42,8 @@ class _Edit:
 
 def rewritten(command: str, script: Script, context: Context) -> str | None:
     """A command to offer in place of `command`, not yet judged, or None."""
+    if script.written_out:
+        return None  # the words of the loop's body stand in the text once, with the variable
     text, changed = command, script
     for index, stage in enumerate(script.stages):
         # From the end, so that a change moves none that is still to come.

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cache, lru_cache
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Final
 
+from pulsus.commands import loops
 from pulsus.commands.braces import expanded
 from pulsus.commands.lexer import parsed, tokens
+from pulsus.commands.unfollowed import unfollowed
 from pulsus.commands.words import Unreadable, Word, unquoted
 from pulsus.record import dataclass
 
@@ -49,6 +51,8 @@ class Script:
     """Everything a command line would run, in order; `stages` of pipes, lists and groups alike.
 
     `negated`: a `!` stands before one of them. `braces`: one stands for several words, to bash.
+    `written_out`: the text that was read in place of the command, with its loops written out;
+    empty if it has none.
     """
 
     stages: tuple[Stage, ...]
@@ -56,6 +60,7 @@ class Script:
     compound: bool = False
     negated: bool = False
     braces: bool = False
+    written_out: str = field(default="", compare=False)
 
 
 _WORDS: Final = frozenset(
@@ -74,6 +79,8 @@ _STRUCTURE: Final = {
 
 _LINES: Final = frozenset({"program", "list", "pipeline", "compound_statement", "subshell"})
 """Those in which a line may end: in others, the shell begins another command there."""
+
+_COMMENTED: Final = frozenset({"program", "compound_statement"})
 
 _NUMBER: Final = re.compile(r"(^|[ \t\n])\d+\Z")
 
@@ -102,6 +109,9 @@ def read(command: str) -> Script:
     root = _parser().parse(source).root_node
     if root.has_error:
         raise Unreadable(_near(root, source), "not understood as a shell command")
+    unrolled = loops.written_out(root, source) if loops.MAY_HOLD.search(command) else None
+    if unrolled is not None:
+        return replace(read(unrolled), written_out=unrolled)
     reading = _Reading(source)
     reading.structure(root, fed=False, depth=0)
     if not reading.stages:
@@ -158,7 +168,7 @@ class _Reading:
             return
         marks = _STRUCTURE.get(node.type)
         if marks is None or depth > DEEPEST:
-            raise Unreadable(self.text(node)[:40], f"{_plain(node.type)} is not followed")
+            raise unfollowed(node.type, self.text(node))
         self.negated |= node.type == "negated_command"
         if node.type == "redirected_statement":
             self.apart(node.children)
@@ -166,7 +176,7 @@ class _Reading:
                 raise Unreadable(self.text(node)[:40], "a redirection without a command")
         first = True
         for child in self.children(node):
-            if child.type in marks or (child.type == "comment" and node.type == "program"):
+            if child.type in marks or (child.type == "comment" and node.type in _COMMENTED):
                 continue
             if child.type == "file_redirect" and node.type == "redirected_statement":
                 self.behind(node, self.redirect(child, len(self.stages) - 1))
@@ -220,7 +230,7 @@ class _Reading:
             elif child.type in {"==", "=~"}:
                 words.append(Word(self.text(child)))
             else:
-                raise Unreadable(self.text(child)[:40], f"{_plain(child.type)} is not followed")
+                raise unfollowed(child.type, self.text(child))
         self.stages.append(Stage(tuple(words), tuple(assignments), fed))
 
     def words(self, node: Node) -> list[Word]:
@@ -243,7 +253,7 @@ class _Reading:
         """`[ … ]` is the program `[`; `[[ … ]]` is shell syntax of its own and refused."""
         source = self.text(node)
         if source.startswith("[["):
-            raise Unreadable(source[:40], "a shell's own test is not followed: use [ … ] or test")
+            raise unfollowed(node.type, source)
         leaves = [*self.leaves(node)]
         self.apart(leaves)
         words = [unquoted(self.text(leaf)) for leaf in leaves]
@@ -256,7 +266,7 @@ class _Reading:
             elif child.type in {"unary_expression", "binary_expression", "negation_expression"}:
                 yield from self.leaves(child)
             else:
-                raise Unreadable(self.text(child)[:40], f"{_plain(child.type)} is not followed")
+                raise unfollowed(child.type, self.text(child))
 
     def redirect(self, node: Node, place: int) -> list[Word]:
         """Notes a redirection; the words behind its target belong to the command before it."""
@@ -270,7 +280,7 @@ class _Reading:
             elif child.type in _OPERATORS and not (operator or words):
                 operator = child.type
             else:
-                raise Unreadable(self.text(child), f"{_plain(child.type)} is not followed")
+                raise unfollowed(child.type, self.text(child))
         self.apart([child for child in node.children if child.type in _WORDS])
         if (fd and not fd.isdigit()) or self.source[: node.start_byte].endswith(b"}"):
             raise Unreadable(
@@ -293,7 +303,3 @@ class _Reading:
             )
         last = self.stages.pop()
         self.stages.append(Stage((*last.words, *words), last.assignments, last.fed))
-
-
-def _plain(kind: str) -> str:
-    return kind.replace("_", " ")

@@ -13,11 +13,14 @@ from pulsus.record import dataclass
 
 
 class Unreadable(Exception):
-    """What stands there is not known before it runs. `word` is the text, `rule` the reason."""
+    """A text whose effect is not known before it runs.
 
-    def __init__(self, word: str, rule: str) -> None:
+    `word` is the text, `rule` the reason, and `instead` says how to write it, if there is a way.
+    """
+
+    def __init__(self, word: str, rule: str, instead: str = "") -> None:
         super().__init__(f"{word}: {rule}")
-        self.word, self.rule = word, rule
+        self.word, self.rule, self.instead = word, rule, instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,11 @@ def _dollar(source: str, at: int, out: list[str], bare: _Bare, *, inside: bool =
     following = source[at + 1 : at + 2]
     expands = source[at] == "`" or following.isalnum() or (following and following in "_{([*@#?$!-")
     if expands or (following and following in "'\"" and not inside):
-        raise Unreadable(source, "an expansion or substitution is not known before it runs")
+        raise Unreadable(
+            source,
+            "an expansion or substitution is not known before it runs",
+            "write the value itself, or quote it by '…' where the text is meant",
+        )
     out.append("$")
     bare.text += "$"
     return at + 1

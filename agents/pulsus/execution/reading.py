@@ -1,6 +1,7 @@
 """Runs what the command gate allowed, as it was prepared (`commands/execution.py`).
 
-Effects: starts one process in a session of its own, ends it with all of its process group.
+Effects: makes a private temporary folder, starts one process in a session of its own, ends it with
+all of its process group, and removes the folder.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Final
 
 from pulsus.commands.execution import Execution
@@ -42,9 +45,24 @@ def run(plan: Execution, folder: Path | None = None) -> Ran:
 
     Raises UsageError where the folder or the program cannot be used.
     """
+    with _private_folder(plan) as private:
+        return _ran(plan, folder, plan.environment_in(private))
+
+
+@contextmanager
+def _private_folder(plan: Execution) -> Iterator[str]:
+    """A folder of this run alone, with the folders that the plan's variables name."""
+    with TemporaryDirectory(prefix="pulsus-read-", ignore_cleanup_errors=True) as private:
+        for path in plan.private.values():
+            # GnuPG refuses a home that others may look into.
+            Path(private, path).mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield private
+
+
+def _ran(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> Ran:
     deadline = time.monotonic() + plan.seconds
     output, errors = bytearray(), bytearray()
-    with _started(plan, folder) as process:
+    with _started(plan, folder, env) as process:
         streams = ((process.stdout, output), (process.stderr, errors))
         ended = False
         try:
@@ -69,12 +87,14 @@ def _ended(pid: int, deadline: float) -> bool:
     return True
 
 
-def _started(plan: Execution, folder: Path | None) -> subprocess.Popen[bytes]:
+def _started(
+    plan: Execution, folder: Path | None, env: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
     try:
         with Path(plan.stdin).open("rb") as nothing:
             return subprocess.Popen(
                 plan.argv,
-                env=dict(plan.env),
+                env=dict(env),
                 cwd=folder,
                 stdin=nothing,
                 stdout=subprocess.PIPE,
