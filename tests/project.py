@@ -18,6 +18,8 @@ PULSUS = Path(sys.executable).with_name("pulsus")
 
 SELECT = "summarise the matrix: mean, minimum and maximum of each column"
 COMPOSE = "summarise the matrix then plot it as a bar chart picture"
+CHAINED = "sort rows by a column then render a markdown table"
+"""With the overlay `chained` its steps' examples prove the composition's behaviour."""
 COUNT = "count the words of the text"
 NOTHING = "bake a sourdough loaf"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.project import COMPOSE, COUNT, NOTHING, make, phases, pulsus_here, records
+from tests.project import CHAINED, COMPOSE, COUNT, NOTHING, make, phases, pulsus_here, records
 from tests.sandboxes import need_sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
@@ -22,6 +22,7 @@ PLAN = "plan:\n  description: "
 UNSURE = {"PULSUS_PARSER__CONFIDENCE_THRESHOLD": "1"}
 STRICT = {"PULSUS_RANKER__THRESHOLD": "1"}
 BROKEN = "convert an amount of money to another currency"
+OVERLAYS = {BROKEN: ["wrong_types"], CHAINED: ["chained"]}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,13 @@ class Row:
     @property
     def name(self):
         """The row's id."""
-        kind = {COUNT: "", COMPOSE: "compose ", NOTHING: "nothing ", BROKEN: "refused "}
+        kind = {
+            COUNT: "",
+            CHAINED: "chained ",
+            COMPOSE: "compose ",
+            NOTHING: "nothing ",
+            BROKEN: "refused ",
+        }
         extra = " ".join(f"{k.rpartition('_')[2].lower()}={v}" for k, v in self.env)
         return f"{kind[self.request]}{self.flags or 'no flag'} {extra}".strip()
 
@@ -64,7 +71,8 @@ def rows():
     yield Row("--plan", LOOKED, 0, (PLAN,), 0, COMPOSE)
     yield Row("--explain", LOOKED, 0, (FEATURES, SUMMARY), 0, COMPOSE)
     yield Row("--dry-run", PROVEN, 0, (SUMMARY, REPORT, PLAN), 0, COMPOSE)
-    yield Row("--non-interactive", PROMOTED, 1, (SUMMARY,), 0, COMPOSE)
+    yield Row("--non-interactive", PROVEN, 0, (SUMMARY,), 4, COMPOSE, error="APPROVAL_REQUIRED")
+    yield Row("--non-interactive", PROMOTED, 1, (SUMMARY,), 0, CHAINED)
     for flags, shows in (
         ("", (SUMMARY,)),
         ("--dry-run", (SUMMARY,)),
@@ -85,7 +93,7 @@ def rows():
 @pytest.mark.parametrize("row", list(rows()), ids=lambda row: row.name)
 def test_the_flags_lead_to_what_the_matrix_says(row, tmp_path):
     need_sandbox()
-    folder = make(tmp_path / "project", *(["wrong_types"] if row.request == BROKEN else []))
+    folder = make(tmp_path / "project", *OVERLAYS.get(row.request, ()))
     done = pulsus_here(folder, "route", row.request, *row.flags.split(), env=dict(row.env))
     assert done.code == row.code, done.err
     assert phases(folder) == [*row.stages, "end"]
@@ -141,13 +149,12 @@ def test_without_non_interactive_a_promoted_tool_needs_no_approval(tmp_path):
 
 def test_a_composition_with_a_refused_step_is_neither_promoted_nor_run(tmp_path):
     need_sandbox()
-    folder = make(tmp_path / "project", "rows")
+    folder = make(tmp_path / "project", "rows", "chained")
     step = folder / "workflows/shared_tools/report/markdown_table.py"
     wrong = step.read_text(encoding="utf-8").replace("| sda | 7 |", "| sda | 8 |")
     step.write_text(wrong, encoding="utf-8")
-    request = "sort rows by a column then render a markdown table"
     given = ("--input", "rows=@rows.json", "--input", "column=used")
-    done = pulsus_here(folder, "route", request, "--run", "--non-interactive", *given)
+    done = pulsus_here(folder, "route", CHAINED, "--run", "--non-interactive", *given)
     assert done.code == 3
     assert "markdown_table.py is refused" in done.err
     assert [r["name"] for r in records(folder)] == ["top_rows.py"]

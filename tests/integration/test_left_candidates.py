@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from tests.project import COMPOSE, make, pulsus_here, records
+from tests.project import CHAINED, COMPOSE, lay, make, pulsus_here, records
 from tests.sandboxes import need_sandbox
 
 pytestmark = pytest.mark.sandbox
@@ -86,6 +86,8 @@ def test_what_a_person_rejected_is_not_promoted_by_the_next_unattended_run(proje
 
 
 def test_what_was_not_rejected_is_promoted_by_the_rules_and_no_longer_kept(project):
-    done = pulsus_here(project, "route", COMPOSE, "--non-interactive", "--output", "json")
+    lay(project, "chained")
+    pulsus_here(project, "route", CHAINED)
+    done = pulsus_here(project, "route", CHAINED, "--non-interactive", "--output", "json")
     assert (done.code, done.json["kept"]) == (0, [])
     assert len(records(project)) == 1

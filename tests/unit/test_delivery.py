@@ -13,11 +13,13 @@ from pulsus.core.types import Promotion, ValidatedModule
 from pulsus.errors import ApprovalNeeded, DiskFull
 from pulsus.routing.approval import Approve, Discard, Edit, Relocate
 from pulsus.routing.delivery import MAX_EDITS, Deliverer, Module
+from pulsus.routing.standing import Standing
+from pulsus.routing.unattended import CallerApproval, NoApproval
 from tests.promotions import NOON, module, report, tool
 
 TARGET = Target("demo", "greet", "x")
 ELSEWHERE = Target("demo", "wave", "y")
-NEEDED = ApprovalNeeded("nobody is here", hint="come back")
+NEEDED = NoApproval(hint="come back")
 GOOD, BETTER, BAD = module("good"), module("better"), module("bad")
 
 
@@ -52,6 +54,12 @@ class Promoter:
         if sha256 not in self.known:
             return None
         return Promotion("rev-0", "1.0.0", Path("/w/x.py"), target.tool_id, created=False)
+
+    def standing(self, target, source, summary):
+        return Standing()
+
+    def generated(self, source):
+        return False
 
     def decided(self, kind, data):
         self.log.append((kind, data))
@@ -94,7 +102,7 @@ def left(tmp_path):
 def test_what_is_approved_is_what_was_proven():
     promoter = Promoter()
     delivery = deliverer(Person(Approve()), promoter).deliver(
-        chosen(), dry_run=False, unattended=NEEDED
+        chosen(), dry_run=False, approval=NEEDED
     )
     assert delivery.promotion
     assert promoter.made == [(GOOD, TARGET, None, None)]
@@ -104,7 +112,7 @@ def test_an_approval_is_logged_with_its_bytes_its_place_and_whether_anybody_was_
     sha256 = hashlib.sha256(GOOD).hexdigest()
     for person, target in ((Person(Relocate(ELSEWHERE)), ELSEWHERE), (None, TARGET)):
         promoter = Promoter()
-        deliverer(person, promoter).deliver(chosen(), dry_run=False, unattended=None)
+        deliverer(person, promoter).deliver(chosen(), dry_run=False, approval=CallerApproval())
         about = {"tool": target.tool_id, "sha256": sha256}
         asked = {"asked": person is not None, "proof": "shape"}
         assert promoter.log == [("approve", about | asked)]
@@ -113,11 +121,11 @@ def test_an_approval_is_logged_with_its_bytes_its_place_and_whether_anybody_was_
 def test_a_discard_is_logged_with_its_reason_and_what_nobody_decided_is_not():
     promoter = Promoter()
     delivering = deliverer(Person(Discard("too slow")), promoter)
-    delivering.deliver(chosen(), dry_run=False, unattended=NEEDED)
+    delivering.deliver(chosen(), dry_run=False, approval=NEEDED)
     ((kind, data),) = promoter.log
     assert (kind, data["tool"], data["reason"]) == ("discard", TARGET.tool_id, "too slow")
-    deliverer(None, promoter).deliver(chosen(), dry_run=False, unattended=NEEDED)
-    deliverer(None, promoter).deliver(chosen(BAD), dry_run=False, unattended=None)
+    deliverer(None, promoter).deliver(chosen(), dry_run=False, approval=NEEDED)
+    deliverer(None, promoter).deliver(chosen(BAD), dry_run=False, approval=CallerApproval())
     assert len(promoter.log) == 1
 
 
@@ -128,13 +136,17 @@ def test_nothing_is_promoted_where_its_approval_cannot_be_logged():
 
     promoter = Unlogged()
     with pytest.raises(DiskFull):
-        deliverer(Person(Approve()), promoter).deliver(chosen(), dry_run=False, unattended=None)
+        deliverer(Person(Approve()), promoter).deliver(
+            chosen(), dry_run=False, approval=CallerApproval()
+        )
     assert promoter.made == []
 
 
 def test_what_is_refused_is_neither_asked_about_nor_promoted():
     person, promoter = Person(Approve()), Promoter()
-    delivery = deliverer(person, promoter).deliver(chosen(BAD), dry_run=False, unattended=None)
+    delivery = deliverer(person, promoter).deliver(
+        chosen(BAD), dry_run=False, approval=CallerApproval()
+    )
     assert (person.asked, promoter.made, delivery.promotion) == ([], [], None)
     assert delivery.failure
     assert (delivery.failure.code, delivery.failure.exit_status) == ("VALIDATION_FAILED", 3)
@@ -142,7 +154,9 @@ def test_what_is_refused_is_neither_asked_about_nor_promoted():
 
 def test_a_dry_run_proves_and_stops():
     person, promoter = Person(Approve()), Promoter()
-    delivery = deliverer(person, promoter).deliver(chosen(), dry_run=True, unattended=None)
+    delivery = deliverer(person, promoter).deliver(
+        chosen(), dry_run=True, approval=CallerApproval()
+    )
     assert delivery.report.ok
     assert (person.asked, promoter.made, delivery.failure) == ([], [], None)
 
@@ -150,9 +164,7 @@ def test_a_dry_run_proves_and_stops():
 def test_what_is_promoted_already_is_proven_again_and_asked_about_no_more():
     known = hashlib.sha256(GOOD).hexdigest()
     person, promoter, prover = Person(Approve()), Promoter([known]), Prover()
-    delivery = deliverer(person, promoter, prover).deliver(
-        chosen(), dry_run=False, unattended=NEEDED
-    )
+    delivery = deliverer(person, promoter, prover).deliver(chosen(), dry_run=False, approval=NEEDED)
     assert (person.asked, promoter.made, prover.proven) == ([], [], [GOOD])
     assert delivery.promotion
     assert (delivery.promotion.revision, delivery.failure) == ("rev-0", None)
@@ -161,24 +173,26 @@ def test_what_is_promoted_already_is_proven_again_and_asked_about_no_more():
 def test_with_nobody_there_the_reason_becomes_the_failure(left):
     promoter = Promoter()
     delivery = deliverer(None, promoter).deliver(
-        chosen(candidate=left), dry_run=False, unattended=NEEDED
+        chosen(candidate=left), dry_run=False, approval=NEEDED
     )
-    assert (delivery.failure, promoter.made) == (NEEDED, [])
+    assert delivery.failure
+    assert (delivery.failure.code, delivery.failure.hint) == ("APPROVAL_REQUIRED", "come back")
+    assert promoter.made == []
     kept = candidates.read(left.module)
     assert kept
-    assert (kept.status, kept.reasons) == ("pending", ("nobody is here",))
+    assert (kept.status, kept.reasons) == ("pending", (delivery.failure.message,))
 
 
 def test_with_nobody_needed_it_is_promoted():
     promoter = Promoter()
-    delivery = deliverer(None, promoter).deliver(chosen(), dry_run=False, unattended=None)
+    delivery = deliverer(None, promoter).deliver(chosen(), dry_run=False, approval=CallerApproval())
     assert delivery.promotion
     assert len(promoter.made) == 1
 
 
 def test_an_edit_is_proven_before_it_is_asked_about_again():
     person, promoter, prover = Person(Edit(BETTER), Approve()), Promoter(), Prover()
-    deliverer(person, promoter, prover).deliver(chosen(), dry_run=False, unattended=NEEDED)
+    deliverer(person, promoter, prover).deliver(chosen(), dry_run=False, approval=NEEDED)
     assert prover.proven == [GOOD, BETTER]
     assert [p.source for p in person.asked] == [GOOD, BETTER]
     assert promoter.made == [(BETTER, TARGET, None, GOOD)]
@@ -187,7 +201,7 @@ def test_an_edit_is_proven_before_it_is_asked_about_again():
 def test_an_edit_that_breaks_it_ends_there(left):
     person, promoter = Person(Edit(BAD)), Promoter()
     delivery = deliverer(person, promoter).deliver(
-        chosen(candidate=left), dry_run=False, unattended=NEEDED
+        chosen(candidate=left), dry_run=False, approval=NEEDED
     )
     assert delivery.failure
     assert (delivery.failure.code, promoter.made) == ("VALIDATION_FAILED", [])
@@ -200,17 +214,17 @@ def test_what_was_edited_may_replace_only_what_it_was_made_from():
     """Two edits later it still is the first bytes that may be overwritten, and not elsewhere."""
     promoter = Promoter()
     answers = Person(Edit(BETTER), Edit(module("best")), Approve())
-    deliverer(answers, promoter).deliver(chosen(), dry_run=False, unattended=NEEDED)
+    deliverer(answers, promoter).deliver(chosen(), dry_run=False, approval=NEEDED)
     assert promoter.made[-1][3] == GOOD
     answers = Person(Edit(BETTER), Relocate(ELSEWHERE))
-    deliverer(answers, promoter).deliver(chosen(), dry_run=False, unattended=NEEDED)
+    deliverer(answers, promoter).deliver(chosen(), dry_run=False, approval=NEEDED)
     assert promoter.made[-1] == (BETTER, ELSEWHERE, None, None)
 
 
 def test_a_relocated_candidate_is_promoted_there_and_taken_from_tmp(left):
     promoter = Promoter()
     deliverer(Person(Relocate(ELSEWHERE)), promoter).deliver(
-        chosen(candidate=left), dry_run=False, unattended=NEEDED
+        chosen(candidate=left), dry_run=False, approval=NEEDED
     )
     assert promoter.made == [(GOOD, ELSEWHERE, left.module, None)]
 
@@ -218,7 +232,7 @@ def test_a_relocated_candidate_is_promoted_there_and_taken_from_tmp(left):
 def test_a_discarded_candidate_is_kept_with_the_reason(left):
     promoter = Promoter()
     delivery = deliverer(Person(Discard("ugly")), promoter).deliver(
-        chosen(candidate=left), dry_run=False, unattended=NEEDED
+        chosen(candidate=left), dry_run=False, approval=NEEDED
     )
     assert (delivery.discarded, delivery.failure, promoter.made) == (True, None, [])
     kept = candidates.read(left.module)
@@ -230,7 +244,7 @@ def test_an_editor_that_never_ends_is_stopped():
     prover = Prover()
     with pytest.raises(ApprovalNeeded, match=f"no decision after {MAX_EDITS} edits"):
         deliverer(Person(Edit(GOOD)), Promoter(), prover).deliver(
-            chosen(), dry_run=False, unattended=NEEDED
+            chosen(), dry_run=False, approval=NEEDED
         )
     assert len(prover.proven) == MAX_EDITS
 
@@ -239,5 +253,5 @@ def test_a_promotion_that_fails_is_told_as_it_is():
     full = DiskFull("no room", hint="make some")
     with pytest.raises(DiskFull):
         deliverer(Person(Approve()), Promoter(failure=full)).deliver(
-            chosen(), dry_run=False, unattended=NEEDED
+            chosen(), dry_run=False, approval=NEEDED
         )

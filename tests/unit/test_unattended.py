@@ -1,12 +1,27 @@
 """What is promoted with nobody watching: only under all three conditions (spec §12, ADR 9)."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.types import Clarification
-from pulsus.routing.unattended import low_confidence, refusal
+from pulsus.core.storage.candidates import Candidate
+from pulsus.core.storage.target import Target
+from pulsus.core.types import Clarification, OutputRef, ParamRef, Plan, PlanStep
+from pulsus.routing.standing import Standing
+from pulsus.routing.unattended import (
+    Case,
+    NoApproval,
+    Routed,
+    Written,
+    low_confidence,
+    objection,
+    refusal,
+)
 from tests.outcomes import candidate, outcome
+from tests.promotions import NOON
 
 LEAST = 0.55
 
@@ -72,3 +87,147 @@ def test_tools_however_sure_do_not_make_up_for_a_request_not_understood(policy):
     found = refusal(outcome(*chosen, policy=policy, confidence=0.5), allowed=True, least=LEAST)
     assert found
     assert found.code == "LOW_CONFIDENCE"
+
+
+SHA = "0" * 64
+PLACE = Target("d", "a", "x")
+COMMAND = "pulsus promote workflows/domains/d/a/x.py --domain d --action a --name x --yes"
+
+
+def case(**fields):
+    shown = fields.pop("shown", "workflows/domains/d/a/x.py")
+    known = fields.pop("standing", Standing())
+    return Case(shown, PLACE, SHA, fields.pop("proof", "behaviour"), known, **fields)
+
+
+def routed(*chosen, **fields):
+    return Routed(outcome(*(chosen or (candidate(),)), **fields), allowed=True, least=LEAST)
+
+
+def written(**fields):
+    given = {"allowed": True, "asked": True, "strong": True, "placed": True, "generated": True}
+    return Written(**{**given, **fields})
+
+
+def composed(*steps, clauses=("count words of the text", "count lines of the text"), **fields):
+    """A route to two steps whose inputs are these."""
+    route = outcome(candidate("d/a/x"), candidate("d/a/y"), policy="compose", **fields)
+    ids = [tool.id for tool in route.decision.selected]
+    made = [
+        PlanStep(f"s{n}", tool, inputs, {"o": "o"})
+        for n, (tool, inputs) in enumerate(zip(ids, steps, strict=True), 1)
+    ]
+    decision = replace(route.decision, plan=Plan("do it", tuple(made)))
+    said = tuple(
+        replace(clause, text=text) for clause, text in zip(route.subintents, clauses, strict=True)
+    )
+    return Routed(replace(route, decision=decision, subintents=said), allowed=True, least=LEAST)
+
+
+CONNECTED = ({"a": ParamRef("p")}, {"b": OutputRef("s1", "o"), "a": ParamRef("p")})
+
+
+@pytest.mark.parametrize("approval", [routed(), written()], ids=["route", "generate"])
+def test_a_new_module_that_meets_every_condition_needs_no_person(approval):
+    assert objection(case(), approval) is None
+
+
+@pytest.mark.parametrize("approval", [routed(), written()], ids=["route", "generate"])
+@pytest.mark.parametrize(
+    "known",
+    [Standing(known="d/a/x was changed"), Standing(repeats="its bytes are those of d/b/x")],
+    ids=["changed", "copy"],
+)
+def test_changed_bytes_and_copies_of_promoted_tools_need_a_person(known, approval):
+    found = objection(case(standing=known), approval)
+    assert found
+    assert (found.code, found.exit_status) == ("APPROVAL_REQUIRED", 4)
+    assert COMMAND in found.hint
+
+
+def test_changed_bytes_that_a_composition_pins_need_a_person():
+    steps = {"d/b/y": ("workflows/domains/d/b/y.py", Standing(known="d/b/y was changed"))}
+    found = objection(case(steps=steps), composed(*CONNECTED))
+    assert found
+    assert "pulsus promote workflows/domains/d/b/y.py --domain d --action b" in found.hint
+
+
+def test_a_rendered_composition_may_resemble_another_and_not_take_its_id():
+    alike = Standing(repeats="most of its lines are those of d/a/z")
+    assert objection(case(standing=alike, rendered=True), composed(*CONNECTED)) is None
+    known = Standing(known="d/a/x was changed")
+    assert objection(case(standing=known, rendered=True), composed(*CONNECTED))
+
+
+@pytest.mark.parametrize(
+    ("route", "proof", "why"),
+    [
+        (composed(*CONNECTED), "shape", "proof is shape"),
+        (composed({"a": ParamRef("p")}, {"a": ParamRef("p")}), "behaviour", "nothing connects s2"),
+        (composed(*CONNECTED, clauses=("make json", "check it")), "behaviour", "'it'"),
+        (composed(*CONNECTED, clauses=("make json", "check the json")), "behaviour", "the json"),
+    ],
+    ids=["shape", "unconnected", "pronoun", "noun"],
+)
+def test_a_composition_that_may_be_wrong_needs_a_person(route, proof, why):
+    found = objection(case(proof=proof, rendered=True), route)
+    assert found
+    assert (found.code, why in found.message) == ("APPROVAL_REQUIRED", True)
+    assert "pulsus promote" in found.hint
+
+
+def test_a_step_is_judged_as_a_tool_and_not_as_the_composition():
+    route = composed({"a": ParamRef("p")}, {"a": ParamRef("p")})
+    assert objection(case(step=True, proof="shape"), route) is None
+    assert objection(case(step=True, standing=Standing(known="changed")), route)
+
+
+def test_a_plan_whose_step_took_the_place_of_a_surer_tool_is_judged_by_its_own_p():
+    """§6 lets a step be slightly less probable than τ; §12 does not."""
+    route = composed(*CONNECTED)
+    weaker = candidate("d/a/w", p=0.57)
+    clauses = (
+        replace(route.outcome.subintents[0], candidates=(candidate("d/a/x"), weaker)),
+        route.outcome.subintents[1],
+    )
+    selected = (weaker.tool, route.outcome.decision.selected[1])
+    decision = replace(route.outcome.decision, selected=selected)
+    found = objection(
+        case(),
+        replace(route, outcome=replace(route.outcome, decision=decision, subintents=clauses)),
+    )
+    assert found
+    assert "d/a/w (p 0.57" in found.message
+
+
+@pytest.mark.parametrize("status", ["pending", "rejected"])
+def test_a_candidate_that_was_edited_or_rejected_needs_a_person(status):
+    sha = SHA if status == "rejected" else "1" * 64
+    kept = Candidate(
+        Path("/p/workflows/_tmp/c.py"), "do it", "r", "run", status, ("slow",), NOON, sha
+    )
+    for approval in (routed(), written()):
+        found = objection(case(candidate=kept), approval)
+        assert found
+        assert found.code == "APPROVAL_REQUIRED"
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        *({name: False} for name in ("allowed", "asked", "strong", "placed", "generated")),
+        {"doubt": "it is a table"},
+    ],
+    ids=str,
+)
+def test_a_generated_module_needs_every_condition(missing):
+    found = objection(case(), written(**missing))
+    assert found
+    assert found.code == "APPROVAL_REQUIRED"
+    assert objection(case(proof="shape"), written())
+
+
+def test_without_a_rule_only_a_person_approves():
+    found = objection(case(), NoApproval(hint="approve with --yes"))
+    assert found
+    assert (found.code, found.hint) == ("APPROVAL_REQUIRED", "approve with --yes")

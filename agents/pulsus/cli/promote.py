@@ -10,7 +10,7 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, allow, common, network_option
-from pulsus.errors import ApprovalNeeded, UsageError
+from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
     from pulsus.core.storage.semver import Bump
@@ -96,6 +96,7 @@ def deliver(
     from pulsus.cli import approve
     from pulsus.routing import judging
     from pulsus.routing.delivery import Deliverer
+    from pulsus.routing.unattended import CallerApproval, NoApproval
 
     app = session.app
     promoter.require_log()  # before anything is proven: that takes seconds
@@ -105,11 +106,10 @@ def deliver(
         read=app.define,
         person=approve.Terminal() if session.interactive and not approved else None,
         redactor=app.redactor,
+        root=session.project,
     )
-    needed = ApprovalNeeded(
-        "the module waits for approval, and nobody can be asked here", hint="approve with --yes"
-    )
-    return deliverer.deliver(module, dry_run=False, unattended=None if approved else needed)
+    approval = CallerApproval() if approved else NoApproval(hint="approve with --yes")
+    return deliverer.deliver(module, dry_run=False, approval=approval)
 
 
 def tell(session: Session, target: Target, delivery: Delivery) -> None:

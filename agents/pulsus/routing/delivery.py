@@ -23,7 +23,10 @@ from pulsus.core.types import (
     ValidationReport,
 )
 from pulsus.errors import ApprovalNeeded, PulsusError, ValidationFailed
+from pulsus.routing import unattended
 from pulsus.routing.approval import Answer, Approve, Discard, Edit, Person, Proposal, Relocate
+from pulsus.routing.standing import Standing
+from pulsus.routing.unattended import Approval, CallerApproval
 
 Steps = Mapping[str, tuple[ToolSpec, bytes]]
 Reading = Callable[[bytes, Path], ToolSpec | BrokenTool]
@@ -61,6 +64,14 @@ class Promoter(Protocol):
         """The revision, if exactly these bytes are what is promoted there."""
         ...
 
+    def standing(self, target: Target, source: bytes, summary: str) -> Standing:
+        """Why the module is not new, if the project knows its id or repeats its text."""
+        ...
+
+    def generated(self, source: bytes) -> bool:
+        """True if the decision log holds that these bytes were generated here."""
+        ...
+
     def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
         """Record a decision about a module in the decision log."""
         ...
@@ -70,7 +81,8 @@ class Promoter(Protocol):
 class Module:
     """A chosen module: the selected tool's file, or a candidate in `_tmp/`.
 
-    `notes` are what whoever approves it should know beside the report.
+    `notes` are what a person should know beside the report before approving. `rendered` is True if
+    Pulsus rendered it from a plan in this run.
     """
 
     path: Path
@@ -81,6 +93,7 @@ class Module:
     candidate: candidates.Candidate | None = None
     edited_from: bytes | None = None
     notes: tuple[str, ...] = ()
+    rendered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +106,38 @@ class Delivery:
     discarded: bool = False
 
 
+First = Callable[[], Delivery | None]
+"""Delivers what must be promoted before a module; a delivery that ended otherwise, or None."""
+
+
 @dataclass(frozen=True, slots=True)
 class Deliverer:
-    """Proves, asks and promotes. `person` is None where nobody can be asked."""
+    """Proves, asks and promotes. `person` is None where nobody can be asked.
+
+    `root` is the project: messages name paths below it.
+    """
 
     prover: Prover
     promoter: Promoter
     read: Reading
     person: Person | None
     redactor: Redactor
+    root: Path = Path()
 
-    def deliver(self, module: Module, *, dry_run: bool, unattended: PulsusError | None) -> Delivery:
+    def deliver(
+        self,
+        module: Module,
+        *,
+        dry_run: bool,
+        approval: Approval,
+        first: First | None = None,
+        step: bool = False,
+    ) -> Delivery:
         """Prove `module` and, unless `dry_run`, promote it.
 
-        `unattended` is why nobody may be spared the question: without a person it becomes the
-        failure; None means that all conditions for an automatic approval hold.
+        If there is no person, `approval` decides: by the caller's own approval, or by the rules of
+        `unattended.objection`, whose objection becomes the failure. `first` runs between that
+        decision and the promotion. `step` says that the module is a step of the routed plan.
         """
         for _ in range(MAX_EDITS):
             report, validated = self.prover.validate(
@@ -119,9 +149,13 @@ class Deliverer:
             known = self.promoter.current(module.target, report.sha256)
             if known or dry_run:
                 return Delivery(report, promotion=known)
-            if self.person is None and unattended:
-                self._keep(module, "pending", (unattended.message,))
-                return Delivery(report, failure=unattended)
+            objection = self._objection(module, report, approval, step=step)
+            if objection:
+                self._keep(module, "pending", (objection.message,))
+                return Delivery(report, failure=objection)
+            ended = first() if first else None
+            if ended:
+                return ended
             answer = self._answer(module, validated)
             match answer:
                 case Approve():
@@ -137,6 +171,41 @@ class Deliverer:
                 case _:
                     assert_never(answer)
         raise ApprovalNeeded(f"no decision after {MAX_EDITS} edits", hint="route the request again")
+
+    def _objection(
+        self, module: Module, report: ValidationReport, approval: Approval, *, step: bool
+    ) -> PulsusError | None:
+        """Why the module is not approved without a person; None if it is, or a person decides."""
+        if self.person is not None or isinstance(approval, CallerApproval):
+            return None
+        case = unattended.Case(
+            shown=self._shown(module.path),
+            target=module.target,
+            sha256=report.sha256,
+            proof=report.proof,
+            standing=self._standing(module.target, module.source, module.tool),
+            candidate=module.candidate,
+            steps=self._changed_steps(module.steps),
+            rendered=module.rendered,
+            step=step,
+        )
+        return unattended.objection(case, approval)
+
+    def _changed_steps(self, steps: Steps) -> Mapping[str, tuple[str, Standing]]:
+        """The steps that are not promoted in their present form."""
+        found = {}
+        for tool, source in steps.values():
+            place = Target(tool.domain, tool.action, tool.name)
+            if self.promoter.current(place, digest(source)) is None:
+                found[tool.id] = (self._shown(tool.path), self._standing(place, source, tool))
+        return found
+
+    def _standing(self, target: Target, source: bytes, tool: ToolSpec | BrokenTool) -> Standing:
+        summary = tool.summary if isinstance(tool, ToolSpec) else ""
+        return self.promoter.standing(target, source, summary)
+
+    def _shown(self, path: Path) -> str:
+        return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
 
     def _answer(self, module: Module, validated: ValidatedModule) -> Answer:
         if self.person is None:

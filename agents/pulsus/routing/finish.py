@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import RouteOutcome
 from pulsus.errors import ApprovalNeeded
-from pulsus.routing import left, left_out, modules, planned, unattended
+from pulsus.routing import left_out, modules, planned, unattended
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Deliverer, Delivery, Module
 from pulsus.routing.project import Project
 from pulsus.routing.running import inputs_for, run_outcome
+from pulsus.routing.unattended import Routed
 
 
 class Options(Protocol):
@@ -48,15 +49,21 @@ class Finisher:
             read=project.define,
             person=self.person,
             redactor=project.redactor,
+            root=project.project,
         )
         least = settings.parser.confidence_threshold
-        refusal = unattended.refusal(outcome, allowed=settings.non_interactive, least=least)
-        refusal = refusal or left.refusal(module)
-        if options.run and (self.person or refusal is None):
-            outcome = self._steps(outcome, module, deliverer, trace)
-            if outcome.failure:
-                return outcome
-        delivery = deliverer.deliver(module, dry_run=options.dry_run, unattended=refusal)
+        approval = Routed(outcome, allowed=settings.non_interactive, least=least)
+        steps = _Steps(project, module, deliverer, approval, trace)
+        ended = steps.deliver() if options.run and self.person else None
+        delivery = ended or deliverer.deliver(
+            module,
+            dry_run=options.dry_run,
+            approval=approval,
+            first=steps.deliver if options.run and not self.person else None,
+        )
+        outcome = replace(outcome, notes=(*outcome.notes, *steps.notes))
+        if steps.ended:
+            return _without_step(outcome, steps.ended)
         trace_delivery(trace, delivery, project.project)
         outcome = delivered(outcome, module, delivery)
         if options.dry_run:
@@ -72,28 +79,47 @@ class Finisher:
         modules.remember(project, outcome, delivery, text)
         return outcome
 
-    def _steps(
-        self, outcome: RouteOutcome, module: Module, deliverer: Deliverer, trace: Trace
-    ) -> RouteOutcome:
-        """The outcome once every step that `module` calls is promoted too: only those run."""
-        for tool, source in module.steps.values():
+
+@dataclass(slots=True)
+class _Steps:
+    """Promotes every step that `module` calls: only promoted tools run."""
+
+    project: Project
+    module: Module
+    deliverer: Deliverer
+    approval: Routed
+    trace: Trace
+    notes: list[str] = field(default_factory=list)
+    ended: Delivery | None = None
+
+    def deliver(self) -> Delivery | None:
+        """Promote the steps in order. Return the delivery of the first that was not promoted."""
+        for tool, source in self.module.steps.values():
             step = modules.step_module(self.project, tool, source)
             if self.project.promoter().current(step.target, tool.sha256):
                 continue
-            delivery = deliverer.deliver(step, dry_run=False, unattended=None)
-            trace_delivery(trace, delivery, self.project.project)
-            if delivery.promotion is None:
-                failure = delivery.failure or ApprovalNeeded(
+            found = self.deliverer.deliver(step, dry_run=False, approval=self.approval, step=True)
+            trace_delivery(self.trace, found, self.project.project)
+            if found.promotion is None:
+                failure = found.failure or ApprovalNeeded(
                     f"the step {tool.id} was not approved, and only promoted tools are run",
                     hint="approve each step, or leave out --run",
                 )
-                status = failure.exit_status
-                return replace(
-                    outcome, validation=delivery.report, failure=failure, exit_code=status
-                )
-            note = f"promoted the step {tool.id} ({delivery.promotion.revision})"
-            outcome = replace(outcome, notes=(*outcome.notes, note))
-        return outcome
+                self.ended = replace(found, failure=failure)
+                return self.ended
+            self.notes.append(f"promoted the step {tool.id} ({found.promotion.revision})")
+        return None
+
+
+def _without_step(outcome: RouteOutcome, step: Delivery) -> RouteOutcome:
+    """The outcome of a run that ends because a step was not promoted."""
+    assert step.failure is not None
+    return replace(
+        outcome,
+        validation=step.report,
+        failure=step.failure,
+        exit_code=step.failure.exit_status,
+    )
 
 
 def delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> RouteOutcome:

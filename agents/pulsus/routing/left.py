@@ -12,8 +12,6 @@ from pathlib import Path
 from pulsus.core.storage import candidates
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import Left, RouteOutcome
-from pulsus.errors import ApprovalNeeded
-from pulsus.routing.delivery import Module
 
 
 def found(tmp_dir: Path, request: str, route_id: str, redactor: Redactor) -> tuple[Left, ...]:
@@ -42,26 +40,6 @@ def edited(candidate: candidates.Candidate) -> bool:
     except OSError:
         return False
     return now != candidate.sha256
-
-
-def refusal(module: Module) -> ApprovalNeeded | None:
-    """Why nobody but a person may approve this candidate; None where that is not so."""
-    candidate = module.candidate
-    if candidate is None:
-        return None
-    name = candidate.module.name
-    if candidate.status == "rejected":
-        return ApprovalNeeded(
-            f"{name} was rejected before ({'; '.join(candidate.reasons)}), and nobody can be asked "
-            "again here",
-            hint="route it on a terminal, or approve it yourself with `pulsus promote`",
-        )
-    if candidate.sha256 != hashlib.sha256(module.source).hexdigest():
-        return ApprovalNeeded(
-            f"{name} was edited since it was made, and nobody can be asked here",
-            hint="approve it yourself with `pulsus promote`, or remove it to have it made anew",
-        )
-    return None
 
 
 def _words(text: str) -> str:

@@ -135,6 +135,7 @@ def _composed(
         target=_target(outcome),
         steps=steps_of(project, source),
         candidate=candidate,
+        rendered=source == made,
     )
 
 

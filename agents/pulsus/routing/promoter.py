@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.core.storage import chain, chain_guard, chain_record, metadata, versioning, writing
+from pulsus.core.storage.chain_contents import logged_generation, logged_tools
 from pulsus.core.storage.interface import Change
 from pulsus.core.storage.place import Find, Place, tool_hash
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
@@ -19,6 +20,7 @@ from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 from pulsus.errors import AuditTampered
+from pulsus.routing.standing import Standing, standing
 
 Replay = Callable[[bytes, bytes, tuple[str, ...], Sequence[bytes]], tuple[Change, ...]]
 """Bytes before and now, hosts, bytes between → what calls like the earlier examples notice.
@@ -127,6 +129,17 @@ class CataloguePromoter:
             created=False,
             kind=record.kind,
         )
+
+    def standing(self, target: Target, source: bytes, summary: str) -> Standing:
+        """Why the module is not new. Raises AuditTampered, MetadataCorrupt, StorageUnwritable."""
+        self.require_log()
+        logged = logged_tools(self.state_dir / "audit")
+        return standing(checked_root(self.workflows_root), target, source, summary, logged)
+
+    def generated(self, source: bytes) -> bool:
+        """True if the decision log holds that these bytes were generated here."""
+        self.require_log()
+        return logged_generation(self.state_dir / "audit", hashlib.sha256(source).hexdigest())
 
     def _behaviour(self, validated: ValidatedModule, target: Target) -> versioning.Behaviour | None:
         """What the examples of the earlier revisions show; sandboxes run, no lock held."""

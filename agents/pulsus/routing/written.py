@@ -5,7 +5,6 @@ Effect: writes `_tmp/`, asks for approval, promotes.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,12 +17,13 @@ from pulsus.core.storage.target import Target
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import Example, Generation, Proof, RouteOutcome
-from pulsus.routing import judging, left, modules, unattended
+from pulsus.routing import judging, left, modules
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Deliverer, Delivery, Module
 from pulsus.routing.finish import delivered, trace_delivery
 from pulsus.routing.origin import examples_digest, provenance, reasons
 from pulsus.routing.project import Project
+from pulsus.routing.unattended import Written
 
 SHAPE = (
     "proof: shape. No example says what the result must be, so nothing shows that it does what "
@@ -116,16 +116,15 @@ class Desk:
         doubts = self._doubts(module, text) if proof == "behaviour" else ()
         worth = (SHAPE,) if proof == "shape" else (*_strength(module, proof), *doubts)
         notes = (*module.notes, *worth)
-        refusal = unattended.generated(
-            module.path.name,
-            _promotion(module.path, to.target, project),
+        promoter = project.promoter(outcome.run_id, outcome.decision.route_id)
+        approval = Written(
             allowed=project.settings.non_interactive,
             asked=to.asked,
-            proven=proof == "behaviour" and behaviour.distinct(self.given),
+            strong=behaviour.distinct(self.given),
             placed=to.sure,
+            generated=judged is not None or promoter.generated(module.source),
             doubt=doubts[0] if doubts else "",
         )
-        refusal = refusal or left.refusal(module)
         made = module.candidate.made if module.candidate else None
         deliverer = Deliverer(
             prover=prover,
@@ -133,9 +132,10 @@ class Desk:
             read=project.define,
             person=self.person,
             redactor=project.redactor,
+            root=project.project,
         )
         offered = replace(module, notes=notes, target=to.target)
-        delivery = deliverer.deliver(offered, dry_run=dry_run, unattended=refusal)
+        delivery = deliverer.deliver(offered, dry_run=dry_run, approval=approval)
         trace_delivery(self.trace, delivery, project.project)
         told = worth if judged else notes
         outcome = delivered(replace(outcome, notes=(*outcome.notes, *told)), module, delivery)
@@ -190,16 +190,6 @@ def _strength(module: Module, proof: Proof | None) -> tuple[str, ...]:
     return (
         f"{checked}, none held back from the model; three or more, of different results, let "
         "Pulsus hold one back",
-    )
-
-
-def _promotion(path: Path, target: Target, project: Project) -> str:
-    """The command that approves a candidate."""
-    where = path.relative_to(project.project) if path.is_relative_to(project.project) else path
-    domain = "" if target.domain is None else f"--domain {target.domain} "
-    return (
-        f"pulsus promote {shlex.quote(str(where))} {domain}--action {target.action} "
-        f"--name {target.name} --yes"
     )
 
 
