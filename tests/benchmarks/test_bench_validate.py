@@ -53,12 +53,15 @@ def taken(folder, *argv, ok=(0,)):
     return wall, used + after.children_system - before.children_system
 
 
-def naive(folder, name):
-    """The four steps by themselves, one after the other, with mypy knowing nothing."""
+def naive(folder, name, cache="/dev/null"):
+    """The four steps by themselves, one after the other: ruff, mypy, import, sandboxed run.
+
+    `cache` is mypy's; without one mypy knows nothing of the libraries.
+    """
     python = sys.executable
     steps = (
         (python, "-m", "ruff", "check", "--isolated", "--no-cache", name),
-        (python, "-m", "mypy", "--strict", "--cache-dir=/dev/null", name),
+        (python, "-m", "mypy", "--strict", f"--cache-dir={cache}", name),
         (python, "-c", f"import {Path(name).stem}"),
         (python, "-c", SANDBOXED, name),
     )
@@ -105,6 +108,28 @@ def test_a_new_module(show, tmp_path):
     show(f"| of them ruff {lint:.3f}, mypy {types:.3f}, import {load:.3f}, sandbox {run:.3f} s |")
     for what, a, b in (("accepted", own_wall, own_used), ("static gate", gate_wall, gate_used)):
         show(f"| `validate`, {what} | {a:.3f} s | {b:.3f} s | {a / wall:.2f} | {b / used:.2f} |")
+
+
+def test_beside_naive_steps_with_a_warm_cache(show, tmp_path):
+    """What a careful person runs by hand: mypy keeps its cache between modules."""
+    (tmp_path / "first.py").write_text(module(2), encoding="utf-8")
+    taken(tmp_path, PULSUS, "validate", "first.py")
+    naive(tmp_path, "first.py", ".naive")
+    rows = []
+    for number in range(3, 3 + ROUNDS):
+        name = f"new_{number}.py"
+        (tmp_path / name).write_text(module(number), encoding="utf-8")
+        row = []
+        for _ in ("new", "unchanged"):
+            steps = [wall for wall, _ in naive(tmp_path, name, ".naive")]
+            own = taken(tmp_path, PULSUS, "validate", name)[0]
+            row += [own, own / sum(steps), own / sum(steps[:3]), sum(steps), *steps]
+        rows.append(row)
+    new, unchanged = (medians(rows)[start : start + 8] for start in (0, 8))
+    for what, figures in (("new", new), ("unchanged", unchanged)):
+        own, whole, bare, wall, lint, types, load, run = figures
+        show(f"| `validate`, {what} | {own:.3f} s | {whole:.2f} of {wall:.3f} s | {bare:.2f} |")
+        show(f"| of them ruff {lint:.3f}, mypy {types:.3f}, import {load:.3f}, run {run:.3f} s |")
 
 
 def test_many_modules(show, tmp_path):

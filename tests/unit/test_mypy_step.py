@@ -1,11 +1,14 @@
 """The type step (spec §8.2), with the real mypy."""
 
 import errno
-import tempfile
+import time
 
 import pytest
 
 from pulsus.config.settings import ValidationConfig
+from pulsus.core.sandbox.machine_slots import NoSlot
+from pulsus.core.validators import checker, early
+from pulsus.core.validators import mypy as mypy_step
 from pulsus.core.validators.checker import Text
 from pulsus.core.validators.mypy import mypy
 from pulsus.core.validators.ruff import ruff
@@ -69,9 +72,49 @@ def test_an_unknown_library_is_left_to_the_import_smoke(check):
     assert check("import not_there_at_all\n\n\ndef run() -> int:\n    return 1\n").ok
 
 
-def test_too_late_is_a_failure(check):
-    finding = check("x = 1\n", seconds=0.001)
-    assert (finding.ok, finding.unverified) == (False, False)
+@pytest.fixture
+def fake_mypy(monkeypatch):
+    """Put Python code in the place of mypy; it starts when the order comes."""
+
+    def put(line):
+        code = f"import os, sys, time\nos.chdir(sys.argv[1])\nsys.stdin.readline()\n{line}\n"
+        monkeypatch.setattr(early, "WAIT", code)
+
+    return put
+
+
+def test_a_mypy_that_uses_up_its_processor_time_is_a_failure(check, fake_mypy):
+    fake_mypy("while True: pass")
+    finding = check("x = 1\n", seconds=0.2)
+    assert (finding.ok, finding.unverified, finding.code) == (False, False, "")
+    assert "used more than 0.2 s of processor time" in finding.message
+
+
+def test_a_mypy_that_got_no_processor_time_proves_nothing(check, fake_mypy):
+    fake_mypy("time.sleep(60)")
+    finding = check("x = 1\n", seconds=0.1)
+    assert (finding.ok, finding.unverified, finding.code) == (False, True, "BUSY")
+
+
+def test_one_that_starves_is_not_tried_again_in_halves(cache, fake_mypy):
+    fake_mypy("time.sleep(60)")
+    texts = [Text(name, b"x = 1\n") for name in "abcd"]
+    began = time.monotonic()
+    found = mypy(texts, flags=FLAGS, seconds=0.1, cache_dir=cache)
+    assert [f.code for f in found] == ["BUSY"] * 4
+    assert time.monotonic() - began < 0.1 * 10 * 4
+
+
+def test_a_machine_without_a_free_core_proves_nothing(check, monkeypatch):
+    monkeypatch.setattr(mypy_step, "try_take", lambda *_: None)
+
+    def taken(*_):
+        raise NoSlot
+
+    monkeypatch.setattr(mypy_step, "take", taken)
+    finding = check("x = 1\n", wait_seconds=1.0)
+    assert (finding.ok, finding.unverified, finding.code) == (False, True, "BUSY")
+    assert "no core became free within 1 s" in finding.message
 
 
 def test_without_mypy_nothing_is_proven(check):
@@ -163,7 +206,8 @@ def test_a_full_disk_below_the_copies_is_an_error_that_says_so(step, monkeypatch
     def full(*args, **given):
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
 
-    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    monkeypatch.setattr(mypy_step, "Scratch", full)
+    monkeypatch.setattr(checker, "Scratch", full)
     given = {"rules": ("F",)} if step is ruff else {"flags": FLAGS, "cache_dir": None}
     with pytest.raises(DiskFull, match="/tmp/x"):
         step([Text("t", b"x = 1\n")], seconds=20.0, **given)

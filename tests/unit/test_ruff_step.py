@@ -3,6 +3,7 @@
 import pytest
 
 from pulsus.config.settings import ValidationConfig
+from pulsus.core.validators import ruff as ruff_step
 from pulsus.core.validators.checker import Text
 from pulsus.core.validators.ruff import ruff
 from pulsus.errors import ConfigError
@@ -10,9 +11,26 @@ from pulsus.errors import ConfigError
 RULES = ValidationConfig().ruff_rules
 
 
+def program(folder, line):
+    path = folder / "checker"
+    path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def lint(source, **given):
     (found,) = ruff([Text("tool", source.encode())], **{"rules": RULES, "seconds": 20.0, **given})
     return found
+
+
+@pytest.fixture
+def spinning(tmp_path):
+    return program(tmp_path, "while :; do :; done")
+
+
+@pytest.fixture
+def sleeping(tmp_path):
+    return program(tmp_path, "exec sleep 60")
 
 
 def test_of_many_each_gets_its_own_findings_also_under_one_name():
@@ -53,10 +71,17 @@ def test_a_configuration_beside_us_is_not_read(tmp_path, monkeypatch):
     assert not lint("def run():\n    return missing\n").ok
 
 
-def test_too_late_is_a_failure():
-    finding = lint("x = 1\n", seconds=0.001)
-    assert (finding.ok, finding.unverified) == (False, False)
-    assert "took longer than 0.001 s" in finding.message
+def test_a_checker_that_uses_up_its_processor_time_is_a_failure(spinning, monkeypatch):
+    monkeypatch.setattr(ruff_step, "ruff_program", lambda module: spinning)
+    finding = lint("x = 1\n", seconds=0.1)
+    assert (finding.ok, finding.unverified, finding.code) == (False, False, "")
+    assert "used more than 0.1 s of processor time" in finding.message
+
+
+def test_a_checker_that_got_no_processor_time_proves_nothing(sleeping, monkeypatch):
+    monkeypatch.setattr(ruff_step, "ruff_program", lambda module: sleeping)
+    finding = lint("x = 1\n", seconds=0.05)
+    assert (finding.ok, finding.unverified, finding.code) == (False, True, "BUSY")
 
 
 def test_without_ruff_nothing_is_proven():

@@ -62,6 +62,7 @@ def validation(found: ValidationReport, project: Path) -> dict[str, Any]:
                 "ok": step.ok,
                 "duration_ms": step.duration_ms,
                 "message": step.message,
+                "code": step.code or None,
                 "artifact": relative(step.artifact, project) if step.artifact else None,
             }
             for step in found.steps

@@ -54,10 +54,11 @@ def command(
     ahead = None
     with ExitStack() as stack:
         if len(paths) == 1 and paths[0].is_file():
+            from pulsus.core.validators import early
             from pulsus.core.validators.mypy import Ahead
 
             # A single module waits for mypy most of all: let it load while all else does.
-            ahead = Ahead()
+            ahead = Ahead(early.start())
             stack.callback(ahead.end)
         from pulsus.cli.validate_run import Validation
 

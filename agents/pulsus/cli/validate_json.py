@@ -8,14 +8,15 @@ from typing import Any
 
 from pulsus.cli import output
 from pulsus.cli.report import effects, relative, validation
+from pulsus.core.types import ValidationReport
 from pulsus.core.validators.cache import Checked
-from pulsus.errors import ValidationFailed
+from pulsus.errors import Busy, PulsusError, ValidationFailed
 
 
 def rendered(found: Sequence[Checked], project: Path) -> str:
     """One JSON document, `schema_version` first."""
-    refused = [relative(c.report.path, project) for c in found if not c.report.ok]
-    failed = output.error_body(_refused(refused, len(found))) if refused else {}
+    refused = [c.report for c in found if not c.report.ok]
+    failed = output.error_body(_refused(refused, len(found), project)) if refused else {}
     body = {"ok": not refused, "modules": [_module(c, project) for c in found], **failed}
     return output.pretty({"schema_version": output.SCHEMA_VERSION, **body}) + "\n"
 
@@ -32,6 +33,9 @@ def _module(checked: Checked, project: Path) -> dict[str, Any]:
     }
 
 
-def _refused(paths: list[str], of: int) -> ValidationFailed:
-    hint = "each module's `steps` say why"
-    return ValidationFailed(f"{len(paths)} of {of} modules not accepted", hint=hint, paths=paths)
+def _refused(reports: list[ValidationReport], of: int, project: Path) -> PulsusError:
+    paths = [relative(report.path, project) for report in reports]
+    text = f"{len(paths)} of {of} modules not accepted"
+    if all(report.busy for report in reports):
+        return Busy(f"{text}: this machine was too busy", hint="try again", paths=paths)
+    return ValidationFailed(text, hint="each module's `steps` say why", paths=paths)

@@ -8,6 +8,7 @@ form, and whatever is wrong with this one, is for `cli/validate.py`.
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 from collections.abc import Sequence
 
@@ -29,8 +30,7 @@ def run(args: Sequence[str]) -> int | None:
     source = _only_file(args)
     if source is None:
         return None
-    # A text without an entry point is refused by the gate: nothing is worth starting for it.
-    started = early.start() if any(entry in source for entry in _ENTRIES) else None
+    started = early.start() if _needs_mypy(source) else None
     gc.disable()  # what is loaded stays: looking for garbage among it finds none
     try:
         from pathlib import Path
@@ -44,15 +44,28 @@ def run(args: Sequence[str]) -> int | None:
         status = _refused(session, path, source)
         if status is not None:
             return status
-        from pulsus.core.validators.mypy import Ahead
-
         gc.enable()
-        ahead, started = Ahead(started), None
+        ahead = None
+        if started:
+            from pulsus.core.validators.mypy import Ahead
+
+            ahead, started = Ahead(started), None
         return _proven(session, path, ahead)
     finally:
         gc.enable()
         if started:
             started.end()
+
+
+def _needs_mypy(source: bytes) -> bool:
+    """False if the gate refuses the text, or an earlier verdict on it is likely to hold.
+
+    A guess: mypy is started later if it is needed all the same.
+    """
+    if not any(entry in source for entry in _ENTRIES):
+        return False
+    known = f".pulsus/cache/validation/{hashlib.sha256(source).hexdigest()}.known"
+    return not os.path.exists(known)  # noqa: PTH110 - pathlib is not loaded yet
 
 
 def _only_file(args: Sequence[str]) -> bytes | None:
@@ -84,11 +97,12 @@ def _refused(session: Session, path: Path, source: bytes) -> int | None:
     return 3
 
 
-def _proven(session: Session, path: Path, ahead: Ahead) -> int:
+def _proven(session: Session, path: Path, ahead: Ahead | None) -> int:
     try:
         from pulsus.cli.validate_run import Validation
 
         validation = Validation(session, ahead)
         return validation.run(validation.modules([path], None))
     finally:
-        ahead.end()
+        if ahead:
+            ahead.end()

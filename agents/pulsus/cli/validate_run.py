@@ -14,7 +14,7 @@ from pulsus.cli import output
 from pulsus.cli.validate_text import counted
 from pulsus.core.validators.batch import Batch, Judges
 from pulsus.core.validators.finding import Steps
-from pulsus.errors import PulsusError, UsageError
+from pulsus.errors import Busy, PulsusError, UsageError, ValidationFailed
 from pulsus.routing import files
 
 if TYPE_CHECKING:
@@ -53,7 +53,10 @@ class Validation:
             _print(shown, self._session)
         if len(shown) < len(found):
             output.result(f"all in all {counted(found)}\n")
-        return 0 if all(checked.report.ok for checked in found) else 3
+        refused = [checked.report for checked in found if not checked.report.ok]
+        if refused and all(report.busy for report in refused):
+            return Busy.exit_status
+        return ValidationFailed.exit_status if refused else 0
 
     def modules(self, paths: Iterable[Path], revision: str | None) -> list[File]:
         """Every module below `paths` once, by path; of those, with `revision`, the changed ones."""

@@ -127,11 +127,15 @@ class SandboxConfig(Section):
 
 @dataclass(frozen=True)
 class ValidationConfig(Section):
-    """Clocks and rules of the steps (spec §8)."""
+    """Clocks and rules of the steps (spec §8). ruff and mypy are limited by processor time.
+
+    `wait_seconds` is how long a module waits while other validations take every core.
+    """
 
     ruff_seconds: Seconds = 5.0
     mypy_seconds: Seconds = 20.0
     import_seconds: Seconds = 3.0
+    wait_seconds: Seconds = 600.0
     max_module_bytes: Annotated[int, Limits(ge=1)] = 200_000
     ruff_rules: tuple[str, ...] = ("E4", "E7", "E9", "F", "B006", "B008", "PLE")
     mypy_flags: tuple[str, ...] = ("--check-untyped-defs", "--warn-unreachable")

@@ -367,7 +367,8 @@ class Observed:
 class StepResult:
     """What one validation step found. `output` is the checker's own text, control-stripped.
 
-    `line` is where in the module, from 1; 0 where that is not known or the text says it.
+    `line` is where in the module, from 1; 0 where that is not known or the text says it. `code` is
+    stable and mostly empty; `BUSY`: the machine had no time for the step.
     """
 
     step: str
@@ -378,6 +379,7 @@ class StepResult:
     artifact: Path | None = None
     unverified: bool = False
     line: int = 0
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,6 +406,11 @@ class ValidationReport:
     observed: Observed | None = None
     cached: bool = False
     network: tuple[str, ...] = ()
+
+    @property
+    def busy(self) -> bool:
+        """True if nothing but a busy machine kept the module from being verified."""
+        return not self.ok and all(step.ok or step.code == "BUSY" for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class DiskFull(PulsusError):
 
 
 class Busy(PulsusError):
-    """Another Pulsus holds the lock. Worth trying again."""
+    """Another Pulsus holds the lock, or this machine had no time to verify a module. Try again."""
 
     code = "BUSY"
     exit_status = 75

@@ -22,7 +22,7 @@ from pulsus.core.types import (
     ValidatedModule,
     ValidationReport,
 )
-from pulsus.errors import ApprovalNeeded, PulsusError, ValidationFailed
+from pulsus.errors import ApprovalNeeded, Busy, PulsusError, ValidationFailed
 from pulsus.routing import unattended
 from pulsus.routing.approval import Answer, Approve, Discard, Edit, Person, Proposal, Relocate
 from pulsus.routing.standing import Standing
@@ -247,7 +247,13 @@ class Deliverer:
             candidates.write(kept, self.redactor)
 
 
-def _refused(report: ValidationReport) -> ValidationFailed:
+def _refused(report: ValidationReport) -> PulsusError:
+    if report.busy:
+        return Busy(
+            f"{report.path.name} is not verified: {report.summary}",
+            hint="try again when this machine is less busy",
+            sha256=report.sha256,
+        )
     return ValidationFailed(
         f"{report.path.name} is {report.verdict}: {report.summary}",
         hint="`pulsus validate` shows each step; the logs are named in the report",

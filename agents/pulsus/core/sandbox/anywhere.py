@@ -28,7 +28,7 @@ def run_with(
             if bubblewrap.objection(program):
                 continue
             outcome = runner.run(program, limits, job, python)
-            if outcome.status != "unverified":
+            if outcome.status != "unverified" or outcome.starved:
                 return outcome
             said = outcome.message
     status = probe.examine(programs)

@@ -45,6 +45,8 @@ class Outcome:
     `peak_bytes` what the whole sandbox held at most. `output` and `trace` are printable text.
     `observed` is what it tried outside its temporary folder, whatever came of it. `line` is the
     innermost one of the candidate's own that failed, as its process says; 0 where there is none.
+    `starved`: the machine had no time for it, which says nothing about the candidate; `status` is
+    then `unverified`.
     """
 
     status: Status
@@ -58,6 +60,7 @@ class Outcome:
     peak_bytes: int = 0
     observed: Observed = field(default_factory=Observed)
     line: int = 0
+    starved: bool = False
 
 
 def order(

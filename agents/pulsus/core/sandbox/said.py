@@ -19,8 +19,6 @@ _NAMED = 5
 def late(stage: Stage, limits: policy.Limits, threads: object) -> str:
     """That a clock ran out. `threads` are the names of those that are waited for."""
     match stage:
-        case "start":
-            return f"the sandbox did not start within {policy.START_SECONDS:g} s"
         case "import":
             return f"import took longer than {limits.import_seconds:g} s"
         case "end" if names := _names(threads):
@@ -35,6 +33,11 @@ def late(stage: Stage, limits: policy.Limits, threads: object) -> str:
             )
         case _:
             return f"it took longer than {limits.run_seconds:g} s"
+
+
+def starved() -> str:
+    """Say that the machine had no time for the sandbox."""
+    return "this machine was too busy to run it: try again when less is going on"
 
 
 def left(processes: Sequence[str]) -> str:

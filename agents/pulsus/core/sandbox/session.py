@@ -18,6 +18,7 @@ from pulsus.core.sandbox.command import Process
 from pulsus.core.sandbox.job import Outcome, Stage, Status
 from pulsus.core.sandbox.listener import Listener
 from pulsus.core.sandbox.pipes import Pipes
+from pulsus.core.sandbox.run_clock import HARNESS, RunClock
 from pulsus.core.sandbox.watch import Watch
 from pulsus.core.sandbox.wire import check_json
 from pulsus.core.telemetry.printable import strip_controls
@@ -29,7 +30,6 @@ TICK_SECONDS = 0.02
 MESSAGE_BYTES = 16384  # room for phase messages and a failure's text beside the result
 _DEATH_SECONDS = 10.0
 _LEFT_SECONDS = 2.0  # what a real run gives to what is left running
-_HARNESS = 2  # its number inside: bubblewrap is the first
 
 
 class Session:
@@ -55,7 +55,9 @@ class Session:
         self._returned: dict[str, Any] = {}
         self._over: dict[str, Any] | None = None  # the last message; processes may be left
         self._killed = ""  # why the host ended it
-        self._deadline = time.monotonic() + policy.START_SECONDS
+        self._clock = RunClock(policy.START_SECONDS)
+        self._starved = False
+        self._lost_ms = 0
         self._seen = 0  # bytes of the result channel already read as messages
         self._init_fd: int | None = None
         self._watch: Watch | None = None
@@ -126,7 +128,7 @@ class Session:
         status: Status = "failed"
         if phase == "done" and not self._killed:
             status = "ok"
-        elif phase == "unsafe" or self._stage == "start":
+        elif phase == "unsafe" or self._stage == "start" or self._starved:
             status = "unverified"
         where = final.get("stage")
         effects = self._pipes.effects
@@ -142,10 +144,11 @@ class Session:
             output=said.output(self._pipes.stdout, self._pipes.stderr),
             trace=strip_controls(str(final.get("trace", ""))),
             import_ms=self._import_ms,
-            run_ms=said.milliseconds(final.get("ms")),
+            run_ms=max(0, said.milliseconds(final.get("ms")) - self._lost_ms),
             peak_bytes=self._peak,
             observed=replace(seen, others=(*seen.others, *said.left_running(final.get("threads")))),
             line=said.number(final.get("line")),
+            starved=self._starved,
         )
 
     def _decided(self) -> bool:
@@ -176,18 +179,19 @@ class Session:
         return found if isinstance(found, dict) else None
 
     def _take(self, message: dict[str, Any]) -> None:
-        now = time.monotonic()
         match message.get("phase"):
             case _ if self._over is not None:
                 self._killed = "it sent a message after its last"
             case "ready" if self._stage == "start":
                 if self._start_watching(said.number(message.get("calls"))):
-                    self._stage, self._deadline = "import", now + self._limits.import_seconds
+                    self._stage = "import"
+                    self._clock = RunClock(self._limits.import_seconds, self._watch)
                     with suppress(BrokenPipeError):
                         self._pipes.let_go()
             case "imported" if self._stage == "import":
                 self._import_ms = said.milliseconds(message.get("ms"))
-                self._stage, self._deadline = "run", now + self._limits.run_seconds
+                self._stage = "run"
+                self._clock = RunClock(self._limits.run_seconds, self._watch)
             case "unsafe" if self._stage == "start":
                 self._final = message
             case "returned" if self._stage == "run":
@@ -198,13 +202,14 @@ class Session:
                 self._final = message
             case "done" if self._stage == "end":
                 self._over = message
-                self._deadline = min(self._deadline, now + _LEFT_SECONDS)
+                self._lost_ms = int(self._clock.lost() * 1000)
+                self._clock.cut(_LEFT_SECONDS)
                 self._end_if_alone()
             case _:
                 self._killed = "it sent messages out of order"
 
     def _end_if_alone(self) -> None:
-        if self._watch is not None and not self._watch.others((1, _HARNESS)):
+        if self._watch is not None and not self._watch.others((1, HARNESS)):
             self._final = self._over
 
     def _start_watching(self, calls: int) -> bool:
@@ -253,7 +258,7 @@ class Session:
             self._end_if_alone()
         if stopping.asked():
             self._killed = "nobody waits for it"
-        elif time.monotonic() > self._deadline:
+        elif self._clock.ended():
             self._killed = self._late()
         elif self._relay is not None and (problem := self._relay.problem()):
             self._killed = problem
@@ -275,7 +280,10 @@ class Session:
 
     def _late(self) -> str:
         if self._over is not None and self._watch is not None:
-            return said.left(self._watch.others((1, _HARNESS)))
+            return said.left(self._watch.others((1, HARNESS)))
+        self._starved = self._stage == "start" or self._clock.starved()
+        if self._starved:
+            return said.starved()
         return said.late(self._stage, self._limits, self._returned.get("threads"))
 
     def _message(self, final: dict[str, Any]) -> str:

@@ -17,6 +17,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _INODE_BYTES = 1536  # what a file or folder in memory costs the kernel beside its content
 _THREADS_FIELD = 17  # of /proc/PID/stat, counted after the name in parentheses
 _RSS_FIELD = 21
+_TIMES = slice(11, 15)  # user and system time, its own and that of children it has reaped
+_TICKS = os.sysconf("SC_CLK_TCK")
 _DEAD = (b"Z", b"X")  # ended, and not yet asked about
 
 
@@ -68,6 +70,26 @@ class Watch:
             if alive or numbers <= before:
                 return tuple(sorted(alive))
             before = numbers  # one that has just ended may have started another meanwhile
+
+    def used_seconds(self) -> float:
+        """Return the processor time of all its processes, those that ended and were reaped too."""
+        total = 0
+        for name in os.listdir(self._fds[0]):  # noqa: PTH208
+            if name.isdigit():
+                _, fields = _stat(self._fds[0], name)
+                total += sum(map(int, fields[_TIMES])) if len(fields) > _RSS_FIELD else 0
+        return total / _TICKS
+
+    def waited_seconds(self, number: int) -> float:
+        """Return how long a process, by its number inside, was ready to run and had no core."""
+        try:
+            fd = os.open(f"{number}/schedstat", os.O_RDONLY, dir_fd=self._fds[0])
+            try:
+                return int(os.read(fd, 256).split()[1]) / 1e9
+            finally:
+                os.close(fd)
+        except (OSError, IndexError, ValueError):
+            return 0.0  # it ended, or the kernel keeps no such figures
 
     def close(self) -> None:
         """Let go of the sandbox's file systems."""

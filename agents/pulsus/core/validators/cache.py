@@ -19,6 +19,9 @@ from typing import Any
 from pulsus.core.types import Effects, Observed, StepResult, ValidationReport
 from pulsus.record import dataclass
 
+KNOWN = ".known"
+"""Ends the name of an empty file that says: there is a verdict on bytes of this SHA-256."""
+
 _FORMAT = 2
 _MOST = 20_000  # files kept; beyond it the oldest go
 _CERTAIN = ("static", "ruff", "mypy")  # what these refuse they refuse again
@@ -78,6 +81,7 @@ class Cache:
             self.folder.mkdir(parents=True, exist_ok=True)
             temp.write_bytes(body + b"\n" + hashlib.sha256(body).hexdigest().encode())
             temp.rename(self.folder / f"{key}.json")
+            (self.folder / f"{checked.report.sha256}{KNOWN}").touch()
         except OSError:
             with suppress(OSError):
                 temp.unlink()

@@ -16,17 +16,20 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Literal, Protocol
 
+from pulsus.core.sandbox.scratch import Scratch
 from pulsus.core.telemetry.printable import strip_controls
 from pulsus.core.validators.early import Early, environment
-from pulsus.core.validators.finding import Finding
+from pulsus.core.validators.finding import BUSY, Finding
 from pulsus.errors import storage_error
 from pulsus.record import dataclass
 
 _MEMORY_BYTES = 4 << 30
 _KEEP_BYTES = 32 << 20
-_TICK_SECONDS = 0.01  # where the end of a process wakes nobody
+_TICK_SECONDS = 0.01
+_CLOCK_FACTOR = 10
+_PROCESS_CLOCK = 2  # CPUCLOCK_SCHED of a process: the kernel's posix-timers.h
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
 
 
@@ -45,14 +48,16 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """`status` is the exit status, negative for a signal, None where it was killed as too late.
+    """`status` is the exit status, negative for a signal, None if it was killed as too late.
 
+    `starved`: it was killed by the clock, and had not used the processor time it may have.
     `output` is not printable as it is. `said` is what went to standard error, and is.
     """
 
     status: int | None
     output: str
     said: str = ""
+    starved: bool = False
 
 
 class Process(Protocol):
@@ -90,14 +95,19 @@ class Checker:
         _limit(process.pid)
 
     def result(self, seconds: float, order: bytes = b"") -> Ran:
-        """What it says to `order`, its standard input (short). At the time limit it is killed."""
+        """Wait for its end, after `order` (short) was given to its standard input.
+
+        It is killed when it has used `seconds` of processor time, or after ten times that by the
+        clock: on a busy machine the clock says little about the input.
+        """
         with suppress(OSError):  # it has ended already: its status says how
             self._order.write(order)
             self._order.close()
-        status = _wait(self._process, seconds)
+        ended = _wait(self._process, seconds)
+        status = self._process.wait() if ended == "itself" else None
         self._kill()
         output, said = (_text(file) for file in (self._output, self._said))
-        return Ran(status, output, strip_controls(said))
+        return Ran(status, output, strip_controls(said), starved=ended == "clock")
 
     def end(self) -> None:
         """Kill it with its children; fine where it has ended."""
@@ -157,14 +167,42 @@ def copying() -> Iterator[None]:
         raise storage_error(error, Path(place or os.environ.get("TMPDIR", "/tmp"))) from error
 
 
+@contextmanager
+def working_folder(purpose: str) -> Iterator[Path]:
+    """Give a block a folder of its own for copies of modules. Raises as `copying`."""
+    with copying():
+        scratch = Scratch(purpose)
+        try:
+            yield Path(scratch.path)
+        finally:
+            scratch.remove()
+
+
+def too_late(done: Ran, seconds: float) -> Finding:
+    """Return the finding about a checker that was killed; starved of a core, it proves nothing."""
+    if done.starved:
+        text = (
+            f"this machine was too busy: it got less than {seconds:g} s of processor time "
+            f"in {seconds * _CLOCK_FACTOR:g} s; try again"
+        )
+        return Finding(ok=False, message=text, unverified=True, code=BUSY)
+    return Finding(ok=False, message=f"used more than {seconds:g} s of processor time: killed")
+
+
+def no_slot(seconds: float) -> Finding:
+    """Return the finding where no core became free for a checker or a sandbox."""
+    text = f"this machine was too busy: no core became free within {seconds:g} s; try again"
+    return Finding(ok=False, message=text, unverified=True, code=BUSY)
+
+
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read(_KEEP_BYTES).decode("utf-8", "replace")
 
 
-def _wait(process: Process, seconds: float) -> int | None:
-    """Its status, within a millisecond of its end; None where that is not in time."""
-    until = time.monotonic() + seconds
+def _wait(process: Process, seconds: float) -> Literal["itself", "processor", "clock"]:
+    """Wait until it ends, or has used `seconds` of processor time, or its clock has run out."""
+    until = time.monotonic() + seconds * _CLOCK_FACTOR
     with ExitStack() as stack:
         poll = select.poll()
         if sys.platform == "linux":
@@ -172,11 +210,29 @@ def _wait(process: Process, seconds: float) -> int | None:
             stack.callback(os.close, fd)
             poll.register(fd, select.POLLIN)
         while process.poll() is None:
-            left = until - time.monotonic()
+            left = seconds - _processor_seconds(process.pid)
             if left <= 0:
-                return None
-            poll.poll((left if sys.platform == "linux" else min(left, _TICK_SECONDS)) * 1000)
-    return process.wait()
+                return "processor"
+            if time.monotonic() >= until:
+                return "clock"
+            # Several threads use a second of processor time in less than one of the clock.
+            pause = max(_TICK_SECONDS, min(left / 2, until - time.monotonic()))
+            poll.poll((pause if sys.platform == "linux" else min(pause, _TICK_SECONDS)) * 1000)
+    return "itself"
+
+
+def _processor_seconds(pid: int) -> float:
+    """Return the processor time that a process has used; 0 if it has ended."""
+    if sys.platform != "linux":
+        import psutil
+
+        with suppress(psutil.Error):
+            times = psutil.Process(pid).cpu_times()
+            return times.user + times.system
+        return 0.0
+    with suppress(OSError):
+        return time.clock_gettime((~pid << 3) | _PROCESS_CLOCK)
+    return 0.0
 
 
 def _limit(pid: int) -> None:

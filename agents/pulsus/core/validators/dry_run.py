@@ -16,7 +16,7 @@ from pulsus.core.sandbox.observed import together
 from pulsus.core.sandbox.policy import Limits
 from pulsus.core.types import Observed, Proof, ToolSpec
 from pulsus.core.validators.effects import judge
-from pulsus.core.validators.finding import Finding, Subject
+from pulsus.core.validators.finding import BUSY, Finding, Subject
 from pulsus.core.validators.inputs import MAX_EXAMPLES, Case, NeedsExample, cases
 from pulsus.core.validators.placing import line_of
 
@@ -90,7 +90,7 @@ class DryRun:
                 seconds_left -= outcome.run_ms / 1000
             shown.append(_transcript(case, outcome))
             if outcome.status == "unverified":
-                return Finding(ok=False, message=outcome.message, unverified=True)
+                return _unverified(outcome)
             judged = judge(self.subject.tool, outcome.observed, case.example.inputs)
             if judged.exceeded:
                 return _exceeded(case, judged.exceeded, shown)
@@ -180,9 +180,14 @@ def _some(found: tuple[str, ...]) -> str:
     return ", ".join(found[:_LISTED]) + more
 
 
+def _unverified(outcome: Outcome) -> Finding:
+    code = BUSY if outcome.starved else ""
+    return Finding(ok=False, message=outcome.message, unverified=True, code=code)
+
+
 def _import_finding(outcome: Outcome) -> Finding:
     if outcome.status == "unverified":
-        return Finding(ok=False, message=outcome.message, unverified=True)
+        return _unverified(outcome)
     if outcome.stage in ("run", "result", "end", "done"):
         return Finding(ok=True, shift_ms=-outcome.run_ms)
     what = "an example's file cannot be written" if outcome.stage == "files" else "import failed"

@@ -10,6 +10,12 @@ import os
 import signal
 import sys
 
+from pulsus.core.sandbox import machine_slots
+from pulsus.core.sandbox.scratch import Scratch
+
+CHECKER = "checker"
+"""The kind of slot that a checker takes: as many as there are cores."""
+
 # Everything is loaded before the order comes; collecting garbage meanwhile finds none. mypy asks
 # psutil for the number of cores only, and takes its absence for an answer.
 WAIT = """
@@ -58,14 +64,15 @@ class Child:
 
 
 class Early:
-    """A mypy that waits for its order in `folder`, a new one that nobody else can write to.
+    """A mypy that waits for its order in a working folder.
 
-    `order`, `output` and `said` are descriptors of what it reads, prints and complains. Whoever
-    makes one kills it, or hands it to a `Waiting`. It ends by itself when `order` is closed.
+    `order`, `output` and `said` are descriptors of what it reads, prints and complains. The caller
+    kills it, or hands it to a `Waiting`. It ends by itself when `order` is closed.
     """
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    def __init__(self, scratch: Scratch, slot: machine_slots.Slot) -> None:
+        self.scratch, self.slot = scratch, slot
+        folder = scratch.path
         self.output, self.said = (_file(f"{folder}/{name}") for name in (".output", ".said"))
         theirs, self.order = os.pipe()
         try:
@@ -91,27 +98,33 @@ class Early:
         self.child = Child(pid)
 
     def end(self) -> None:
-        """Kill it and remove its folder."""
+        """Kill it, remove its folder and release its slot."""
         for fd in (self.order, self.output, self.said):
             os.close(fd)
         os.killpg(self.child.pid, signal.SIGKILL)
         self.child.wait()
-        for name in os.listdir(self.folder):  # noqa: PTH208 - see `start`
-            os.unlink(f"{self.folder}/{name}")  # noqa: PTH108
-        os.rmdir(self.folder)  # noqa: PTH106
+        self.scratch.remove()
+        self.slot.release()
 
 
 def start() -> Early | None:
-    """A mypy in a temporary folder; None where that cannot be had: it is started later, then."""
-    folder = f"{os.environ.get('TMPDIR') or '/tmp'}/pulsus-mypy-{os.urandom(8).hex()}"
-    try:
-        os.mkdir(folder, 0o700)  # noqa: PTH102 - pathlib is not loaded yet
-    except OSError:
+    """A mypy in a working folder; None where it must be started later.
+
+    That is while other checkers take every slot of this machine, and where no folder can be had.
+    """
+    slot = machine_slots.try_take(CHECKER, machine_slots.cores())
+    if slot is None:
         return None
     try:
-        return Early(folder)
+        scratch = Scratch("mypy")
     except OSError:
-        os.rmdir(folder)  # noqa: PTH106
+        slot.release()
+        return None
+    try:
+        return Early(scratch, slot)
+    except OSError:
+        scratch.remove()
+        slot.release()
         return None
 
 

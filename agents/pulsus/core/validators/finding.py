@@ -12,6 +12,9 @@ from pulsus.record import dataclass
 Steps = Mapping[str, tuple[ToolSpec, bytes]]
 """The pinned steps of a composed module, by tool id."""
 
+BUSY = "BUSY"
+"""Code of a finding that says nothing about the module: try again when the machine is less busy."""
+
 Validator = Callable[[bytes, ToolSpec], StepResult]
 """A plugin's check of a module's bytes. Runs after the static gate; may raise."""
 
@@ -36,6 +39,7 @@ class Finding:
 
     `unverified`: the check could not be made, which is never a pass. `shift_ms` moves time between
     steps that share a process. `line` is where in the module, from 1; 0 where it is not known.
+    `code` is stable, and empty for most findings: `BUSY` says that the machine had no time.
     """
 
     ok: bool
@@ -45,3 +49,4 @@ class Finding:
     warnings: tuple[str, ...] = ()
     shift_ms: int = 0
     line: int = 0
+    code: str = ""

@@ -10,9 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -20,6 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from pulsus.core.sandbox.machine_slots import NoSlot, Slot, cores, take, try_take
+from pulsus.core.sandbox.scratch import Scratch
 from pulsus.core.telemetry.printable import one_line
 from pulsus.core.validators.checker import (
     Checker,
@@ -28,8 +28,10 @@ from pulsus.core.validators.checker import (
     copying,
     first_line,
     missing,
+    no_slot,
+    too_late,
 )
-from pulsus.core.validators.early import Early
+from pulsus.core.validators.early import CHECKER, Early
 from pulsus.core.validators.finding import Finding
 from pulsus.core.validators.mypy_cache import NOWHERE, forget, usable
 from pulsus.errors import ConfigError
@@ -45,36 +47,43 @@ _LINE_CHARS = 500
 
 
 class Waiting:
-    """A mypy that has no order yet, a new one where `early` is None. Call `end` in any case."""
+    """A mypy that has no order yet: `early`, or a new one with `slot`. Call `end` in any case."""
 
-    def __init__(self, early: Early | None = None) -> None:
+    def __init__(self, early: Early | None = None, slot: Slot | None = None) -> None:
+        self._slot = early.slot if early else slot
         with copying():
-            self.folder = Path(early.folder if early else tempfile.mkdtemp(prefix="pulsus-mypy-"))
+            self._scratch = early.scratch if early else Scratch("mypy")
+            self.folder = Path(self._scratch.path)
             try:
-                self.checker = Checker.of(early or Early(str(self.folder)))
+                self.checker = Checker.of(early or Early(self._scratch, slot or Slot(-1)))
             except OSError:
-                shutil.rmtree(self.folder, ignore_errors=True)
+                self._scratch.remove()
                 raise
 
     def end(self) -> None:
-        """Kill it and remove its copies."""
+        """Kill it, remove its copies and release its slot."""
         self.checker.end()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._scratch.remove()
+        if self._slot:
+            self._slot.release()
 
 
 class Ahead:
-    """A mypy started before anything else, for whoever asks first. Call `end` in any case."""
+    """A mypy started before anything else, for the first that asks. Call `end` in any case.
 
-    def __init__(self, early: Early | None = None) -> None:
-        self._waiting: Waiting | None = Waiting(early)
+    `early` None: there is none, and each caller starts its own.
+    """
 
-    def take(self) -> Waiting:
-        """The one that was started, or a new one where it was taken."""
+    def __init__(self, early: Early | None) -> None:
+        self._waiting = Waiting(early) if early else None
+
+    def take(self) -> Waiting | None:
+        """Return the one that was started; None if it was taken."""
         waiting, self._waiting = self._waiting, None
-        return waiting or Waiting()
+        return waiting
 
     def end(self) -> None:
-        """Kill it where nobody took it."""
+        """Kill it if no caller took it."""
         if self._waiting:
             self._waiting.end()
 
@@ -82,10 +91,11 @@ class Ahead:
 class Mypy:
     """Checks any number of modules, as often as asked. Call `end` in any case.
 
-    `cache_dir` keeps what it knows of libraries; None keeps nothing (much slower). `ready` gives a
-    mypy that was started before it was known whether it is needed. `version` is that of the Python
-    to check for; None is ours. Raises ConfigError for a flag that is not about checking: others
-    name files and programs.
+    `seconds` of processor time are for one module. `wait_seconds` is how long it waits while other
+    checkers take every core. `cache_dir` keeps what it knows of libraries; None keeps nothing (much
+    slower). `ready` gives a mypy that was started before it was known whether it is needed.
+    `version` is that of the Python to check for; None is ours. Raises ConfigError for a flag that
+    is not about checking: others name files and programs.
     """
 
     def __init__(
@@ -96,7 +106,8 @@ class Mypy:
         cache_dir: Path | None,
         module: str = "mypy",
         version: tuple[int, int] | None = None,
-        ready: Callable[[], Waiting] = Waiting,
+        ready: Callable[[], Waiting | None] = lambda: None,
+        wait_seconds: float = 600.0,
     ) -> None:
         for flag in flags:
             if not _FLAG.fullmatch(flag):
@@ -109,13 +120,15 @@ class Mypy:
         if spec is not None and spec.origin is not None:
             told = f"{flags}{version}{CONFIG.read_text(encoding='utf-8')}"
             self._cache = usable(cache_dir, Path(spec.origin).parents[1], told)
-        self._ready = ready
+        self._ready, self._wait_seconds = ready, wait_seconds
         self._waiting: Waiting | None = None
 
     def start(self) -> None:
-        """Let it load while other work is done."""
+        """Let it load while other work is done, if a core is free for it."""
         if self.installed and self._waiting is None:
-            self._waiting, self._ready = self._ready(), Waiting
+            self._waiting = self._ready()
+            if self._waiting is None and (slot := try_take(CHECKER, cores())):
+                self._waiting = Waiting(slot=slot)
 
     def end(self) -> None:
         """Kill it and remove its copies."""
@@ -124,10 +137,16 @@ class Mypy:
             waiting.end()
 
     def check(self, texts: Sequence[Text]) -> list[Finding]:
-        """What it finds in each. Too late or crashed is a failure; not installed is unverified."""
+        """What it finds in each. Too late or crashed is a failure.
+
+        Not installed is unverified, and so is a machine that had no core for it (`BUSY`).
+        """
         if not self.installed:
             return [missing(self._module)] * len(texts)
-        return self._some(texts)
+        try:
+            return self._some(texts)
+        except NoSlot:
+            return [no_slot(self._wait_seconds)] * len(texts)
 
     def _some(self, texts: Sequence[Text]) -> list[Finding]:
         """Where one of many makes mypy itself fail, each half is tried again, down to that one."""
@@ -138,6 +157,8 @@ class Mypy:
         done = self._run(texts, self._cache, seconds)
         if (found := _findings(done, texts)) is not None:
             return found
+        if done.starved:
+            return [too_late(done, seconds)] * len(texts)
         if len(texts) > 1:
             half = len(texts) // 2
             return [*self._some(texts[:half]), *self._some(texts[half:])]
@@ -152,7 +173,8 @@ class Mypy:
 
     def _run(self, texts: Sequence[Text], cache: Path, seconds: float) -> Ran:
         self.start()
-        assert self._waiting
+        if self._waiting is None:
+            self._waiting = Waiting(slot=take(CHECKER, cores(), self._wait_seconds))
         files = {_stem(text): text for text in texts}
         with copying():
             for stem, text in files.items():
@@ -223,7 +245,7 @@ def _lines(entry: dict[str, Any], text: Text) -> Iterable[str]:
 
 def _failed(done: Ran, text: Text, seconds: float) -> Finding:
     if done.status is None:
-        return Finding(ok=False, message=f"took longer than {seconds:g} s and was killed")
+        return too_late(done, seconds)
     said = done.said
     with suppress(ValueError, KeyError, TypeError):  # what stops it is told as a finding too
         entries = [json.loads(line) for line in done.output.splitlines()]

@@ -56,7 +56,7 @@ class Pipeline:
     extra_validators: Callable[[], Sequence[tuple[str, Validator]]] = tuple
     mypy_cache: Path | None = None
     run: Run | None = None
-    ready: Callable[[], Waiting] | None = None
+    ready: Callable[[], Waiting | None] | None = None
     python: Interpreter | None = None
     network: Network | None = None
 

@@ -11,18 +11,24 @@ from functools import partial
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.sandbox import bubblewrap
+from pulsus.core.sandbox import bubblewrap, stopping
 from pulsus.core.sandbox.anywhere import run_with
 from pulsus.core.sandbox.interpreter import Interpreter
+from pulsus.core.sandbox.job import Job, Outcome
+from pulsus.core.sandbox.machine_slots import NoSlot, cores, take
 from pulsus.core.sandbox.policy import Limits
+from pulsus.core.sandbox.scratch import sweep
 from pulsus.core.types import Observed, Proof
-from pulsus.core.validators.checker import Text
+from pulsus.core.validators.checker import Text, no_slot
 from pulsus.core.validators.dry_run import DryRun, Run
 from pulsus.core.validators.dry_runs import DryRuns, Told
 from pulsus.core.validators.mypy import Mypy, Waiting
 from pulsus.core.validators.ruff import ruff
 from pulsus.core.validators.work import Work
 from pulsus.record import dataclass
+
+SANDBOX = "sandbox"
+"""The kind of slot that a sandbox takes."""
 
 Evidence = tuple[Proof | None, Observed | None]
 
@@ -35,7 +41,7 @@ class Means:
     sandbox: SandboxConfig
     mypy_cache: Path | None
     run: Run | None
-    ready: Callable[[], Waiting] | None
+    ready: Callable[[], Waiting | None] | None
     python: Interpreter | None = None
 
 
@@ -49,8 +55,10 @@ def prove(
         seconds=rules.mypy_seconds,
         cache_dir=using.mypy_cache,
         version=using.python.minor if using.python else None,
-        ready=using.ready or Waiting,
+        ready=using.ready or (lambda: None),
+        wait_seconds=rules.wait_seconds,
     )
+    sweep()
     try:
         mypy.start()
         _lint(using, works)
@@ -75,6 +83,7 @@ def _run(
     limits = Limits.of(using.sandbox, using.validation.import_seconds)
     # Looked for once: a thousand modules run in the same programs.
     run = using.run or partial(run_with, bubblewrap.candidates(), python=using.python)
+    run = partial(_in_turn, run, using.validation.wait_seconds)
     runs = [DryRun(work.subject, limits, run) for work in going if work.subject is not None]
     ran: set[int] = set()  # what was seen of a module that mypy refuses is thrown away
     if not mypy.installed:
@@ -90,6 +99,18 @@ def _run(
         id(w): (r.proof, r.observed) for w, r in zip(going, runs, strict=True) if id(w) in ran
     }
     return [evidence.get(id(work), (None, None)) for work in works]
+
+
+def _in_turn(run: Run, wait_seconds: float, job: Job, limits: Limits) -> Outcome:
+    """Run the job once a place is free: two sandboxes a core keep the cores busy."""
+    try:
+        slot = take(SANDBOX, 2 * cores(), wait_seconds, stopping.asked)
+    except NoSlot:
+        return Outcome("unverified", "start", no_slot(wait_seconds).message, starved=True)
+    try:
+        return run(job, limits)
+    finally:
+        slot.release()
 
 
 def _types(works: Sequence[Work], mypy: Mypy, runs: DryRuns | None = None) -> None:

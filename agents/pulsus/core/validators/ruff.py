@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,9 +14,10 @@ from pulsus.core.validators.checker import (
     Checker,
     Ran,
     Text,
-    copying,
     first_line,
     missing,
+    too_late,
+    working_folder,
 )
 from pulsus.core.validators.finding import Finding
 from pulsus.errors import ConfigError
@@ -33,8 +33,8 @@ def ruff(
 ) -> list[Finding]:
     """What ruff finds in each. Too late or crashed is a failure; not installed is unverified.
 
-    `seconds` are for one module; many share what they need. Raises ConfigError for a rule that is
-    not a ruff code.
+    `seconds` of processor time are for one module; many share what they need. Raises ConfigError
+    for a rule that is not a ruff code.
     """
     for rule in rules:
         if not _RULE.fullmatch(rule):
@@ -62,7 +62,7 @@ def _some(
             *_some(texts[half:], program, rules, seconds),
         ]
     if done.status is None:
-        return [Finding(ok=False, message=f"took longer than {seconds:g} s and was killed")]
+        return [too_late(done, seconds)]
     said = done.said or one_line(done.output)
     message = f"ruff itself failed with status {done.status}: {first_line(said)}"
     return [Finding(ok=False, message=message, output=said)]
@@ -75,8 +75,7 @@ def _run(texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: 
         *("--output-format=json", f"--select={','.join(rules)}", "--target-version=py311"),
         *("--", *files),
     ]
-    with copying(), tempfile.TemporaryDirectory(prefix="pulsus-ruff-") as name:
-        folder = Path(name)
+    with working_folder("ruff") as folder:
         for file, text in zip(files, texts, strict=True):
             (folder / file).parent.mkdir()
             (folder / file).write_bytes(text.source)

@@ -6,10 +6,7 @@ that the module does but what it imports, which the gates then look at.
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
-from pulsus.core.validators.checker import Checker, Text, copying
+from pulsus.core.validators.checker import Checker, Text, working_folder
 from pulsus.core.validators.ruff import ruff_program
 
 _RULES = "F401"
@@ -28,8 +25,7 @@ def without_unused_imports(source: bytes, *, seconds: float) -> bytes:
         *(str(path), "check", "--isolated", "--no-cache", "--fix-only", "--quiet"),
         *(f"--select={_RULES}", "--target-version=py311", "--", text.file),
     ]
-    with copying(), tempfile.TemporaryDirectory(prefix="pulsus-ruff-") as name:
-        folder = Path(name)
+    with working_folder("ruff") as folder:
         (folder / text.file).write_bytes(source)
         checker = Checker(argv, folder)
         try:

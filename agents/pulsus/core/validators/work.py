@@ -82,6 +82,7 @@ class Work:
             output=self._redact(_printable(finding.output)),
             unverified=finding.unverified,
             line=finding.line,
+            code=finding.code,
         )
         log = self._artifacts.write(self._log_name, result, self.sha256)
         self._results.append(replace(result, artifact=log))

@@ -1,0 +1,66 @@
+"""A time limit counts neither what other work took, nor spares what a module took itself."""
+
+import pytest
+
+from pulsus.core.sandbox.run_clock import RunClock
+
+
+class Watched:
+    """What a sandbox used, and what its main process waited for a core."""
+
+    def __init__(self):
+        self.used = self.waited = 0.0
+
+    def used_seconds(self):
+        return self.used
+
+    def waited_seconds(self, number):
+        return self.waited
+
+
+@pytest.fixture
+def machine():
+    found = Watched()
+    found.time = 100.0
+    found.clock = RunClock(3.0, found, lambda: found.time)
+
+    def after(seconds, *, used=0.0, waited=0.0):
+        found.time, found.used, found.waited = 100.0 + seconds, used, waited
+        return found.clock
+
+    found.after = after
+    return found
+
+
+def test_a_run_on_a_free_machine_ends_at_its_limit(machine):
+    assert not machine.after(2.9, used=2.9).ended()
+    clock = machine.after(3.1, used=3.1)
+    assert (clock.ended(), clock.starved()) == (True, False)
+
+
+def test_time_that_other_work_took_does_not_count(machine):
+    assert not machine.after(8.0, used=2.0, waited=6.0).ended()
+    clock = machine.after(9.5, used=3.2, waited=6.0)
+    assert (clock.ended(), clock.starved()) == (True, False)
+
+
+def test_sleeping_does_not_prolong_a_run(machine):
+    assert machine.after(3.1, used=0.1, waited=0.05).ended()
+
+
+def test_load_of_its_own_does_not_prolong_a_run(machine):
+    clock = machine.after(3.1, used=3.05, waited=2.8)
+    assert (clock.ended(), clock.starved()) == (True, False)
+
+
+def test_a_machine_that_never_has_a_core_ends_the_run_without_a_verdict(machine):
+    assert not machine.after(11.9, used=0.1, waited=11.5).ended()
+    clock = machine.after(12.1, used=0.1, waited=11.9)
+    assert (clock.ended(), clock.starved()) == (True, True)
+
+
+def test_what_is_left_running_gets_its_seconds_by_the_clock(machine):
+    clock = machine.after(1.0, used=0.5)
+    clock.cut(2.0)
+    assert not machine.after(2.9).ended()
+    assert machine.after(3.1, waited=2.0).ended()

@@ -1,0 +1,84 @@
+"""Working folders do not outlive a killed Pulsus."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.sandbox.scratch import Scratch, scratch_root, sweep
+
+MAKE = """
+import sys, time
+from pulsus.core.sandbox.scratch import Scratch
+made = Scratch("mypy")
+open(f"{made.path}/copy.py", "w").close()
+print(made.path, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture(autouse=True)
+def tmpdir(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+def test_a_folder_is_private_and_gone_after_its_use():
+    scratch = Scratch("ruff")
+    assert Path(scratch.path).stat().st_mode & 0o777 == 0o700
+    (Path(scratch.path) / "sub").mkdir()
+    (Path(scratch.path) / "sub" / "x.py").write_text("")
+    scratch.remove()
+    scratch.remove()
+    assert list(Path(scratch_root()).iterdir()) == []
+
+
+def test_the_folder_of_a_killed_process_is_removed_and_one_in_use_is_kept():
+    child = subprocess.Popen([sys.executable, "-c", MAKE], stdout=subprocess.PIPE, text=True)
+    assert child.stdout
+    path = Path(child.stdout.readline().strip())
+    mine = Scratch("mypy")
+    try:
+        assert sweep() == 0
+        assert path.is_dir()
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait(timeout=10)
+        assert sweep() == 1
+        assert not path.exists()
+        assert Path(mine.path).is_dir()
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        mine.remove()
+
+
+def test_a_lock_left_before_its_folder_was_made_is_removed_later():
+    left = Path(scratch_root()) / "mypy-0.lock"
+    left.touch()
+    assert sweep() == 0
+    os.utime(left, (time.time() - 120,) * 2)
+    assert sweep() == 1
+    assert not left.exists()
+
+
+def test_a_link_in_the_place_of_a_folder_is_not_followed(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "keep").touch()
+    (outside / ".lock").touch()
+    (Path(scratch_root()) / "mypy-1").symlink_to(outside)
+    sweep()
+    assert (outside / "keep").exists()
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path):
+    (tmp_path / f"pulsus-{os.geteuid()}").mkdir(mode=0o777)
+    (tmp_path / f"pulsus-{os.geteuid()}").chmod(0o777)
+    with pytest.raises(OSError, match="another user may write"):
+        Scratch("mypy")
+    assert sweep() == 0
