@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from tests.patience import PATIENCE_SECONDS
+
 
 @dataclass
 class Played:
@@ -41,7 +43,7 @@ def playing(*answers, models=("tiny",), base="/v1"):
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(5)
+        thread.join(PATIENCE_SECONDS)
 
 
 def _handler(answers, models, base):

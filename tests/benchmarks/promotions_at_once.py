@@ -40,8 +40,8 @@ def promote_at_once(project, count):
         path.write_text(module(FIRST + number), encoding="utf-8")
         place = ("--domain", "batch", "--action", "sum", "--yes", "--output", "json")
         argv = [PULSUS, "promote", path, *place]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        children.append(subprocess.Popen(argv, cwd=project, **pipes))
+        out, err = subprocess.PIPE, subprocess.DEVNULL
+        children.append(subprocess.Popen(argv, cwd=project, stdout=out, stderr=err))
     ended = []
     for child in children:
         told = json.loads(child.communicate(timeout=SECONDS)[0])

@@ -8,10 +8,11 @@ import time
 
 import pytest
 
-from pulsus.core.sandbox.machine_slots import cores, try_take
+from pulsus.core.sandbox.machine_slots import cores, take
 from pulsus.core.validators.early import CHECKER
 from tests.benchmarks.promotions_at_once import promote_at_once
 from tests.benchmarks.validate_modules import module
+from tests.patience import PATIENCE_SECONDS
 from tests.project import PULSUS, make
 
 
@@ -43,7 +44,7 @@ def test_twelve_promotions_at_once_are_all_promoted(project):
 @pytest.mark.seconds
 @pytest.mark.sandbox
 def test_a_machine_without_a_free_core_is_busy_and_refuses_nothing(project, monkeypatch):
-    held = [try_take(CHECKER, cores()) for _ in range(cores())]
+    held = [take(CHECKER, cores(), 60.0) for _ in range(cores())]
     monkeypatch.setenv("PULSUS_VALIDATION__WAIT_SECONDS", "0.2")
     status, told = validate(project)
     (one,) = told["modules"]
@@ -59,7 +60,7 @@ def test_a_machine_without_a_free_core_is_busy_and_refuses_nothing(project, monk
 @pytest.mark.seconds
 @pytest.mark.sandbox
 def test_another_refusal_counts_more_than_a_busy_machine(project, monkeypatch):
-    held = [try_take(CHECKER, cores()) for _ in range(cores())]
+    held = [take(CHECKER, cores(), 60.0) for _ in range(cores())]
     monkeypatch.setenv("PULSUS_VALIDATION__WAIT_SECONDS", "0.2")
     bad = project / "bad.py"
     bad.write_text("def ran(): pass\n", encoding="utf-8")
@@ -77,11 +78,11 @@ def test_a_killed_validation_leaves_no_folder_for_long(project, tmp_path):
     name.write_text(module(8), encoding="utf-8")
     scratch = tmp_path / "scratch" / f"pulsus-{os.geteuid()}"
     child = subprocess.Popen([PULSUS, "validate", name], cwd=project, stdout=subprocess.DEVNULL)
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE_SECONDS
     while not list(scratch.glob("mypy-*")) and time.monotonic() < until:
         time.sleep(0.01)
     os.kill(child.pid, signal.SIGKILL)
-    child.wait(timeout=10)
+    child.wait(timeout=PATIENCE_SECONDS)
     assert list(scratch.glob("mypy-*")) != []
     assert validate(project)[0] == 0
     assert list(scratch.glob("*-*")) == []

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.execution import stopping, worker
+from tests.patience import PATIENCE_SECONDS
 from tests.project import PULSUS
 from tests.promotions import promoted
 
@@ -49,7 +50,7 @@ DEAF = SLOW.replace(
 ).replace(b"import os\n", b"import os\nimport signal\n")
 
 
-def until(condition, seconds=15.0):
+def until(condition, seconds=PATIENCE_SECONDS):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it never happened"
@@ -78,7 +79,7 @@ def ended(folder, source, number):
     try:
         until(lambda: pids.exists() and pids.read_text("utf-8").endswith("\n"))
         running.send_signal(number)
-        _, err = running.communicate(timeout=15)
+        _, err = running.communicate(timeout=PATIENCE_SECONDS)
     finally:
         running.kill()
     started = [int(pid) for pid in pids.read_text("utf-8").split()]
@@ -137,7 +138,7 @@ def test_another_thread_than_the_main_one_changes_no_handler():
 
     thread = threading.Thread(target=look)
     thread.start()
-    thread.join(5)
+    thread.join(PATIENCE_SECONDS)
     assert seen == [signal.SIG_DFL]
 
 
@@ -153,7 +154,7 @@ def test_where_the_kernel_does_not_the_worker_kills_its_group_at_the_end_of_the_
     os.close(read)
     assert child.stdout
     with child.stdout as out:
-        assert select.select([out], [], [], 15)[0]
+        assert select.select([out], [], [], PATIENCE_SECONDS)[0]
         assert child.poll() is None
         os.close(write)
-        assert child.wait(5) == -signal.SIGKILL
+        assert child.wait(PATIENCE_SECONDS) == -signal.SIGKILL

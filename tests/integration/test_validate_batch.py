@@ -17,6 +17,7 @@ import yaml
 
 from tests.benchmarks.validate_modules import module, write
 from tests.candidates import DOCUMENTED
+from tests.patience import PATIENCE_SECONDS
 from tests.project import PULSUS, make, pulsus
 from tests.sandboxes import need_sandbox
 
@@ -156,7 +157,7 @@ def test_a_composition_changed_where_one_of_its_steps_did(tmp_path):
 
 def test_ctrl_c_ends_it_with_every_process(tmp_path):
     folder = make(tmp_path / "project")
-    slow = DOCUMENTED.replace("    return", "    import time\n\n    time.sleep(30)\n    return")
+    slow = DOCUMENTED.replace("    return", "    import time\n\n    time.sleep(300)\n    return")
     for number in range(6):
         (folder / f"slow{number}.py").write_text(f"{slow}\n# {number}\n", encoding="utf-8")
     running = subprocess.Popen(
@@ -166,7 +167,7 @@ def test_ctrl_c_ends_it_with_every_process(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    own, until = psutil.Process(running.pid), time.monotonic() + 30
+    own, until = psutil.Process(running.pid), time.monotonic() + PATIENCE_SECONDS
     seen: set[psutil.Process] = set()
     while time.monotonic() < until and not any("bwrap" in name(p) for p in seen):
         seen |= set(own.children(recursive=True))
@@ -175,8 +176,8 @@ def test_ctrl_c_ends_it_with_every_process(tmp_path):
     seen |= set(own.children(recursive=True))
     running.send_signal(signal.SIGINT)
     began = time.monotonic()
-    _, err = running.communicate(timeout=20)
-    assert time.monotonic() - began < 10
+    _, err = running.communicate(timeout=PATIENCE_SECONDS)
+    assert time.monotonic() - began < PATIENCE_SECONDS
     assert running.returncode == 130
     assert b"Traceback" not in err
     time.sleep(0.5)

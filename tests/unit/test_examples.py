@@ -139,6 +139,6 @@ def test_what_cannot_be_run_as_written_is_named(text, said):
 
 
 def test_deep_nesting_is_refused_at_once_instead_of_hanging():
-    started = time.perf_counter()
+    started = time.process_time()
     assert "deeper than 64" in errors("- " + "[" * 100_000)[0]
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

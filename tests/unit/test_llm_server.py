@@ -38,6 +38,7 @@ from tests.model_server import (
     start_stream,
     status,
 )
+from tests.patience import HANG_SECONDS, PATIENCE_SECONDS
 
 ASK = [Message("system", "Be brief."), Message("user", "Say it.")]
 SCHEMA = {
@@ -47,7 +48,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 BASE = ModelConfig(
-    name="tiny", connect_seconds=2, read_seconds=2, total_seconds=5, retries=2, max_answer_kb=64
+    name="tiny", connect_seconds=60, read_seconds=60, total_seconds=90, retries=2, max_answer_kb=64
 )
 
 
@@ -333,22 +334,22 @@ def test_a_server_that_is_not_there_is_unreachable():
 
 def test_silence_ends_at_the_read_limit_and_is_not_tried_again():
     began = time.monotonic()
-    _, played, _ = failure(ModelUnreachable, hangs(4), read_seconds=0.3)
-    assert time.monotonic() - began < 2
+    _, played, _ = failure(ModelUnreachable, hangs(HANG_SECONDS), read_seconds=0.3)
+    assert time.monotonic() - began < PATIENCE_SECONDS
     assert len(played.bodies) == 1
 
 
 def test_a_header_that_drips_ends_at_the_total_limit():
     began = time.monotonic()
-    error, _, _ = failure(ModelUnreachable, drips(4), total_seconds=0.5)
-    assert time.monotonic() - began < 2
+    error, _, _ = failure(ModelUnreachable, drips(HANG_SECONDS), total_seconds=0.5)
+    assert time.monotonic() - began < PATIENCE_SECONDS
     assert "model.total_seconds" in error.hint
 
 
 def test_a_stream_that_drips_ends_at_the_total_limit():
     def answer(handler):
         start_stream(handler)
-        for _ in range(80):
+        for _ in range(20 * HANG_SECONDS):
             event(handler, chunk("a"))
             time.sleep(0.05)
 
@@ -358,7 +359,7 @@ def test_a_stream_that_drips_ends_at_the_total_limit():
         began = time.monotonic()
         with pytest.raises(ModelUnreachable):
             made.complete(ASK, on_text=pieces.append)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < PATIENCE_SECONDS
     assert pieces
 
 

@@ -16,6 +16,7 @@ from pulsus.core.validators import ruff as ruff_step
 from pulsus.core.validators.pipeline import Pipeline
 from pulsus.errors import StorageUnwritable
 from tests.candidates import DOCUMENTED, never, pipeline, read, tool_of
+from tests.patience import HANG_SECONDS, PATIENCE_SECONDS
 from tests.sandboxes import need_sandbox
 
 
@@ -82,12 +83,12 @@ def test_what_mypy_refuses_is_refused_whatever_came_of_its_run(tmp_path):
 def test_nobody_waits_for_the_run_of_what_mypy_refuses(tmp_path):
     need_sandbox()
     source = DOCUMENTED.replace('"value": 2 * value', '"value": "text"')
-    slow = source.replace('"""Twice the number."""', "__import__('time').sleep(20)")
+    slow = source.replace('"""Twice the number."""', f"__import__('time').sleep({HANG_SECONDS})")
     validate(pipeline(tmp_path, run=pretend), slow)  # mypy knows the libraries from here on
     began = time.monotonic()
     report, _ = validate(pipeline(tmp_path), slow)
     assert steps(report)[-1] == "mypy"
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize("checker", ["ruff", "mypy"])

@@ -13,6 +13,7 @@ import pytest
 
 from pulsus.core.sandbox import relay as module
 from pulsus.core.sandbox.relay import MOST, Relay
+from tests.patience import HANG_SECONDS, PATIENCE_SECONDS
 
 MIB = 1 << 20
 
@@ -58,7 +59,7 @@ def relayed(*allowed, limit=MIB, **options):
         relay.close()
 
 
-def ask(relay, text, timeout=5.0):
+def ask(relay, text, timeout=PATIENCE_SECONDS):
     """A connection through the relay, and its first answer."""
     link = socket.socket(socket.AF_UNIX)
     try:
@@ -140,7 +141,7 @@ def test_an_endless_question_is_cut_off():
     with relayed("192.0.2.1:1") as relay:
         with socket.socket(socket.AF_UNIX) as link:
             link.connect(str(relay.path))
-            link.settimeout(5)
+            link.settimeout(PATIENCE_SECONDS)
             with suppress(ConnectionError):
                 while True:
                     link.sendall(b"a" * 65536)
@@ -201,9 +202,9 @@ def test_whoever_says_nothing_does_not_keep_the_relay_from_ending():
         slow, _ = ask(relay, host)
         began = time.monotonic()
         relay.close()
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < PATIENCE_SECONDS
         for each in (*silent, slow):
-            each.settimeout(2)
+            each.settimeout(PATIENCE_SECONDS)
             assert each.recv(1) == b""
             each.close()
 
@@ -212,7 +213,7 @@ def test_a_host_that_does_not_answer_does_not_keep_the_relay_from_ending():
     waiting = threading.Event()
 
     def reach(_target):
-        waiting.wait(20)
+        waiting.wait(HANG_SECONDS)
         raise TimeoutError
 
     with relayed("api.example.org:80", reach=reach) as relay:
@@ -222,7 +223,7 @@ def test_a_host_that_does_not_answer_does_not_keep_the_relay_from_ending():
         time.sleep(0.1)
         began = time.monotonic()
         relay.close()
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < PATIENCE_SECONDS
         waiting.set()
         link.close()
 
@@ -233,7 +234,7 @@ def test_a_relay_that_ends_by_itself_is_a_problem_and_holds_nobody():
         relay._listener.shutdown(socket.SHUT_RDWR)
         with link:
             assert link.recv(1) == b""
-        relay._acceptor.join(2)
+        relay._acceptor.join(PATIENCE_SECONDS)
         assert relay.problem() == "the relay to the allowed hosts ended"
 
 
@@ -247,7 +248,7 @@ def test_the_socket_is_private_and_gone_afterwards():
             relay.hide()
             assert not folder.exists()
         relay.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.02)
     assert threading.active_count() <= before
@@ -268,7 +269,7 @@ def test_many_hosts_that_do_not_answer_are_not_waited_for_one_after_the_other():
     waiting = threading.Event()
 
     def reach(_target):
-        waiting.wait(20)
+        waiting.wait(HANG_SECONDS)
         raise TimeoutError
 
     with relayed("api.example.org:80", reach=reach) as relay:
@@ -279,7 +280,7 @@ def test_many_hosts_that_do_not_answer_are_not_waited_for_one_after_the_other():
         time.sleep(0.2)
         began = time.monotonic()
         relay.close()
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < PATIENCE_SECONDS
         waiting.set()
         for link in links:
             link.close()

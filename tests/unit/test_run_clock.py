@@ -1,15 +1,20 @@
 """A time limit counts neither what other work took, nor spares what a module took itself."""
 
+from typing import Any
+
 import pytest
 
 from pulsus.core.sandbox.run_clock import RunClock
 
 
-class Watched:
-    """What a sandbox used, and what its main process waited for a core."""
+class Machine:
+    """A watched sandbox: what it used, what its main process waited for a core, and the time."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.used = self.waited = 0.0
+        self.time = 100.0
+        watch: Any = self
+        self.clock = RunClock(3.0, watch, lambda: self.time)
 
     def used_seconds(self):
         return self.used
@@ -17,19 +22,14 @@ class Watched:
     def waited_seconds(self, number):
         return self.waited
 
+    def after(self, seconds, *, used=0.0, waited=0.0):
+        self.time, self.used, self.waited = 100.0 + seconds, used, waited
+        return self.clock
+
 
 @pytest.fixture
 def machine():
-    found = Watched()
-    found.time = 100.0
-    found.clock = RunClock(3.0, found, lambda: found.time)
-
-    def after(seconds, *, used=0.0, waited=0.0):
-        found.time, found.used, found.waited = 100.0 + seconds, used, waited
-        return found.clock
-
-    found.after = after
-    return found
+    return Machine()
 
 
 def test_a_run_on_a_free_machine_ends_at_its_limit(machine):

@@ -15,6 +15,7 @@ import pytest
 
 from pulsus.core.sandbox import reach
 from pulsus.core.sandbox.relay import Relay
+from tests.patience import PATIENCE_SECONDS
 from tests.project import FIXTURES
 from tests.sandboxes import processes_with, sandboxed
 
@@ -409,7 +410,7 @@ def test_a_host_that_never_answers_holds_a_run_no_longer_than_its_clock():
             run_seconds=1.0,
         )
     assert outcome.message == "it took longer than 1 s; it was killed"
-    assert time.monotonic() - began < 6.0
+    assert time.monotonic() - began < PATIENCE_SECONDS
 
 
 def test_a_run_whose_relay_ends_fails_at_once(monkeypatch):
@@ -443,7 +444,7 @@ def test_nothing_is_left_of_a_run_with_network():
             f"""
             import subprocess, sys, urllib.request
             def run():
-                subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "{token}"])
+                subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", "{token}"])
                 held = [urllib.request.urlopen("http://{host}/") for _ in range(5)]
                 return len(held)
             """,
@@ -452,7 +453,7 @@ def test_nothing_is_left_of_a_run_with_network():
         assert outcome.run_ms >= 0
     assert not processes_with(token)
     assert set(Path(tempfile.gettempdir()).glob("pulsus-network-*")) <= known
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.02)
     assert threading.active_count() <= before

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.sandbox.scratch import Scratch, scratch_root, sweep
+from tests.patience import PATIENCE_SECONDS
 
 MAKE = """
 import sys, time
@@ -46,7 +47,7 @@ def test_the_folder_of_a_killed_process_is_removed_and_one_in_use_is_kept():
         assert sweep() == 0
         assert path.is_dir()
         os.kill(child.pid, signal.SIGKILL)
-        child.wait(timeout=10)
+        child.wait(timeout=PATIENCE_SECONDS)
         assert sweep() == 1
         assert not path.exists()
         assert Path(mine.path).is_dir()
