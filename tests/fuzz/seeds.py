@@ -311,12 +311,42 @@ def _command() -> list[bytes]:
     return [command.encode() for command in examples()[::12]]
 
 
+def _cost() -> list[bytes]:
+    return [
+        *(b"\x00    a (str): x\n", b"\x00        more\n", b"\x01    a%d (str): x\n", b"\x02/a%d, "),
+        *(
+            b"\x03A_B, ",
+            b"\x03A_",
+            b"\x04    - inputs: {text: a}\n",
+            b"\x04    - {inputs: {q: 1}}\n",
+        ),
+        *(
+            b"\x05        /tmp/%d/x/x/x/f: a\n",
+            b"\x05        /tmp/f%d: a\n",
+            b"\x05x/",
+            b"\x06'%d': 1, ",
+        ),
+        *(b"\x07Args:\n", b"\x08import a%d\n", b"\x08def f%d(): pass\n", b"\x08a.", b"\x08a.b.c\n"),
+        *(
+            b"\x08\xd0\xb0%d = 1\n",
+            b"\x08if a: pass\n",
+            b"\x09a, ",
+            b"\x09[",
+            b'\x09"a" + ',
+            b"\x09a<",
+        ),
+        *(b"\x0a{a}", b"\x0b# noqa ", b"\x0b ", b"\x0ca%d: int, ", b"\x0d# a%d.b.c = 1\n"),
+        *(b"\x0d# /// script\n", b"\x0e- %d\n", b"\x0e? ", b"\x0f[a%d]\n", b"\x0fa%d.b.c = 1\n"),
+    ]
+
+
 _SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "manifest": _manifest,
     "records": _records,
     "index": _index,
     "protocol": _protocol,
     "contract": _contract,
+    "cost": _cost,
     "answers": _answers,
     "command": _command,
 }

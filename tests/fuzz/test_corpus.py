@@ -8,7 +8,8 @@ from tests.fuzz import CORPUS, NAMES
 from tests.fuzz.seeds import made
 
 ROWS = [
-    pytest.param(name, marks=[pytest.mark.seconds] if name == "command" else []) for name in NAMES
+    pytest.param(name, marks=[pytest.mark.seconds] if name in ("command", "cost") else [])
+    for name in NAMES
 ]
 
 

@@ -65,7 +65,7 @@ def test_missing_sections_are_a_warning_only():
         pytest.param("import os  # noqa\n" + BODY, "noqa without a rule", id="bare noqa"),
         pytest.param("import os  #NOQA:\n" + BODY, "noqa without a rule", id="noqa of nothing"),
         pytest.param(BODY + "x = [0][0  # noqa\n: 1]\n", "without a rule", id="noqa, then a colon"),
-        pytest.param(BODY + "#\x0cnoqa\n", "without a rule", id="noqa behind a form feed"),
+        pytest.param(BODY + "#\x0cnoqa\n", "U+000C", id="noqa behind a form feed"),
         pytest.param(
             '"""Tool."""\n\n\ndef r\u03c5n():\n    """Other."""\n', "U+03C5", id="homoglyph entry"
         ),

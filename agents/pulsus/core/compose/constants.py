@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pulsus.core.contract.matching import ANY
 from pulsus.core.types import JsonValue
 
+_DEEPEST = 100
 _LOOKUPS = ("get", "pop", "setdefault")
 _MAKING = ("int", "float", "str", "bool", "dict", "list", "tuple", "set", "loads")
 
@@ -86,19 +87,26 @@ def _converted(arg: ast.expr) -> Iterator[tuple[JsonValue, int]]:
         yield from ((leaf, line) for leaf in parts(value))
 
 
-def literal(node: ast.expr) -> object:
-    """The value an expression plainly is, constants reckoned together; `...` where it is none."""
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        pass
+def literal(node: ast.expr, depth: int = _DEEPEST) -> object:
+    """The value an expression plainly is, constants reckoned together; `...` where it is none.
+
+    Sums of more than `depth` parts are none: each part would be reckoned once for all before it.
+    """
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
-            return _reckoned(literal(left), op, literal(right))
+            if depth == 0:
+                return ...
+            known = literal(right, depth - 1)
+            return ... if known is ... else _reckoned(literal(left, depth - 1), op, known)
         case ast.JoinedStr(values=[ast.Constant(value=text)]):
             return text
-        case _:
+        case ast.BinOp() | ast.JoinedStr():
             return ...
+        case _:
+            try:
+                return ast.literal_eval(node)
+            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+                return ...
 
 
 def _reckoned(left: object, op: ast.operator, right: object) -> object:

@@ -99,15 +99,14 @@ def one_line(text: str) -> str:
 
 def entries(section: str) -> tuple[Entry, ...]:
     """The `name (type): text` items of a section; deeper lines continue an item."""
-    items: list[Entry] = []
+    items: list[tuple[str, str | None, list[str]]] = []
     for line in section.split("\n"):
         match = None if line[:1].isspace() else _ENTRY.match(line.rstrip())
         if match:
-            items.append(Entry(match[1], match[2], match[3] or ""))
+            items.append((match[1], match[2], [match[3] or ""]))
         elif items and line[:1].isspace() and line.strip():
-            last = items.pop()
-            items.append(Entry(last.name, last.type, f"{last.text} {line.strip()}".strip()))
-    return tuple(items)
+            items[-1][2].append(line.strip())
+    return tuple(Entry(name, kind, " ".join(text).strip()) for name, kind, text in items)
 
 
 def descriptions(section: str) -> dict[str, str]:

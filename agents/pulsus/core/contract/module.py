@@ -1,6 +1,7 @@
 """A tool module's bytes as a `ToolSpec`, or why they are none (spec §4, docs/tool-contract.md).
 
-Pure: nothing is imported or executed, and no bytes make it raise.
+Nothing is imported or executed, and no bytes make it raise. Effect: a large module is tried in a
+forked child first (`fence.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import tokenize
 import warnings
 from pathlib import Path
 
-from pulsus.core.contract import docstring, entry, examples, signature
+from pulsus.core.contract import docstring, entry, examples, fence, signature
 from pulsus.core.types import ArgSpec, BrokenTool, Manifest, ToolSpec
 
 _COOKIE = b"coding"
@@ -43,9 +44,35 @@ def read_tool(
     """The tool these bytes define, or the code and the one-line reason why they define none.
 
     `domain` is None for a shared tool. Codes: TOO_LARGE, NUL_BYTE, NOT_UTF8, SYNTAX_ERROR,
-    TOO_DEEP, NO_ENTRY, AMBIGUOUS_ENTRY, ASYNC_ENTRY, ENTRY_NOT_FUNCTION, CONDITIONAL_ENTRY,
-    DECORATED_ENTRY, BAD_SIGNATURE, NO_DOCSTRING, BAD_DOCSTRING.
+    TOO_DEEP, TOO_COSTLY, NO_ENTRY, AMBIGUOUS_ENTRY, ASYNC_ENTRY, ENTRY_NOT_FUNCTION,
+    CONDITIONAL_ENTRY, DECORATED_ENTRY, BAD_SIGNATURE, NO_DOCSTRING, BAD_DOCSTRING.
     """
+
+    def read() -> ToolSpec | BrokenTool:
+        return _read(source, path, tool_id, domain, action, name, max_bytes, manifest)
+
+    if fence.FROM_BYTES < len(source) <= max_bytes:
+        from pulsus.core.contract import yaml_text  # noqa: F401 - no import in the child
+
+        if not fence.affordable(read):
+            reason = (
+                f"reading its {len(source)} bytes takes more than {fence.CPU_SECONDS} s of "
+                "processor time, or ends the reader: split or simplify the module"
+            )
+            return BrokenTool(path, "TOO_COSTLY", reason)
+    return read()
+
+
+def _read(
+    source: bytes,
+    path: Path,
+    tool_id: str,
+    domain: str | None,
+    action: str,
+    name: str,
+    max_bytes: int,
+    manifest: Manifest | None,
+) -> ToolSpec | BrokenTool:
     try:
         tree = _parse(_decode(source, max_bytes))
         function = _entry(tree)

@@ -17,6 +17,9 @@ from pulsus.core.types import JsonValue
 # Deeper than any example a person writes; libyaml is quadratic in the nesting of flow brackets.
 MAX_DEPTH = 64
 
+# Python refuses to write numbers of more than 4300 digits, hexadecimal ones included.
+MAX_DIGITS = 1000
+
 # https://yaml.org/spec/1.2.2/#103-core-schema
 _NULL = re.compile(r"null|Null|NULL|~|")
 _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
@@ -139,13 +142,13 @@ def _resolve(event: yaml.ScalarEvent) -> JsonValue:
 
 
 def _number(event: yaml.ScalarEvent, text: str) -> int | float | str:
-    try:
-        if _INT.fullmatch(text):
-            return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
-    except ValueError:
-        raise _refuse(event, f"a number of {len(text)} digits is too long") from None
-    if not _FLOAT.fullmatch(text):
+    whole = _INT.fullmatch(text)
+    if not whole and not _FLOAT.fullmatch(text):
         return text
+    if len(text) > MAX_DIGITS:
+        raise _refuse(event, f"a number of {len(text)} digits is too long")
+    if whole:
+        return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
     if not math.isfinite(number := float(text)):
         raise _refuse(event, f"{text} is not a finite number")
     return number

@@ -9,16 +9,17 @@ out what no checker could judge (bytes that display as something else, checkers 
 from __future__ import annotations
 
 import ast
+import codecs
 import hashlib
 import io
 import re
 import tokenize
-import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pulsus.core.contract.named import last_name
 from pulsus.core.types import BrokenTool, ToolSpec
+from pulsus.core.validators import characters, identifiers
 from pulsus.core.validators.builtin_use import uses
 from pulsus.core.validators.effects import takes_dry_run
 from pulsus.core.validators.finding import Finding, Steps
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 MAX_NODES = 50_000  # twice what 200 kB of ordinary code holds; keeps later checkers quick
 
-_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # PEP 263
 _UTF8 = {b"utf-8", b"utf8", b"utf_8", b"utf-8-sig"}
 _BLANKET = (
@@ -41,22 +41,6 @@ _BLANKET = (
     (re.compile(r"#\s*mypy\s*:", re.I), "an inline mypy setting"),
 )
 _RUNS_TEXT = ("eval", "exec")
-_ENTRIES = ("run", "main")
-# Letters of other scripts that are drawn like those of `run` and `main` (Unicode TR 39).
-_LOOKALIKES = str.maketrans(
-    {
-        letter: plain
-        for plain, letters in {
-            "a": "\u0430\u03b1\u0251\u237a",
-            "i": "\u0456\u03b9\u0131\u04cf\u0269\u026a\u13a5",
-            "m": "\u043c\u217f",
-            "n": "\u0578\u057c\u043f\u03b7\u0273",
-            "r": "\u0433\u1d26\uab47\uab48\uab81",
-            "u": "\u03c5\u057d\u1d1c\uab4e\uab52\u028b\u0446",
-        }.items()
-        for letter in letters
-    }
-)
 
 
 def static_gate(
@@ -122,10 +106,7 @@ def _bytes(source: bytes, max_bytes: int) -> str:
             return f"it declares the encoding {shown}: only UTF-8 is read"
     if b"\r" in source.replace(b"\r\n", b""):
         return "a carriage return inside a line hides what follows it: use plain line ends"
-    found = _BIDI.search(source.decode("utf-8", "replace"))
-    if found:
-        return f"U+{ord(found.group()):04X} reorders the text on screen: remove it"
-    return ""
+    return characters.hidden(source.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"))
 
 
 def _moved(source: bytes, tool: ToolSpec, steps: Steps) -> str:
@@ -146,7 +127,8 @@ def _parsed(text: str) -> ast.Module | str:
         tokens = _telling(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError) as error:
         return f"it cannot be parsed: {type(error).__name__}"
-    return _comments(tokens) or _lookalike(tokens) or _nodes(tree) or tree
+    names = "" if text.isascii() else identifiers.problem(_names(tokens), tree)
+    return _comments(tokens) or names or _nodes(tree) or tree
 
 
 def _telling(text: str) -> list[tokenize.TokenInfo]:
@@ -177,25 +159,15 @@ def _comments(tokens: Sequence[tokenize.TokenInfo]) -> str:
     return ""
 
 
-def _lookalike(tokens: Sequence[tokenize.TokenInfo]) -> str:
-    """A name that a reader takes for the entry point, spelt with other letters."""
-    for token in tokens:
-        if token.type == tokenize.NAME and not token.string.isascii():
-            plain = unicodedata.normalize("NFKC", token.string).translate(_LOOKALIKES)
-            if plain in _ENTRIES:
-                letters = " ".join(f"U+{ord(c):04X}" for c in token.string if not c.isascii())
-                return (
-                    f"line {token.start[0]}: a name that looks like {plain} is written with "
-                    f"{letters}: use plain letters"
-                )
-    return ""
+def _names(tokens: Iterable[tokenize.TokenInfo]) -> list[tuple[int, str]]:
+    return [(t.start[0], t.string) for t in tokens if t.type == tokenize.NAME]
 
 
 def _lookalike_hint(source: bytes, tool: BrokenTool) -> str:
     if tool.code != "NO_ENTRY":
         return ""
     try:
-        found = _lookalike(list(_tokens(source.decode("utf-8-sig"))))
+        found = identifiers.problem(_names(_tokens(source.decode("utf-8-sig"))))
     except (SyntaxError, ValueError, tokenize.TokenError):
         return ""
     return f"; {found}" if found else ""

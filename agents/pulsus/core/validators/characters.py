@@ -1,0 +1,97 @@
+"""Characters in a module that show a reader other code than Python reads (spec §8). Pure.
+
+Hidden characters are refused wherever they stand, in strings and comments too: as an escape they
+are visible and allowed. Text in any language stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_CONTROL = re.compile("[\x01-\x08\x0b-\x1f\x7f]")
+_BLANKS = re.compile(r"\S[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]{100}[^\S\n]*\S")
+_HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+_IGNORABLE = (
+    *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800)),
+    *((0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF)),
+    (0xFDD0, 0xFDEF),
+)
+"""Default ignorable characters of other categories, the Braille blank, and noncharacters."""
+_JOINERS = "\u200c\u200d"
+_STYLES = "\ufe0e\ufe0f"
+_JOINING = frozenset(
+    (
+        *("ARABIC", "BENGALI", "DEVANAGARI", "GUJARATI", "GURMUKHI", "KANNADA", "KHMER", "LAO"),
+        *("MALAYALAM", "MONGOLIAN", "MYANMAR", "ORIYA", "SINHALA", "SYRIAC", "TAMIL", "TELUGU"),
+        *("THAANA", "TIBETAN"),
+    )
+)
+"""Scripts that spell words with a joiner between two letters."""
+
+
+def hidden(text: str) -> str:
+    """Return why these characters are refused, with the line; "" if all of them can be seen.
+
+    Also refused: code behind a hundred blanks, which stands outside every window.
+    """
+    if text.isascii():
+        found = _CONTROL.search(text.replace("\r\n", "\n"))
+        return _told(text, found[0]) if found else _far(text)
+    for char in sorted(set(text)):
+        if not char.isascii() or char < " ":
+            if char in "\0\t\n\r" or not _is_hidden(char):
+                continue
+            if char not in _JOINERS + _STYLES or not _all_in_place(text, char):
+                return _told(text, char)
+    return _far(text)
+
+
+def _far(text: str) -> str:
+    far = _BLANKS.search(text)
+    if far is None:
+        return ""
+    line = text.count("\n", 0, far.start()) + 1
+    return f"line {line}: over 100 blanks hide what follows them in the line: remove them"
+
+
+def _is_hidden(char: str) -> bool:
+    if unicodedata.category(char) in _HIDDEN:
+        return True
+    code = ord(char)
+    return code & 0xFFFE == 0xFFFE or any(low <= code <= high for low, high in _IGNORABLE)
+
+
+def _all_in_place(text: str, char: str) -> bool:
+    """Whether each of them shapes an emoji, or joins letters of a script that needs it."""
+    at = text.find(char)
+    while at >= 0:
+        before, after = text[at - 1 : at] or " ", text[at + 1 : at + 2] or " "
+        if char in _STYLES:
+            fits = _is_symbol(before) or (before in "#*0123456789" and after == "\u20e3")
+        elif _is_symbol(before) or before == "\ufe0f":
+            fits = char == "\u200d" and _is_symbol(after)
+        else:
+            fits = _script(before) in _JOINING and (_script(after) in _JOINING or after in " \n")
+        if not fits:
+            return False
+        at = text.find(char, at + 1)
+    return True
+
+
+def _is_symbol(char: str) -> bool:
+    """Whether it is an emoji or another symbol beyond ASCII, skin tones included."""
+    return char > "\x7f" and unicodedata.category(char) in ("So", "Sm", "Sk", "Po")
+
+
+def _script(char: str) -> str:
+    return unicodedata.name(char, "").partition(" ")[0]
+
+
+def _told(text: str, char: str) -> str:
+    line = text.count("\n", 0, text.index(char)) + 1
+    name = unicodedata.name(char, "a control character").lower()
+    what = f"line {line}: U+{ord(char):04X} ({name})"
+    if unicodedata.bidirectional(char) in ("RLO", "LRO", "RLE", "LRE", "RLI", "LRI", "FSI", "PDI"):
+        return f"{what} reorders the text on screen: remove it"
+    return f"{what} is not seen, or starts a line in some editors: write an escape, or remove it"
