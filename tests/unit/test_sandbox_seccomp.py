@@ -5,10 +5,11 @@ import struct
 import pytest
 
 from pulsus.core.sandbox import traps
-from pulsus.core.sandbox.seccomp import DENIED, SHOWN, program, supported
+from pulsus.core.sandbox.seccomp import ABSENT, DENIED, HIGHEST, IDLE, SHOWN, program, supported
 
 ALLOW, KILL, EPERM, ENOSYS = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
 ASK, TRACE = 0x7FC00000, 0x7FF00000
+DONE = 0x00050000  # succeeds, and nothing is carried out
 X86, ARM = ("x86_64", 0xC000003E), ("aarch64", 0xC00000B7)
 
 
@@ -74,6 +75,74 @@ def test_the_filter_answers(cpu, number, args, answer):
     assert verdict(program(cpu[0]), cpu[1], number, *args) == answer
 
 
+@pytest.mark.parametrize("cpu", [X86, ARM], ids=["x86_64", "aarch64"])
+@pytest.mark.parametrize("shown", [False, True])
+def test_a_call_that_is_newer_than_the_list_does_not_exist(cpu, shown):
+    code = program(cpu[0], shown=shown)
+    for number in (HIGHEST + 1, 500, 547, 4096, 0x3FFFFFFF):
+        assert verdict(code, cpu[1], number) == ENOSYS, number
+    gap = range(336, 424) if cpu is X86 else range(295, 424)
+    assert {verdict(code, cpu[1], number) for number in gap} == {ENOSYS}
+
+
+@pytest.mark.parametrize("cpu", [X86, ARM], ids=["x86_64", "aarch64"])
+def test_no_entry_of_another_width_is_open(cpu):
+    other = 0x40000003 if cpu is X86 else 0x40000028  # i386, arm
+    assert {verdict(program(cpu[0]), other, number) for number in range(600)} == {KILL}
+    if cpu is X86:
+        wide = [0x40000000 | number for number in range(600)]
+        assert {verdict(program(cpu[0]), cpu[1], number) for number in wide} == {KILL}
+
+
+@pytest.mark.parametrize("cpu", [X86, ARM], ids=["x86_64", "aarch64"])
+def test_the_calls_that_libc_needs_are_there(cpu):
+    needed = [449, 453, 454, 455, 456, 462]  # futexes, shadow stack, mseal
+    needed += [0, 1, 3, 13] if cpu is X86 else [63, 64, 57, 134]
+    assert {verdict(program(cpu[0]), cpu[1], number) for number in needed} == {ALLOW}
+
+
+@pytest.mark.parametrize(("cpu", "column"), [(X86, 0), (ARM, 1)], ids=["x86_64", "aarch64"])
+def test_no_table_of_calls_contradicts_another(cpu, column):
+    numbers = [pair[column] for table in (DENIED, ABSENT, IDLE) for pair in table.values()]
+    shown = {**traps.FILES, **traps.OTHERS}
+    numbers += [trap.numbers[column] for trap in shown.values()]
+    numbers = [number for number in numbers if number >= 0]
+    assert len(numbers) == len(set(numbers))
+    assert max(numbers) <= HIGHEST
+
+
+@pytest.mark.parametrize(
+    ("cpu", "number", "args", "answer"),
+    [
+        pytest.param(X86, 294, (), EPERM, id="inotify"),
+        pytest.param(ARM, 27, (), EPERM, id="inotify on aarch64"),
+        pytest.param(X86, 301, (), EPERM, id="fanotify"),
+        pytest.param(X86, 206, (), ENOSYS, id="AIO"),
+        pytest.param(ARM, 0, (), ENOSYS, id="AIO on aarch64"),
+        pytest.param(X86, 278, (), EPERM, id="vmsplice"),
+        pytest.param(X86, 467, (), ENOSYS, id="open_tree_attr"),
+        pytest.param(X86, 450, (), ENOSYS, id="set_mempolicy_home_node"),
+        pytest.param(X86, 457, (), ENOSYS, id="statmount"),
+        pytest.param(X86, 458, (), ENOSYS, id="listmount"),
+        pytest.param(X86, 461, (), ENOSYS, id="lsm_list_modules"),
+        pytest.param(X86, 162, (), DONE, id="sync"),
+        pytest.param(X86, 306, (), DONE, id="syncfs"),
+        pytest.param(X86, 74, (), DONE, id="fsync"),
+        pytest.param(ARM, 83, (), DONE, id="fdatasync on aarch64"),
+        pytest.param(X86, 26, (0, 4096, 4), DONE, id="msync that waits"),
+        pytest.param(X86, 26, (0, 4096, 1), ALLOW, id="msync that asks"),
+        pytest.param(X86, 221, (3, 0, 0, 4), DONE, id="fadvise that forgets"),
+        pytest.param(X86, 54, (3, 1, 7), DONE, id="SO_SNDBUF"),
+        pytest.param(X86, 54, (3, 1, 33), DONE, id="SO_RCVBUFFORCE"),
+        pytest.param(X86, 54, (3, 1, 2), ALLOW, id="SO_REUSEADDR"),
+        pytest.param(X86, 54, (3, 6, 7), ALLOW, id="an option of TCP"),
+        pytest.param(ARM, 208, (3, 1, 8), DONE, id="SO_RCVBUF on aarch64"),
+    ],
+)
+def test_what_tells_of_the_host_or_makes_it_work_is_closed(cpu, number, args, answer):
+    assert verdict(program(cpu[0]), cpu[1], number, *args) == answer
+
+
 def test_calls_of_another_processor_are_killed():
     assert verdict(program("x86_64"), 0x40000003, 11) == KILL
 
@@ -97,6 +166,19 @@ def test_a_processor_without_a_filter_is_named_unsupported():
         pytest.param(ARM, 56, (0, 1, 0o1000), ASK, id="empty"),
         pytest.param(X86, 437, (), ASK, id="openat2, whose flags are in memory"),
         pytest.param(X86, 44, (1, 2, 3, 0, 0), ALLOW, id="send to who is connected"),
+        pytest.param(X86, 44, (1, 2, 40, 0, 0), ASK, id="a question to who is connected"),
+        pytest.param(X86, 44, (1, 2, 9000, 0, 0), ALLOW, id="much to who is connected"),
+        pytest.param(X86, 72, (3, 1), ALLOW, id="flags of a descriptor"),
+        pytest.param(X86, 72, (3, 8), ASK, id="owner of a descriptor"),
+        pytest.param(X86, 72, (3, 6), ASK, id="lock"),
+        pytest.param(X86, 141, (0, 0, 5), ALLOW, id="its own priority"),
+        pytest.param(X86, 141, (0, 1, 5), ASK, id="another's priority"),
+        pytest.param(X86, 141, (2, 0, 5), ASK, id="priority of a user"),
+        pytest.param(X86, 302, (0, 7, 1), ALLOW, id="its own limits"),
+        pytest.param(X86, 302, (1, 7, 1), ASK, id="another's limits"),
+        pytest.param(X86, 251, (1, 0, 5), ALLOW, id="its own priority on disks"),
+        pytest.param(X86, 16, (3, 0x5412), ASK, id="typing into a terminal"),
+        pytest.param(X86, 16, (3, 0x8901), ASK, id="owner of a socket"),
         pytest.param(X86, 44, (1, 2, 3, 0, 7), ASK, id="send to somebody"),
         pytest.param(X86, 44, (1, 2, 3, 0, 1 << 32), ASK, id="send to a high address"),
         pytest.param(X86, 41, (2, 1), ALLOW, id="stream socket"),

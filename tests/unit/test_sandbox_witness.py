@@ -7,8 +7,8 @@ import pytest
 from pulsus.core.sandbox import listener
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.sandbox.observed import witnessed
+from pulsus.core.sandbox.reached import question
 from pulsus.core.sandbox.traps import names
-from pulsus.core.sandbox.witness import question
 from pulsus.core.types import Observed
 from tests.patience import PATIENCE_SECONDS
 from tests.sandboxes import need_sandbox, sandboxed
@@ -60,6 +60,8 @@ def attempt(line: str) -> Observed:
         pytest.param(
             "os.link('/etc/passwd', 'x', dst_dir_fd=os.open('/usr', 0))", "/usr/x", id="linkat"
         ),
+        # A second name is a second way to write what the first one names.
+        pytest.param("os.link('/etc/group', '/tmp/scratch/x')", "/etc/group", id="linked into tmp"),
         pytest.param("os.symlink('/tmp', '/usr/x')", "/usr/x", id="symlink"),
         pytest.param("os.rename('/usr/bin/env', '/tmp/x')", "/usr/bin/env", id="moved away"),
         pytest.param("os.replace('/tmp', '/usr/x')", "/usr/x", id="moved to"),
@@ -149,7 +151,6 @@ def test_a_change_is_seen_whoever_makes_it_and_however(line, path):
             id="shared memory of Python",
         ),
         pytest.param("shell('lsattr -d /usr; mount; hostname')", id="asking"),
-        pytest.param("os.link('/etc/group', 'x')", id="linked into tmp"),
         pytest.param("socket.socket(socket.AF_UNIX).bind('x')", id="socket in tmp"),
         pytest.param(
             "shell('mkdir a; ln -s /usr a/l; tar cf a.tar a; rm -r a; tar xf a.tar; cp -a a b')",
@@ -350,7 +351,8 @@ def test_the_candidate_cannot_answer_for_itself():
 
 
 def test_calls_with_senseless_arguments_do_not_stop_the_host():
-    numbers = [n for n, name in names().items() if "kill" not in name and "sig" not in name]
+    ends = ("kill", "sig", "clone", "fork", "prlimit")  # what may end the caller itself
+    numbers = [n for n, name in names().items() if not any(word in name for word in ends)]
     outcome = sandboxed(
         f"""
         import ctypes, random, struct

@@ -20,7 +20,11 @@ from pulsus.core.sandbox.interpreter import Interpreter
 _ROOM = "pulsus.core.sandbox"
 _PACKAGES = ("pulsus", "pulsus.core", _ROOM)
 _MODULES = tuple(
-    f"{_ROOM}.{name}" for name in ("calling", "ending", "observe", "trapped", "wire", "harness")
+    f"{_ROOM}.{name}"
+    for name in (
+        *("calling", "ending", "first_process", "paths", "observe", "trapped", "wire"),
+        "harness",
+    )
 )
 _RELAYED = f"{_ROOM}.relayed"
 _STEPS = "pulsus.steps"

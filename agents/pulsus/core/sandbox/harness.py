@@ -12,6 +12,7 @@ import time
 
 from pulsus.core.sandbox import ending
 from pulsus.core.sandbox.calling import load_module, run_entry
+from pulsus.core.sandbox.first_process import shut
 from pulsus.core.sandbox.observe import install
 from pulsus.core.sandbox.trapped import NONE, listen
 from pulsus.core.sandbox.wire import channel, check_json, describe, encode, line_in
@@ -179,6 +180,7 @@ def main(job: dict[str, Any]) -> None:
     send = channel(job["result_fd"], job.pop("nonce"))
     try:
         check_boundary(job["host"])
+        shut(job["first"])
         set_limits(job["limits"])
         enter_environment(job["python"])
         if job["network"]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pulsus.core.types import InlineFile, JsonValue, Observed
+
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.first_process import Way
 
 Stage = Literal["start", "files", "import", "run", "result", "end", "done"]
 Status = Literal["ok", "failed", "unverified"]
@@ -71,10 +74,12 @@ def order(
     host: dict[str, str],
     python: dict[str, Any],
     traps: tuple[bytes, int] = (b"", 0),
+    first: Way = "scope",
 ) -> dict[str, Any]:
     """The job as the harness takes it. `fds` are its result, go and effects channels,
     `python` what its interpreter has to know about its environment, `traps` the filter that shows
-    system calls to the host (empty: none does) and the number of the call that installs it.
+    system calls to the host (empty: none does) and the number of the call that installs it,
+    `first` how the candidate is kept away from the first process.
     """
     return {
         "nonce": nonce,
@@ -86,6 +91,7 @@ def order(
         "python": python,
         "traps": traps[0],
         "seccomp": traps[1],
+        "first": first,
         "source": job.source,
         "name": job.name,
         "filename": f"/pulsus/{job.name}.py",

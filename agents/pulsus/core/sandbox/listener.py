@@ -19,7 +19,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from pulsus.core.sandbox import traps
+from pulsus.core.sandbox import native, traps
 from pulsus.core.sandbox.bpf import column
 from pulsus.core.sandbox.process import Gone, Inside
 from pulsus.core.sandbox.witness import Witness
@@ -28,7 +28,7 @@ _RECV, _SEND, _VALID = 0xC0502100, 0xC0182101, 0x40082102
 _CONTINUE = 1
 _CALL = struct.Struct("=QIIiIQ6Q")  # id, pid, flags, then number, processor, address, arguments
 _ANSWER = struct.Struct("=QqiI")
-_PIDFD_GETFD, _GET_SIZES = 438, 3
+_GET_SIZES = 3
 _ODD = (OSError, ValueError, OverflowError, struct.error)  # addresses that lead nowhere, and so on
 _SECONDS_AT_ONCE = 0.02  # then limits are looked at again
 
@@ -61,7 +61,7 @@ class Listener:
             witness = Witness(Inside(first, harness))
             pidfd = os.pidfd_open(harness)
             try:
-                return cls(_syscall(_PIDFD_GETFD, pidfd, number, 0), witness)
+                return cls(native.call(native.PIDFD_GETFD, pidfd, number, 0), witness)
             finally:
                 os.close(pidfd)
         except OSError as error:
@@ -95,13 +95,14 @@ class Listener:
 
     def _look(self, call: bytearray) -> None:
         key, pid, _, number, _, _, *args = _CALL.unpack(call)
+        name = traps.names().get(number)
+        allowed = name in traps.FILES or name in traps.OTHERS
         try:
             with suppress(Gone, *_ODD):
-                self.witness.note(number, args, pid, functools.partial(self._still, key))
+                still = functools.partial(self._still, key)
+                allowed = self.witness.note(number, args, pid, still)
         finally:
             with suppress(OSError):
-                name = traps.names().get(number)
-                allowed = name in traps.FILES or name in traps.OTHERS
                 answer = (0, _CONTINUE) if allowed else (-errno.EPERM, 0)
                 fcntl.ioctl(self._fd, _SEND, _ANSWER.pack(key, 0, *answer))
 
@@ -130,27 +131,13 @@ def objection() -> str:
 def _lacking() -> str:
     try:
         sizes = ctypes.create_string_buffer(6)
-        _syscall(traps.SECCOMP[column()], _GET_SIZES, 0, sizes)
+        native.call(traps.SECCOMP[column()], _GET_SIZES, 0, sizes)
         call, answer, _ = struct.unpack("=3H", sizes.raw)
         if (call, answer) != (_CALL.size, _ANSWER.size):
             return "the kernel describes system calls otherwise than we know"
-        _syscall(_PIDFD_GETFD, -1, 0, 0)
+        native.call(native.PIDFD_GETFD, -1, 0, 0)
     except KeyError:
         return "it is not known how on this processor"
     except OSError as error:
         return "" if error.errno == 9 else f"the kernel does not show system calls: {error}"
     return ""
-
-
-def _syscall(number: int, *args: object) -> int:
-    libc = _libc()
-    found: int = libc.syscall(ctypes.c_long(number), *args)
-    if found < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return found
-
-
-@functools.cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)

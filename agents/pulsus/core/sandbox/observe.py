@@ -11,6 +11,8 @@ from __future__ import annotations
 import posix  # what `os` wraps, without its start-up
 import sys
 
+from pulsus.core.sandbox.paths import resolve
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +33,6 @@ _WRITING = posix.O_WRONLY | posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC | posix
 _SHARED = ("/dev/shm/sem.", "/dev/shm/pym-", "/dev/shm/psm_")
 """Locks, arrays and shared memory of `multiprocessing`."""
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts")
-_STREAMS = ("/dev/std", "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/")
 
 # Event: (position of a path, position of its folder's descriptor), for each path that it changes.
 _CHANGES: dict[str, tuple[tuple[int, int], ...]] = {
@@ -123,7 +124,7 @@ def _address(address: object) -> Iterator[Fact]:
         path = _text(address)
         if path[0] == "\0":
             yield "h", "unix:@" + printable(path[1:])
-        elif shown := outside(_real(path)):
+        elif shown := outside(_real(path if path[0] == "/" else "/proc/self/cwd/" + path)):
             yield "h", "unix:" + shown
 
 
@@ -147,30 +148,34 @@ def numeric(name: str) -> str:
 
 
 def _path(path: object, folder: object, *, follow: bool) -> Iterator[Fact]:
-    import os
-
     if isinstance(path, int):
-        name = posix.readlink(f"/proc/self/fd/{path}")
+        name = f"/proc/self/fd/{path}"
+        follow = True
     else:
         name = _text(path)
-        if isinstance(folder, int) and folder >= 0:
-            name = os.path.join(posix.readlink(f"/proc/self/fd/{folder}"), name)  # noqa: PTH118
-    name = os.path.abspath(name)  # noqa: PTH100
-    if name.startswith(_STREAMS):
-        return
-    if follow:
-        name = _real(name)
-    else:
-        parent, last = os.path.split(name)
-        name = os.path.join(_real(parent), last)  # noqa: PTH118
-    if shown := outside(name):
+        if name[:1] != "/":
+            base = folder if isinstance(folder, int) and folder >= 0 else None
+            start = "/proc/self/cwd" if base is None else f"/proc/self/fd/{base}"
+            name = f"{start}/{name}"
+    if shown := outside(_real(name, follow=follow)):
         yield "p", shown
 
 
-def _real(path: str) -> str:
-    import os
+def _real(path: str, *, follow: bool = True) -> str:
+    """Where an absolute path leads; nothing if that is no file but a pipe or a socket."""
+    return resolve(path, _link, follow=follow)
 
-    return os.path.realpath(path)
+
+def _link(path: str) -> str:
+    try:
+        return posix.readlink(path)
+    except OSError:
+        return ""
+
+
+def is_shared(path: str) -> bool:
+    """Whether `multiprocessing` gives such names to memory that its processes share."""
+    return path.startswith(_SHARED)
 
 
 def outside(path: str) -> str:
@@ -183,9 +188,7 @@ def outside(path: str) -> str:
         return printable("~" + path[len(HOME) :])
     if any(path == each or path.startswith(each + "/") for each in (TEMPORARY, *_HARMLESS)):
         return ""
-    if path.startswith(_SHARED):
-        return ""
-    return printable(path)
+    return "" if is_shared(path) else printable(path)
 
 
 def printable(text: str) -> str:

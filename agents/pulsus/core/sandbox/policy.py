@@ -71,7 +71,8 @@ class Limits:
 class Descriptors:
     """Open descriptors bubblewrap reads: its report channel, the filter, and file contents.
 
-    `relay` is the socket through which the allowed hosts are reached, where there are any.
+    `relay` is the socket through which the allowed hosts are reached, where there are any. With
+    `as_first` the harness is the first process, in bubblewrap's stead.
     """
 
     info: int
@@ -79,6 +80,7 @@ class Descriptors:
     zero: int
     files: tuple[tuple[int, Path], ...]
     relay: Path | None = None
+    as_first: bool = False
 
 
 def own_files(*, relay: bool = False) -> tuple[tuple[Path, bytes], ...]:
@@ -102,6 +104,7 @@ def bwrap_arguments(
         *("--unshare-cgroup-try", "--disable-userns", "--die-with-parent", "--new-session"),
         *("--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", HOSTNAME),
         *("--cap-drop", "ALL", "--clearenv"),
+        *(("--as-pid-1",) if fds.as_first else ()),
     ]
     for name, value in _environment().items():
         args += ["--setenv", name, value]

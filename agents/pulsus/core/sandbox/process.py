@@ -7,15 +7,16 @@ decides nothing.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from pulsus.core.sandbox import native
+from pulsus.core.sandbox.paths import GONE, resolve
+
 _PATH_BYTES = 4096
 _PAGE = 4096
-_LINKS = 40
-"""How many links are followed, as in the kernel."""
-
 _AT_FDCWD = -100
 _WAITING = ("0A", "07")  # TCP_LISTEN, and TCP_CLOSE, which is a bound datagram socket
 
@@ -58,29 +59,22 @@ class Inside:
             return any(own.endswith(end) and state in _WAITING for own, _, state in rows)
         return False
 
-    def real(self, path: str, *, follow: bool) -> str:
-        """The absolute path that `path` leads to in the sandbox; its last link only if asked."""
-        todo = [part for part in reversed(path.split("/")) if part not in ("", ".")]
-        done: list[str] = []
-        links = 0
-        while todo:
-            part = todo.pop()
-            if part == "..":
-                del done[-1:]
-                continue
-            done.append(part)
-            if (todo or follow) and links < _LINKS and (target := self._link("/".join(done))):
-                links += 1
-                del done[-1 if target[0] != "/" else 0 :]
-                todo += [p for p in reversed(target.split("/")) if p not in ("", ".")]
-        return "/" + "/".join(done)
+    def link(self, path: str) -> str:
+        """The text of the link at that absolute path, or nothing. Raises PermissionError."""
+        of_process = path.startswith("/proc/")
+        try:
+            text = os.readlink(f"/proc/{self.first}/root{path}")  # noqa: PTH115
+        except PermissionError:
+            if of_process:
+                raise  # it hides what it has open
+            return ""
+        except OSError:
+            return ""
+        return text if not of_process or self.exists(text) else text.removesuffix(GONE)
 
-    def _link(self, path: str) -> str:
-        if path in ("proc/self", "proc/thread-self"):
-            return ""  # they would be ours
-        with suppress(OSError):
-            return os.readlink(f"/proc/{self.first}/root/{path}")  # noqa: PTH115
-        return ""
+    def device(self, path: str) -> int:
+        """The file system that the absolute path lies on. Raises OSError."""
+        return os.stat(f"/proc/{self.first}/root{path}").st_dev  # noqa: PTH116
 
 
 class Caller:
@@ -88,6 +82,7 @@ class Caller:
 
     def __init__(self, pid: int, still: Callable[[], None]) -> None:
         self.pid = pid
+        self._numbers: tuple[str, str] | None = None
         self._memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
         try:
             still()  # before anything is read: else the number could be another process's by now
@@ -103,6 +98,10 @@ class Caller:
         """So many bytes of its memory, or fewer. Raises OSError."""
         return os.pread(self._memory, size, address)
 
+    def number(self, address: int) -> int:
+        """The C int that lies there. Raises OSError."""
+        return int.from_bytes(self.bytes(address, 4), "little", signed=True)
+
     def text(self, address: int) -> str:
         """The text that ends at a zero there, undecodable bytes shown as such."""
         found = b""
@@ -112,25 +111,75 @@ class Caller:
         return found.partition(b"\0")[0][:_PATH_BYTES].decode("utf-8", "backslashreplace")
 
     def path(self, folder: int | None, path: int | None, args: Sequence[int]) -> str:
-        """The absolute path those arguments name; empty where they name no file."""
+        """The absolute path those arguments name, unresolved; nothing if they name no file."""
         base = _AT_FDCWD if folder is None else signed(args[folder])
         name = "" if path is None or not args[path] else self.text(args[path])
         if name.startswith("/"):
             return name
         if not name and base < 0:
             return ""
-        start = self._link("cwd" if base < 0 else f"fd/{base}")
+        start = self.base(base)
+        return f"{start}/{name}" if name and start else start
+
+    def base(self, fd: int) -> str:
+        """The file or folder behind a descriptor, below 0 the working folder; nothing if none."""
+        start = os.readlink(f"/proc/{self.pid}/{'cwd' if fd < 0 else f'fd/{fd}'}")  # noqa: PTH115
         if not start.startswith("/"):
             return ""
-        return f"{start}/{name}" if name else start.removesuffix(" (deleted)")
+        return start if self._lies(start) else start.removesuffix(GONE)
+
+    def real(self, inside: Inside, path: str, *, follow: bool, root: str = "/") -> str:
+        """Resolve an absolute path as this process sees it; nothing if it leads to no file.
+
+        Its own entry of /proc is named `self`, because its number differs from run to run.
+        """
+
+        def links(at: str) -> str:
+            if at == "/proc/self":
+                return self._own()[0]
+            if at == "/proc/thread-self":
+                return "{}/task/{}".format(*self._own())
+            return inside.link(at)
+
+        found = resolve(path, links, follow=follow, root=root)
+        if found.startswith("/proc/"):
+            process, own = found.split("/")[2], self._own()
+            if process == own[0] or process == own[1]:
+                return "/proc/self" + found[len("/proc/" + process) :]
+        return found
+
+    def _own(self) -> tuple[str, str]:
+        """The numbers that this process and this thread have in the sandbox."""
+        if self._numbers is None:
+            with open(f"/proc/{self.pid}/status", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+                facts = dict(line.split(":", 1) for line in file if ":" in line)
+            self._numbers = facts["NStgid"].split()[-1], facts["NSpid"].split()[-1]
+        return self._numbers
+
+    def _lies(self, path: str) -> bool:
+        return os.path.lexists(f"/proc/{self.pid}/root{path}")
+
+    def device(self, fd: int) -> int:
+        """The file system that an open file of it lies on. Raises OSError."""
+        return os.stat(f"/proc/{self.pid}/fd/{fd}").st_dev  # noqa: PTH116
+
+    def bound_to(self, fd: int) -> tuple[str, int] | None:
+        """Host and port that a socket of it is bound to; None for one of another family."""
+        with open(f"/proc/{self.pid}/status", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            leader = next(int(line.split()[1]) for line in file if line.startswith("Tgid:"))
+        pidfd = os.pidfd_open(leader)
+        try:
+            with socket.socket(fileno=native.call(native.PIDFD_GETFD, pidfd, fd, 0)) as found:
+                name = found.getsockname()
+                inet = found.family in (socket.AF_INET, socket.AF_INET6)
+        finally:
+            os.close(pidfd)
+        return (name[0], name[1]) if inet else None
 
     def facts_of(self, fd: int) -> str:
         """What the kernel says about a descriptor of it."""
         with open(f"/proc/{self.pid}/fdinfo/{fd}", encoding="ascii") as file:  # noqa: PTH123
             return file.read()
-
-    def _link(self, name: str) -> str:
-        return os.readlink(f"/proc/{self.pid}/{name}")  # noqa: PTH115
 
 
 def signed(value: int) -> int:

@@ -6,6 +6,7 @@ private pipe behind a secret: exit statuses and printed words never make a succe
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import re
@@ -16,9 +17,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pulsus.core.sandbox import bundle, cgroups, job, listener, observed, policy, seccomp, traps
+from pulsus.core.sandbox import (
+    bundle,
+    cgroups,
+    job,
+    listener,
+    native,
+    observed,
+    policy,
+    seccomp,
+    traps,
+)
 from pulsus.core.sandbox.bpf import column
 from pulsus.core.sandbox.command import Streams, is_root, start
+from pulsus.core.sandbox.first_process import way_for
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.launcher import NOBODY
 from pulsus.core.sandbox.layout import Layout, LayoutRefused, host_layout
@@ -32,6 +44,7 @@ if TYPE_CHECKING:
     from pulsus.core.sandbox.relay import Relay
 
 _NAMESPACES = ("user", "pid", "net", "ipc", "uts", "mnt")
+_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _NPROC_PER_NAMESPACE = (5, 14)  # before, RLIMIT_NPROC counts the user's processes outside too
 
 
@@ -61,6 +74,7 @@ def _run(
     shown = host_layout(python)
     relay = _relay(stack, limits, task)
     shown_calls = _traps()
+    first = way_for(native.landlock())
     pipes = Pipes.open(
         stack, limits.result_bytes + MESSAGE_BYTES, observed.KEEP_BYTES, limits.output_bytes
     )
@@ -71,11 +85,19 @@ def _run(
         zero=_memory_file(stack, b""),
         files=tuple((_memory_file(stack, data), path) for path, data in (*own, *shown.files)),
         relay=relay.start() if relay else None,
+        as_first=first == "parent",
     )
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
     order = job.order(
-        task, nonce, talk, _inside(limits), _host_namespaces(), _python(shown, python), shown_calls
+        task,
+        nonce,
+        talk,
+        _inside(limits),
+        _host_namespaces(),
+        _python(shown, python),
+        shown_calls,
+        first,
     )
     composed = any(b"pulsus" in code for code in (task.source, *_sources(task)))
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run
@@ -151,11 +173,13 @@ def _contents(fds: policy.Descriptors) -> tuple[int, ...]:
 
 
 def _memory_file(stack: ExitStack, data: bytes) -> int:
-    fd = os.memfd_create("pulsus")
+    """A file with that content, which holds no memory beyond it and which no process can change."""
+    fd = os.memfd_create("pulsus", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     stack.callback(os.close, fd)
     with open(fd, "wb", closefd=False) as file:
         file.write(data)
     os.lseek(fd, 0, os.SEEK_SET)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
     return fd
 
 

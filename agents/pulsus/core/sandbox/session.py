@@ -17,11 +17,13 @@ from pulsus.core.sandbox.cgroups import Group
 from pulsus.core.sandbox.command import Process
 from pulsus.core.sandbox.job import Outcome, Stage, Status
 from pulsus.core.sandbox.listener import Listener
+from pulsus.core.sandbox.observe import printable
 from pulsus.core.sandbox.pipes import Pipes
 from pulsus.core.sandbox.run_clock import HARNESS, RunClock
 from pulsus.core.sandbox.watch import Watch
 from pulsus.core.sandbox.wire import check_json
 from pulsus.core.telemetry.printable import strip_controls
+from pulsus.core.types import Observed
 
 if TYPE_CHECKING:
     from pulsus.core.sandbox.relay import Relay
@@ -61,6 +63,7 @@ class Session:
         self._seen = 0  # bytes of the result channel already read as messages
         self._init_fd: int | None = None
         self._watch: Watch | None = None
+        self._left: tuple[str, ...] = ()  # shared memory that a real run would leave behind
         self._import_ms = 0
         self._peak = 0
 
@@ -89,6 +92,7 @@ class Session:
 
     def end(self) -> None:
         """Kill everything that still runs and wait until it is gone."""
+        self._note_left()
         self._pipes.handed_over()
         self._find_init()
         with suppress(ProcessLookupError):
@@ -121,6 +125,11 @@ class Session:
         for channel in (self._pipes.stdout, self._pipes.stderr, self._pipes.effects):
             channel.drain(policy.OUTPUT_KILL_BYTES)
 
+    def _note_left(self) -> None:
+        """Note the shared memory that a real run would leave behind."""
+        if self._over is not None and self._watch is not None:
+            self._left = tuple(f"/dev/shm/{name}" for name in self._watch.shared())
+
     def outcome(self) -> Outcome:
         """What it came to."""
         final = self._final or {}
@@ -135,7 +144,10 @@ class Session:
         failed_in: Stage = where if where in ("files", "result") else self._stage
         seen = observed.read(bytes(effects.data), effects.total)
         if self._calls is not None:
+            self._calls.witness.last()
             seen = observed.witnessed(seen, self._calls.witness.seen)
+        left = Observed(paths=tuple(map(printable, self._left)))
+        seen = observed.together((seen, left))
         return Outcome(
             status=status,
             stage="done" if status == "ok" else failed_in,

@@ -22,6 +22,7 @@ from pulsus.core.sandbox.bpf import (
     ARGS,
     ASK,
     JEQ,
+    JGE,
     JSET,
     LOAD,
     NR,
@@ -31,17 +32,28 @@ from pulsus.core.sandbox.bpf import (
     op,
     when,
 )
-from pulsus.core.sandbox.seccomp import DENIED, SHOWN
+from pulsus.core.sandbox.seccomp import DENIED, SHOWN, TERMINAL_INPUT
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-AT_SYMLINK_NOFOLLOW = 0x100
+AT_SYMLINK_NOFOLLOW, AT_SYMLINK_FOLLOW = 0x100, 0x400
 SECCOMP = (317, 277)
 """The number of the call that installs a filter."""
 
 _NEW_LISTENER = 8
 _NETLINK = 16  # AF_NETLINK, which macOS does not name
-# FS_IOC_SETFLAGS with a long and with an int, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION
-_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820, 0x40087602)
+# FS_IOC_SETFLAGS with a long and with an int, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION (both),
+# FS_IOC_SETFSLABEL, FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY, FIFREEZE, FITHAW, FITRIM
+_ATTRIBUTES = (
+    *(0x40086602, 0x40046602, 0x401C5820, 0x40087602, 0x40047602, 0x41009432),
+    *(0x40806685, 0x800C6613, 0xC0045877, 0xC0045878, 0xC0185879),
+)
+OWNS = (0x8901, 0x8902)
+"""FIOSETOWN and SIOCSPGRP: who gets the signals of a descriptor."""
+
+F_SETLK, F_SETLKW, F_SETOWN, F_SETSIG, F_SETOWN_EX = 6, 7, 8, 10, 15
+F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY = 37, 38, 1024, 1026
+LOCKS = (F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE)
+_ORDERS = (*LOCKS, F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY)
 
 
 class Change(NamedTuple):
@@ -49,7 +61,8 @@ class Change(NamedTuple):
 
     `folder` and `path` are positions; a `folder` of None is the working folder, a `path` of None
     means the file behind the descriptor `folder`. `follow`: a link is followed, unless the argument
-    at `flags` has a bit of `unless`; `new`: nothing is changed where something is there already.
+    at `flags` has a bit of `unless`, or lacks one of `only`; `new`: nothing is changed where
+    something is there already.
     """
 
     folder: int | None
@@ -58,10 +71,12 @@ class Change(NamedTuple):
     new: bool = False
     flags: int | None = None
     unless: int = AT_SYMLINK_NOFOLLOW
+    only: int = 0
 
     def follows(self, args: Sequence[int]) -> bool:
         """Whether a call with these arguments changes what a link leads to, not the link."""
-        return self.follow and not (self.flags is not None and args[self.flags] & self.unless)
+        flags = 0 if self.flags is None else args[self.flags]
+        return self.follow and not flags & self.unless and flags & self.only == self.only
 
 
 class Trap(NamedTuple):
@@ -89,8 +104,11 @@ FILES: dict[str, Trap] = {
     "rename": Trap((82, -1), (Change(None, 0), Change(None, 1))),
     "renameat": Trap((264, 38), (Change(0, 1), Change(2, 3))),
     "renameat2": Trap((316, 276), (Change(0, 1), Change(2, 3))),
-    "link": Trap((86, -1), (Change(None, 1),)),
-    "linkat": Trap((265, 37), (Change(2, 3),)),
+    # A second name is a second way to write: what it names may be changed through it.
+    "link": Trap((86, -1), (Change(None, 0), Change(None, 1))),
+    "linkat": Trap(
+        (265, 37), (Change(0, 1, follow=True, flags=4, only=AT_SYMLINK_FOLLOW), Change(2, 3))
+    ),
     "symlink": Trap((88, -1), (Change(None, 1),)),
     "symlinkat": Trap((266, 36), (Change(1, 2),)),
     "chmod": Trap((90, -1), (Change(None, 0, follow=True),)),
@@ -123,13 +141,31 @@ OTHERS: dict[str, Trap] = {
     "kill": Trap((62, 129)), "tkill": Trap((200, 130)), "tgkill": Trap((234, 131)),
     "rt_sigqueueinfo": Trap((129, 138)), "rt_tgsigqueueinfo": Trap((297, 240)),
     "pidfd_send_signal": Trap((424, 424)),
+    "clone": Trap((56, 220)), "fork": Trap((57, -1)), "vfork": Trap((58, -1)),
+    "listen": Trap((50, 201)), "flock": Trap((73, 32)), "fcntl": Trap((72, 25)),
+    "setpriority": Trap((141, 140)), "ioprio_set": Trap((251, 30)), "prlimit64": Trap((302, 261)),
+    "sched_setscheduler": Trap((144, 119)), "sched_setparam": Trap((142, 118)),
+    "sched_setattr": Trap((314, 274)),
 }
 # fmt: on
 REFUSED = {name: Trap(DENIED[name]) for name in SHOWN}
 """What the host, when asked, answers with EPERM."""
 
 _OPENS = {"open": 1, "openat": 2}  # position of the flags
-_NAMED = {"sendto": 4}  # position of an address that may be missing: then it was connected before
+_QUESTION = (17, 513)  # bytes of what is sent to a name server, from and up to
+_CHOSEN = {  # (position of an argument, its values that are shown)
+    "fcntl": (1, _ORDERS),
+    "ioctl": (1, (*_ATTRIBUTES, *OWNS, *TERMINAL_INPUT)),
+}
+_OWN = {  # (position, value) of each argument of a call that concerns the caller itself
+    "setpriority": ((0, 0), (1, 0)),
+    "ioprio_set": ((0, 1), (1, 0)),
+    "sched_setscheduler": ((0, 0),),
+    "sched_setparam": ((0, 0),),
+    "sched_setattr": ((0, 0),),
+    "sched_setaffinity": ((0, 0),),
+    "prlimit64": ((0, 0),),
+}
 
 
 @functools.cache
@@ -158,14 +194,31 @@ def _asked(name: str) -> list[bytes]:
     ask, allow = op(RET, ASK), op(RET, ALLOW)
     if name in _OPENS:
         return [op(LOAD, ARGS[_OPENS[name]]), op(JSET, WRITING, 0, 1), ask, allow]
-    if name in _NAMED:
-        low = ARGS[_NAMED[name]]
-        return [op(LOAD, low), op(JEQ, 0, 0, 3), op(LOAD, low + 4), op(JEQ, 0, 0, 1), allow, ask]
+    if name == "sendto":
+        return _sent()
     if name == "socket":
         raw = int(socket.SOCK_RAW)
         kernel = [op(LOAD, ARGS[0]), op(JEQ, _NETLINK, 3, 0)]  # `ss` and `ip` ask it, raw
         return [*kernel, op(LOAD, ARGS[1]), op(AND, 0xF), op(JEQ, raw, 1, 0), allow, ask]
-    if name == "ioctl":
-        each = [part for order in _ATTRIBUTES for part in (op(JEQ, order, 0, 1), ask)]
-        return [op(LOAD, ARGS[1]), *each, allow]
+    if name in _CHOSEN:
+        position, orders = _CHOSEN[name]
+        each = [part for order in orders for part in (op(JEQ, order, 0, 1), ask)]
+        return [op(LOAD, ARGS[position]), *each, allow]
+    if name in _OWN:
+        checks = [
+            part
+            for position, value in _OWN[name]
+            for part in (op(LOAD, ARGS[position]), op(JEQ, value, 1, 0), ask)
+        ]
+        return [*checks, allow]
     return [ask]
+
+
+def _sent() -> list[bytes]:
+    """`sendto` names whom it sends to, or was connected before: then only questions are shown."""
+    ask, allow, to = op(RET, ASK), op(RET, ALLOW), ARGS[4]
+    few, many = _QUESTION
+    return [
+        *(op(LOAD, to), op(JEQ, 0, 1, 0), ask, op(LOAD, to + 4), op(JEQ, 0, 1, 0), ask),
+        *(op(LOAD, ARGS[2]), op(JGE, few, 0, 1), op(JGE, many, 0, 1), allow, ask),
+    ]

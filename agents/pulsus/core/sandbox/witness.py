@@ -1,35 +1,28 @@
-"""What a sandbox's system calls say about files, hosts, programs and signals (spec §8, §17).
+"""What a sandbox's system calls say about files, hosts, programs and processes (spec §8, §17).
 
 Effect: reads /proc, through `process.py`.
 """
 
 from __future__ import annotations
 
-import os
 import posixpath
-import socket
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
-from pulsus.core.sandbox import traps
-from pulsus.core.sandbox.observe import MOST, SYSTEM, Fact, outside, printable
-from pulsus.core.sandbox.observed import is_loopback
+from pulsus.core.sandbox import reached, targets, traps
+from pulsus.core.sandbox.observe import MOST, SYSTEM, Fact, is_shared, outside, printable
 from pulsus.core.sandbox.process import Caller, Inside, signed
-from pulsus.core.sandbox.relayed import SOCKET as _RELAY
+from pulsus.core.sandbox.seccomp import TERMINAL_INPUT
 
-_STREAMS = ("/proc/self/", "/proc/thread-self/")
-_ADDRESS_BYTES = 128
-_QUESTION_BYTES = 512
-_MESSAGES = 8  # looked at, of one call
-_SIGNALLED = {"kill": 0, "tkill": 0, "tgkill": 0, "rt_sigqueueinfo": 0, "rt_tgsigqueueinfo": 0}
-_SIGNAL = {"tgkill": 2, "rt_tgsigqueueinfo": 2}  # its position; else 1
-_YOUNG = 64  # processes may have come and gone since the highest number was looked up
-# How the C library looks up users, groups and names: no tool asks for that.
 _CACHES = ("/var/cache/fontconfig/",)  # which every program that draws text tries to renew
-_LOOK_UPS = ("/run/nscd/", "/var/run/nscd/", "/run/systemd/", "/var/lib/sss/", _RELAY)
-_RESOLVER = 53
-_EPHEMERAL = 32768  # from here on the kernel chooses ports
+_LOCK_UN = 8
+_CLOCKS = {"adjtimex": 0, "clock_adjtime": 1}  # where its changes are given, 0 for none
+_OPENS = {"open": 1, "creat": None, "openat": 2, "openat2": None}  # position of the flags
+_EXCLUSIVE = 0o300  # O_CREAT and O_EXCL
+_NAMES = ("link", "linkat")  # how the C library gives a semaphore its name
+_IN_ROOT = 0x10  # RESOLVE_IN_ROOT
+_DECIDED = ("flock", "fcntl", *targets.SETTINGS)
+"""Calls that are refused where they reach beyond the sandbox."""
 
 
 class Witness:
@@ -42,46 +35,121 @@ class Witness:
         self._inside = inside
         self._names = traps.names()
         self._python = inside.program(inside.harness)
+        self._targets = targets.Targets(inside)
+        self._reached = reached.Reached(inside)
+        self._shared: set[str] = set()  # names of shared memory that this sandbox made
+        self._private = {inside.device(path) for path in ("/", "/tmp", "/dev", "/dev/shm")}
 
-    def note(self, number: int, args: Sequence[int], pid: int, still: Callable[[], None]) -> None:
-        """Take in one call. `still` raises where the caller is no more. Raises OSError."""
+    def note(self, number: int, args: Sequence[int], pid: int, still: Callable[[], None]) -> bool:
+        """Take in one call, and say whether it may be carried out.
+
+        `still` raises where the caller is no more. Raises OSError.
+        """
         name = self._names.get(number, "")
+        if name in targets.STARTS:
+            self._targets.started()
+            return True
         try:
             with closing(Caller(pid, still)) as caller:
                 facts = list(self._facts(name, caller, args))
                 still()  # of a process that was killed meanwhile the call is not carried out
-            for kind, text in facts:
-                if len(self.seen[kind]) <= MOST:
-                    self.seen[kind].add(text)
+            self._keep(facts)
         except PermissionError:  # it made itself one that only root may look into
-            self.seen["s"].add("hides what it does")
+            self._keep([("s", "hides what it does")])
+            return name not in _DECIDED and name not in traps.REFUSED
+        return not (name in traps.REFUSED or (name in _DECIDED and facts) or _types(name, args))
+
+    def last(self) -> None:
+        """Take in what only shows when no call can follow."""
+        self._keep(self._reached.last())
+
+    def _keep(self, facts: Iterator[Fact] | list[Fact]) -> None:
+        for kind, text in facts:
+            if len(self.seen[kind]) <= MOST:
+                self.seen[kind].add(text)
 
     def _facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
-        if name in traps.FILES:
-            if name != "openat2" or _writes(caller, args):
-                for change in traps.FILES[name].changes:
-                    yield from self._changed(caller, change, args)
+        if name in targets.SETTINGS:
+            yield from self._targets.settings(name, args)
+        elif name in ("fcntl", "flock", "ioctl"):
+            yield from self._ordered(name, caller, args)
+        elif name in traps.FILES:
+            yield from self._files(name, caller, args)
         elif name.startswith("exec"):
             yield from self._program(name, caller, args)
         elif name in traps.REFUSED:
-            yield "s", f"calls {name}"
+            if name not in _CLOCKS or caller.number(args[_CLOCKS[name]]):
+                yield "s", f"calls {name}"
         elif name == "socket":
             yield "h", "raw socket"
-        elif name in ("bind", "connect", "sendto", "sendmsg", "sendmmsg"):
-            for address in _addresses(name, caller, args):
-                yield from self._reached(caller, address, binds=name == "bind")
-            for text in _asked_for(name, caller, args):
-                yield "h", printable(text)
+        elif name in reached.CALLS:
+            yield from self._reached.facts(name, caller, args)
         else:
-            yield from self._signal(name, caller, args)
+            yield from self._targets.signals(name, caller, args)
 
-    def _changed(self, caller: Caller, change: traps.Change, args: Sequence[int]) -> Iterator[Fact]:
-        path = caller.path(change.folder, change.path, args)
-        if path:
-            real = self._inside.real(path, follow=change.follows(args))
-            shown = "" if real.startswith((*_STREAMS, *_CACHES)) else outside(real)
-            if shown and not (change.new and self._inside.exists(real)):
-                yield "p", shown
+    def _files(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        flags, root = 0, "/"
+        if name == "openat2":
+            head = caller.bytes(args[2], 24)
+            flags = int.from_bytes(head[:8], "little")
+            if not flags & traps.WRITING:
+                return
+            if int.from_bytes(head[16:], "little") & _IN_ROOT:
+                root = caller.base(signed(args[0]))
+        elif (at := _OPENS.get(name)) is not None:
+            flags = args[at]
+        creates = name in _NAMES or flags & _EXCLUSIVE == _EXCLUSIVE
+        for change in traps.FILES[name].changes:
+            path = caller.path(change.folder, change.path, args)
+            if root != "/":
+                path = caller.text(args[1])  # counted from there, though it begins with a slash
+            yield from self._changed(caller, path, change, args, root=root, creates=creates)
+
+    def _changed(
+        self,
+        caller: Caller,
+        path: str,
+        change: traps.Change,
+        args: Sequence[int],
+        *,
+        root: str,
+        creates: bool,
+    ) -> Iterator[Fact]:
+        real = (
+            caller.real(self._inside, path, follow=change.follows(args), root=root) if path else ""
+        )
+        if not real or real.startswith(_CACHES):
+            return
+        if is_shared(real):
+            if creates or self._inside.exists(real):
+                self._shared.add(real)
+            if real not in self._shared:
+                yield "p", printable(real)
+        elif (shown := outside(real)) and not (change.new and self._inside.exists(real)):
+            yield "p", shown
+
+    def _ordered(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        """What is ordered of a descriptor: its attributes, whom it signals, what it locks."""
+        order = args[1] & 0xFFFFFFFF
+        if name == "ioctl" and order not in (*traps.OWNS, *TERMINAL_INPUT):
+            yield from self._files(name, caller, args)
+        elif name == "ioctl" and order in TERMINAL_INPUT:
+            yield "s", "calls ioctl TIOCSTI"
+        elif name == "fcntl" and order == traps.F_NOTIFY:
+            yield "s", "calls fcntl F_NOTIFY"
+        elif name == "flock" or order in traps.LOCKS:
+            yield from self._locked(name, caller, args)
+        else:
+            yield from self._targets.owner(name, caller, args)
+
+    def _locked(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        """A lock on a file that the host shares, where it would keep others waiting."""
+        fd = signed(args[0])
+        path = caller.base(fd) if fd >= 0 else ""
+        if name == "flock" and args[1] & _LOCK_UN:
+            return
+        if path and caller.device(fd) not in self._private:
+            yield "s", f"calls {name} on {printable(path)}"
 
     def _program(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         """Only what Python starts: what a program starts is part of that program."""
@@ -89,110 +157,13 @@ class Witness:
             return
         folder, path = (0, 1) if name == "execveat" else (None, 0)
         asked = caller.path(folder, path, args)
-        real = self._inside.real(asked, follow=True)
+        real = caller.real(self._inside, asked, follow=True) if asked else ""
         if not asked or real == self._python:
             return
         where, _, last = posixpath.normpath(asked).rpartition("/")
         missing = where in SYSTEM and not self._inside.exists(real)
         yield "c", printable(last if missing else posixpath.normpath(asked))
 
-    def _reached(self, caller: Caller, address: bytes, *, binds: bool) -> Iterator[Fact]:
-        family = int.from_bytes(address[:2], "little")
-        if family == socket.AF_UNIX:
-            yield from self._unix(caller, address[2:], binds=binds)
-        elif not binds and family in (socket.AF_INET, socket.AF_INET6):
-            v4 = family == socket.AF_INET
-            raw = address[4:8] if v4 else address[8:24]
-            (port,) = struct.unpack_from("!H", address, 2)
-            host = socket.inet_ntop(family, raw)
-            if is_loopback(host):
-                if port == _RESOLVER:
-                    return
-                if port >= _EPHEMERAL and self._inside.listens(port):
-                    yield "l", str(port)
-            host = host if v4 else f"[{host}]"
-            yield "h", f"{host}:{port}" if port else host
 
-    def _unix(self, caller: Caller, raw: bytes, *, binds: bool) -> Iterator[Fact]:
-        if raw[:1] == b"\0":
-            if not binds and raw.strip(b"\0"):
-                yield "h", "unix:@" + printable(raw[1:].decode("utf-8", "backslashreplace"))
-            return
-        name = raw.partition(b"\0")[0].decode("utf-8", "backslashreplace")
-        if not name:
-            return
-        path = name if name[0] == "/" else f"{os.readlink(f'/proc/{caller.pid}/cwd')}/{name}"  # noqa: PTH115
-        shown = outside(self._inside.real(path, follow=not binds))
-        if shown and not shown.startswith(_LOOK_UPS) and not path.startswith(_LOOK_UPS):
-            yield ("p", shown) if binds else ("h", "unix:" + shown)
-
-    def _signal(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
-        """Signals to other than what the candidate itself started."""
-        if not signed(args[_SIGNAL.get(name, 1)]):
-            return  # it only asks whether there is such a process
-        if name == "pidfd_send_signal":
-            target = _process_of(caller.facts_of(signed(args[0])))
-        else:
-            target = signed(args[_SIGNALLED[name]])
-        if target == -1:
-            yield "s", "signals every process"
-        elif abs(target) == 1 or abs(target) > self._inside.newest() + _YOUNG:
-            yield "s", f"signals process{' group' if target < 0 else ''} {abs(target)}"
-
-
-def _writes(caller: Caller, args: Sequence[int]) -> bool:
-    return bool(int.from_bytes(caller.bytes(args[2], 8), "little") & traps.WRITING)
-
-
-def _addresses(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
-    match name:
-        case "bind" | "connect":
-            yield caller.bytes(args[1], min(args[2] & 0xFFFF, _ADDRESS_BYTES))
-        case "sendto":
-            yield caller.bytes(args[4], min(args[5] & 0xFFFF, _ADDRESS_BYTES))
-        case _:
-            for head in _messages(name, caller, args):
-                address, length = struct.unpack_from("=QI", head)
-                if address:
-                    yield caller.bytes(address, min(length, _ADDRESS_BYTES))
-
-
-def _messages(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
-    """Each `struct msghdr` of a call, the first few."""
-    count, size = (1, 56) if name == "sendmsg" else (min(args[2], _MESSAGES), 64)
-    for number in range(count):
-        yield caller.bytes(args[1] + number * size, 56)
-
-
-def _asked_for(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
-    """Names that a program looks up, from its questions to a name server."""
-    if name not in ("sendmsg", "sendmmsg"):
-        return
-    for head in _messages(name, caller, args):
-        address, parts, count = struct.unpack_from("=Q8x2Q", head)
-        if not address and count:
-            start, size = struct.unpack("=2Q", caller.bytes(parts, 16))
-            if text := question(caller.bytes(start, min(size, _QUESTION_BYTES))):
-                yield text
-
-
-def question(data: bytes) -> str:
-    """The name that a DNS message asks for (RFC 1035 §4); empty where it is none."""
-    if len(data) < 17 or data[2] & 0xF8 or data[4:10] != b"\0\1\0\0\0\0":
-        return ""
-    labels, at = [], 12
-    while at < len(data) and 0 < data[at] < 64:
-        labels.append(data[at + 1 : at + 1 + data[at]])
-        at += 1 + data[at]
-    if data[at : at + 1] != b"\0" or data[at + 3 : at + 5] != b"\0\1" or not labels:
-        return ""
-    return b".".join(labels).decode("ascii", "backslashreplace").lower()
-
-
-def _process_of(facts: str) -> int:
-    """The number that the process behind a pidfd has in the sandbox."""
-    for line in facts.splitlines():
-        name, _, numbers = line.partition(":")
-        if name == "NSpid":
-            return int(numbers.split()[-1])
-    return 0
+def _types(name: str, args: Sequence[int]) -> bool:
+    return name == "ioctl" and args[1] & 0xFFFFFFFF in TERMINAL_INPUT

@@ -90,7 +90,7 @@ def _other_covered(item: str, declared: Effects, inputs: Mapping[str, JsonValue]
     can be declared about a thread's future.
     """
     what, _, name = item.partition(" ")
-    program = {"signals": "kill", "calls": name}.get(what)
+    program = {"signals": "kill", "calls": name.partition(" ")[0]}.get(what)
     return program is not None and command_covered(program, declared.commands, inputs)
 
 

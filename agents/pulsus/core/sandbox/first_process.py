@@ -1,0 +1,109 @@
+"""Keep the candidate away from the sandbox's first process (spec §17).
+
+The first process has the candidate's user, and neither its limits nor its second filter. The kernel
+would let a candidate write into its memory (/proc/1/mem) and so run code there. A Landlock domain
+ends that: a process inside cannot trace, or look into, one outside.
+
+Runs inside the sandbox, before the candidate is loaded. Standard library only, and little of it:
+`ctypes` costs as much as the interpreter, what it is made of does not.
+"""
+
+from __future__ import annotations
+
+import posix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Literal, NoReturn
+
+    Way = Literal["scope", "refer", "parent"]
+
+MEMORY = "/proc/1/mem"
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_SCOPES = 3  # abstract sockets and signals
+_REFER = 1 << 13
+_BENEATH = 1
+_DUMPABLE = 4
+_PIPES = 4096
+
+
+class Open(Exception):
+    """The first process can be written by the candidate."""
+
+
+def way_for(abi: int) -> Way:
+    """Return how to do it with that version of Landlock, 0 for none.
+
+    A domain must handle at least one right. The lightest is a scope: from version 6 on. From 2 on
+    it can be the right to move files between folders, allowed everywhere. Version 1 would forbid
+    such moves, so there, and without Landlock, a parent of ours becomes the first process.
+    """
+    if abi >= 6:
+        return "scope"
+    return "refer" if abi >= 2 else "parent"
+
+
+def shut(way: Way) -> None:
+    """Shut the first process off from here on, for good. Raises OSError or Open."""
+    if way == "parent":
+        _leave_a_parent()
+    else:
+        _enter_domain(way)
+    try:
+        posix.close(posix.open(MEMORY, posix.O_RDWR))
+    except PermissionError:
+        return
+    raise Open("the memory of process 1 can be written")
+
+
+def _enter_domain(way: Way) -> None:
+    call = _function("syscall")
+    rights = (0, 0, _SCOPES) if way == "scope" else (_REFER,)
+    attributes = b"".join(right.to_bytes(8, "little") for right in rights)
+    ruleset = _done(call, _CREATE, attributes, len(attributes), 0)
+    if way == "refer":
+        top = posix.open("/", posix.O_PATH)
+        rule = _REFER.to_bytes(8, "little") + top.to_bytes(4, "little")
+        _done(call, _ADD, ruleset, _BENEATH, rule, 0)
+        posix.close(top)
+    _done(call, _RESTRICT, ruleset, 0)
+    posix.close(ruleset)
+
+
+def _leave_a_parent() -> None:
+    """Go on in a child. This process stays, the first of the sandbox, and lets no process in."""
+    control = _function("prctl")
+    _done(control, _DUMPABLE, 0, 0, 0, 0)
+    child = posix.fork()
+    if child:
+        _wait_for(child)
+    _done(control, _DUMPABLE, 1, 0, 0, 0)
+
+
+def _wait_for(child: int) -> NoReturn:
+    """Collect what ends in the sandbox until the child does, which ends the sandbox."""
+    posix.closerange(0, _PIPES)
+    while posix.waitpid(-1, 0)[0] != child:
+        pass
+    posix._exit(0)
+
+
+def _function(name: str) -> Callable[[tuple[object, ...]], int]:
+    import _ctypes
+
+    native: Any = _ctypes
+    address = native.dlsym(native.dlopen(None, 0), name)
+
+    def call(args: tuple[object, ...]) -> int:
+        found: int = native.call_function(address, args)
+        return found
+
+    return call
+
+
+def _done(call: Callable[[tuple[object, ...]], int], *args: object) -> int:
+    found = call(args)
+    if found < 0:
+        raise OSError(f"the first process cannot be shut off: step {args[0]} fails")
+    return found
