@@ -328,14 +328,14 @@ def test_many_small_files_count_as_memory():
         """
         import os, time
         def run():
-            for number in range(40_000):
+            for number in range(10_000):
                 os.mkdir(f"/tmp/{number}")
             time.sleep(600)
         """,
-        memory_bytes=50 * MIB,
+        memory_bytes=20 * MIB,
         run_seconds=PATIENCE_SECONDS,
     )
-    assert "more than 50 MB of memory" in outcome.message
+    assert "more than 20 MB of memory" in outcome.message
 
 
 def test_a_failure_names_the_exception_and_the_line():

@@ -163,7 +163,6 @@ _OWN = {  # (position, value) of each argument of a call that concerns the calle
     "sched_setscheduler": ((0, 0),),
     "sched_setparam": ((0, 0),),
     "sched_setattr": ((0, 0),),
-    "sched_setaffinity": ((0, 0),),
     "prlimit64": ((0, 0),),
 }
 
