@@ -170,8 +170,6 @@ def _tell(
     session: Session, catalogued: Catalogued, logged: Logged, findings: Sequence[Finding]
 ) -> None:
     """What was found, what to do about each kind, and what was compared."""
-    from pulsus.cli.table import counted
-
     counts = Counter(f.level for f in findings)
     shown = [f for f in findings if f.level != "info" or session.verbosity > 0]
     if shown:
@@ -185,10 +183,10 @@ def _tell(
     for note in logged.checked.notes:
         click.echo(f"note: {note}")
     for each in logged.checked.accepted:
-        unknown = f"{counted(each.promotions, 'promotion')} that the log does not know"
+        unknown = f"{output.counted(each.promotions, 'promotion')} that the log does not know"
         click.echo(
             f"accepted by {one_line(each.by)} on {each.record.ts[:10]} (record {each.record.seq}): "
-            f"{counted(each.damages, 'damage')} and {unknown}; {one_line(each.reason)}"
+            f"{output.counted(each.damages, 'damage')} and {unknown}; {one_line(each.reason)}"
         )
     click.echo(
         f"catalogue: {catalogued.promoted} promoted tools, {catalogued.compositions} of them "

@@ -90,13 +90,11 @@ def classify(
             "give either one COMMAND in quotes, or --jsonl FILE",
             hint='pulsus commands classify "df -h"',
         )
-    from pulsus.cli.table import counted
-
     warnings = commands_project.warn(session)
     if rows is not None:
         refused = _answer(session, rows, target, explain=explain, warnings=warnings)
         if refused and fail_on_refused and session.verbosity >= 0:
-            output.warn(f"{counted(refused, 'row')} not allowed")
+            output.warn(f"{output.counted(refused, 'row')} not allowed")
         raise SystemExit(CommandRefused.exit_status if refused and fail_on_refused else 0)
     raise SystemExit(_one(session, text or "", target, explain=explain, warnings=warnings))
 

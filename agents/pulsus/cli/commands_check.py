@@ -46,8 +46,6 @@ def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None
     others is told beside, and is no finding; so is what a table lists as reading that is known, or
     called, to change something.
     """
-    from pulsus.cli.table import counted
-
     warnings = commands_project.warn(session, plugins=bool(files))
     commands_json.names(session)  # all that is checked is judged by what can be read
     checked = [file.resolve() for file in files] or _used(session.app.commands.context)
@@ -67,7 +65,9 @@ def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None
         output.document(body | (output.error_body(refusal) if refusal else {}))
     else:
         _shown(rows, others)
-        click.echo(f"{counted(len(checked), 'table')}, {counted(len(rows), 'finding')}")
+        click.echo(
+            f"{output.counted(len(checked), 'table')}, {output.counted(len(rows), 'finding')}"
+        )
     raise SystemExit(refusal.exit_status if refusal else 0)
 
 
@@ -91,8 +91,6 @@ def _unproved(session: Session, files: Sequence[Path], found: Sequence[Problem])
 
 
 def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) -> None:
-    from pulsus.cli.table import counted
-
     if rows:
         output.table(
             ("table", "code", "reason"), [(r["path"], r["code"], r["reason"]) for r in rows]
@@ -104,7 +102,7 @@ def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) ->
     for effect in effects:
         by_table.setdefault(", ".join(effect["because"]), []).append(effect)
     for because, brought in by_table.items():
-        examples = counted(len(brought), "example")
+        examples = output.counted(len(brought), "example")
         click.echo(f"{because} decides otherwise than {examples} of other tables, as")
         click.echo(f"  {brought[0]['path']}: {brought[0]['reason']}")
         click.echo(f"  {brought[0]['fix']}")
@@ -197,9 +195,7 @@ def _context(session: Session, file: Path) -> Context:
 
 
 def _refused(findings: int) -> ValidationFailed:
-    from pulsus.cli.table import counted
-
     return ValidationFailed(
-        f"{counted(findings, 'finding')} in the tables",
+        f"{output.counted(findings, 'finding')} in the tables",
         hint="`findings` say what and why, and what to do",
     )

@@ -6,7 +6,8 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pulsus.cli.table import counted, wrapped
+from pulsus.cli.output import counted
+from pulsus.cli.table import wrapped
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.printable import one_line
 from pulsus.routing.evaluate import EvalReport, Failure, Population

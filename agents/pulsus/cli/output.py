@@ -176,3 +176,8 @@ def _rich_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     for row in cells:
         grid.add_row(*(Text(cell) for cell in row))
     Console().print(grid)
+
+
+def counted(number: int, what: str) -> str:
+    """`1 failure`, `2 failures`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

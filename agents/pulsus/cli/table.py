@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
+from pulsus.cli.output import counted
 from pulsus.core.rankers import why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.rankers.why import Gap
@@ -127,11 +128,6 @@ def _row(ranked: Ranked, names: Sequence[str], *, narrow: bool) -> Iterator[str]
 
 def _wide(name: str) -> int:
     return max(len(name), len("0.00 (0.00)"))
-
-
-def counted(number: int, what: str) -> str:
-    """`1 failure`, `2 failures`."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def wrapped(text: str, width: int | None, indent: str = _INDENT) -> Iterator[str]:

@@ -165,10 +165,8 @@ def _tell(session: Session, found: Sequence[Finding]) -> None:
         output.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
         click.echo()
     more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
-    from pulsus.cli.table import counted
-
-    totals = (counted(counts[level], name) for level, name in NAMES.items())
-    tools = counted(len(session.app.catalogue.tools), "tool")
+    totals = (output.counted(counts[level], name) for level, name in NAMES.items())
+    tools = output.counted(len(session.app.catalogue.tools), "tool")
     click.echo(f"{tools}, {', '.join(totals)}{more}")
 
 
@@ -212,9 +210,7 @@ def _property(text: str) -> str:
 
 
 def _refused(findings: int) -> ValidationFailed:
-    from pulsus.cli.table import counted
-
     return ValidationFailed(
-        f"{counted(findings, 'finding')} in the catalogue",
+        f"{output.counted(findings, 'finding')} in the catalogue",
         hint="`findings` say what and why, and what to do; docs/guides/check-a-catalogue.md",
     )

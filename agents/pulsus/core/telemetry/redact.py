@@ -1,20 +1,18 @@
 """The one redactor: secrets out of text and JSON before anything is written down.
 
 Three nets: names that announce a secret (`password=`), shapes that are one (tokens, PEM blocks, URL
-passwords), and values known from the environment. When in doubt it hides too much. Every pattern
-is linear in the text, and redacting twice changes nothing more.
+passwords), both in redaction_rules.py, and values known from the environment. When in doubt it
+hides too much. Redacting twice changes nothing more.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
-from pulsus.core.telemetry.token_shapes import GIVEN, HASH, HOOK, TOKEN
-from pulsus.core.types import JsonValue
+if TYPE_CHECKING:
+    from pulsus.core.types import JsonValue
 
 MARK = "[redacted]"
 MIN_KNOWN_CHARS = 8
@@ -22,161 +20,9 @@ MIN_KNOWN_CHARS = 8
 
 _PASSES = 6
 
-_NAME = (
-    r"(?:(?<![/\\])passwd(?!:[ \t]+(?:files|compat|sss|db|systemd|ldap|nis)\b)"
-    r"|password|passphrase|(?<=[_-])pwd|(?<=[_-])pass|(?<![\w/.-])pass(?==)|mysql_pwd|secret|token"
-    r"|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|private[_-]?key|account[_-]?key"
-    r"|signing[_-]?key|encryption[_-]?key|ssh[_-]?key|subscription[_-]?key|client[_-]?key[_-]?data"
-    r"|secret_key_base|pre[_-]?shared[_-]?key|(?<![a-z])psk(?==)|(?:(?<=[a-z])|(?<![a-z0-9]))_auth(?==)|app_key(?==base64)"
-    r"|(?<=;)pwd|requirepass|masterauth|x-amz-signature|x-amz-credential)"
-)
-_SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
 _SECRET_VARIABLE = re.compile(
     r"(?:^|_)(?:API_KEY|TOKEN|SECRET|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|PASSPHRASE)\Z"
     r"|PASSWORD\Z|PASSWD\Z|_PWD\Z"
-)
-
-# A value: quoted (the closing quote may be missing), quoted within a quoted text, or one word.
-_QUOTED = r'"(?:[^"\\\r\n]|\\.)*|\'(?:[^\'\\\r\n]|\\.)*'
-_ESCAPED = r"\\+[\"'](?:[^\"'\\\r\n]|\\(?![\"']))*"
-_WORD = r"(?:(?:bearer|basic)[ \t]{1,8})?[^\s\"']+"
-_SIGN = r"(?:\\*[\"'])?\]?[ \t]{0,8}(?::=|=>|[:=]|%3[Dd])"
-
-_PEM = re.compile(
-    r"(?:-----BEGIN ([A-Za-z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)"
-    r"|---- BEGIN (SSH2 [A-Z ]{1,30}) ----.*?(?:---- END \2 ----|\Z))",
-    re.S,
-)
-_PUTTY = re.compile(r"(\bPrivate-Lines: \d{1,4}\r?\n)(?:[A-Za-z0-9+/=]{1,64}(?:\r?\n|\Z))+")
-_DOCKER_AUTH = re.compile(
-    r"(\"(?:auth|identitytoken)\"[ \t]{0,8}:[ \t]{0,8}\")[A-Za-z0-9+/=_.-]{8,}"
-)
-# As in redis.conf and SQL: a blank is the sign.
-_SAID = re.compile(
-    r"(\b(?:requirepass|masterauth|bindpw|rootpw|wpa-psk|pre-shared-key|shared-secret)[ \t]{1,8}"
-    r"|\bidentified[ \t]{1,8}by[ \t]{1,8}"
-    r"|\bsnmp-server[ \t]{1,8}community[ \t]{1,8}"
-    r"|\b(?:password|secret)[ \t]{1,8}[05789][ \t]{1,8}(?=\S{0,99}\d)"
-    r"|\bpassword[ \t]{1,8}(?=['\"]))([\"'][^\"'\r\n]*[\"']|[^\s\"']+)",
-    re.I,
-)
-_HEADER = re.compile(
-    r"(\b(?:proxy-)?authorization(?:\\*[\"'])?[ \t]{0,8}[:=][ \t]{0,8}(?:\\*[\"'])?)"
-    r"(?:(?:digest|aws4-hmac-sha256)\b[^\r\n]*|(?:[a-z][\w-]{0,30}[ \t]{1,8})?[^\s\"']+)",
-    re.I,
-)
-_COOKIE = re.compile(
-    r"(\b(?:set-)?cookie(?:\\*[\"'])?[ \t]{0,8}:[ \t]{0,8}(?:\\*[\"'])?)[^\r\n\"']+", re.I
-)
-# "basic authentication" is prose: a credential has a digit, a sign or a capital within.
-_SCHEME = re.compile(
-    r"(\b(?i:bearer|basic)[ \t]{1,8})(?=[A-Za-z.~-]{0,200}?(?:[0-9=_+/]|[a-z][A-Z]))"
-    r"[A-Za-z0-9._~+/=-]{8,}"
-)
-_BLOCK = re.compile(
-    rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}})[|>][-+]?[ \t]*\r?\n(?:[ \t][^\n]*(?:\n|\Z))+", re.I
-)
-_ASSIGNED = re.compile(rf"({_NAME}{_SIGN}[ \t]{{0,64}})({_QUOTED}|{_ESCAPED}|{_WORD})", re.I)
-# A variable's name and value in fields of their own: environments and settings in YAML, JSON, XML.
-_FIELD = r"\\*[\"']?[ \t]{0,8}:[ \t]{0,8}"
-_PAIR = re.compile(
-    rf"(\b(?:name|key){_FIELD}\\*[\"']?[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:,\s{{0,80}}|\s{{1,80}})\\*[\"']?"
-    rf"value{_FIELD})({_QUOTED}|{_ESCAPED}|{_WORD})",
-    re.I,
-)
-_NAMED = re.compile(rf"(?:{_NAME}|authorization|cookie){_SIGN}", re.I)
-_SIGN_CHARS = 40
-"""No sign is longer; a value is searched for the next name up to here behind its end."""
-_FLAG = re.compile(
-    r"(--(?:[a-z0-9]{1,20}-){0,4}(?:password|passphrase|pass|token|secret|secret-id|api-?key|access-key"
-    rf"|secret-key)[ \t]{{1,8}})(?!-)({_QUOTED}|{_WORD})",
-    re.I,
-)
-_CURL_USER = re.compile(
-    r"(\bcurl\b[^\r\n]{0,400}?[ \t](?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:)[^\s\"']+"
-)
-_GIVEN = re.compile(rf"({GIVEN.pattern})({_QUOTED}|[^\s\"']+)")
-_SNMP = re.compile(
-    r"([ \t]-[ax][ \t]{1,8}(?:SHA|MD5|3?DES|AES)\S{0,9}[ \t]{1,8}-[AX][ \t]{1,8})[^\s\"']+"
-)
-_ELEMENT = re.compile(
-    rf"(<[\w:.-]{{0,40}}?{_NAME}>|<name>[\w.-]{{0,60}}?{_NAME}</name>\s{{0,80}}<value>"
-    rf"|{_NAME}\\*[\"'][ \t]{{1,8}}value=\\*[\"'])[^<\"'\r\n]+",
-    re.I,
-)
-_PASS = re.compile(r"(-pass(?:in|out)?[ \t]{1,8}[\"']?pass:)[^\s\"']+")
-_NETRC = re.compile(r"(\blogin[ \t]{1,8}\S{1,128}[ \t]{1,8}password[ \t]{1,8})\S+", re.I)
-_URL = re.compile(r"(://[^\s/:@\"'<>?#]{0,256}:)[^\s/\"'<>?#]{1,512}@")
-_QUERY = re.compile(r"([?&](?:sig|signature|x-amz-signature|code|key)=)[^\s&\"'<>#]{8,}", re.I)
-# Starts only where a word starts, so a long run of "eyJ" is scanned once.
-_JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?")
-
-
-def _keep_quote(match: re.Match[str]) -> str:
-    opening = re.match(r"\\*[\"']", match[2])
-    return f"{match[1]}{opening[0] if opening else ''}{MARK}"
-
-
-def _assigned(text: str) -> str:
-    """What follows a secret's name and a sign is hidden; a value may end in the next such name."""
-    parts, position = [], 0
-    while match := _ASSIGNED.search(text, position):
-        parts.append(text[position : match.start()])
-        following = _name_at_the_end(text, match.start(2), match.end())
-        if following is None:
-            parts.append(_keep_quote(match))
-            position = match.end()
-        else:
-            parts.append(match[1] + (MARK if following > match.start(2) else ""))
-            position = following
-    return "".join(parts) + text[position:]
-
-
-def _name_at_the_end(text: str, start: int, end: int) -> int | None:
-    """Where, between start and end, a secret's name begins whose sign reaches the end."""
-    found = (m for m in _NAMED.finditer(text, start, end + _SIGN_CHARS) if m.end() >= end)
-    return next((m.start() for m in found if m.start() < end), None)
-
-
-def _replace(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
-    return partial(pattern.sub, replacement)
-
-
-_RULES: tuple[Callable[[str], str], ...] = (
-    _replace(_PEM, MARK),
-    _replace(_BLOCK, rf"\1{MARK}\n"),
-    # Before all that hide a word, which might be the name of what comes next.
-    _assigned,
-    _replace(_HEADER, rf"\1{MARK}"),
-    _replace(_COOKIE, rf"\1{MARK}"),
-    _replace(_URL, rf"\1{MARK}@"),
-    _replace(TOKEN, MARK),
-    _replace(HASH, MARK),
-    _replace(HOOK, rf"\1{MARK}"),
-    _replace(_JWT, MARK),
-    _replace(_SCHEME, rf"\1{MARK}"),
-    partial(_PAIR.sub, _keep_quote),
-    partial(_FLAG.sub, _keep_quote),
-    _replace(_CURL_USER, rf"\1{MARK}"),
-    partial(_GIVEN.sub, _keep_quote),
-    _replace(_SNMP, rf"\1{MARK}"),
-    _replace(_ELEMENT, rf"\1{MARK}"),
-    _replace(_PASS, rf"\1{MARK}"),
-    _replace(_NETRC, rf"\1{MARK}"),
-    _replace(_PUTTY, rf"\1{MARK}\n"),
-    _replace(_DOCKER_AUTH, rf"\1{MARK}"),
-    _replace(_SAID, rf"\1{MARK}"),
-    _replace(_QUERY, rf"\1{MARK}"),
-)
-
-
-_SHAPES: tuple[Callable[[str], str], ...] = (
-    _replace(_PEM, MARK),
-    _replace(_URL, rf"\1{MARK}@"),
-    _replace(TOKEN, MARK),
-    _replace(HASH, MARK),
-    _replace(HOOK, rf"\1{MARK}"),
-    _replace(_JWT, MARK),
 )
 
 
@@ -199,14 +45,18 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """`text` with every secret replaced by `[redacted]`."""
-        return self._settled(text, _RULES)
+        from pulsus.core.telemetry.redaction_rules import RULES
+
+        return self._settled(text, RULES)
 
     def redact_derived(self, text: str) -> str:
         """Text made from redacted text, without known secrets and shapes of secrets.
 
         Names hide nothing here: in code that a model wrote, `token = parts[0]` is no secret.
         """
-        return self._settled(text, _SHAPES)
+        from pulsus.core.telemetry.redaction_rules import SHAPES
+
+        return self._settled(text, SHAPES)
 
     def redact_value(self, value: JsonValue) -> JsonValue:
         """The same JSON value without secrets; under a secret's name the whole value goes."""
@@ -225,7 +75,7 @@ class Redactor:
                 return value
 
     def _member(self, key: str, value: JsonValue) -> JsonValue:
-        hides = _SECRET_KEY.search(key) and value not in (None, True, False, "")
+        hides = is_secret_name(key) and value not in (None, True, False, "")
         return MARK if hides else self.redact_value(value)
 
     def _settled(self, text: str, rules: Sequence[Callable[[str], str]]) -> str:
@@ -254,7 +104,9 @@ def redact(text: str) -> str:
 
 def is_secret_name(name: str) -> bool:
     """Whether what a field, a header or a variable of that name holds is a secret."""
-    return bool(_SECRET_KEY.search(name))
+    from pulsus.core.telemetry.redaction_rules import SECRET_KEY
+
+    return bool(SECRET_KEY.search(name))
 
 
 def redact_value(value: JsonValue) -> JsonValue:
@@ -269,7 +121,7 @@ _VALUES = ("value", "Value")
 def _names_a_secret(value: Mapping[str, JsonValue]) -> bool:
     """Whether it is one of a list of variables, and a secret: `{"name": "TOKEN", "value": …}`."""
     names = (value.get(name) for name in _NAMES)
-    return any(isinstance(name, str) and _SECRET_KEY.search(name) for name in names)
+    return any(isinstance(name, str) and is_secret_name(name) for name in names)
 
 
 def _spellings(value: str) -> tuple[str, ...]:
@@ -277,4 +129,7 @@ def _spellings(value: str) -> tuple[str, ...]:
     value = value.strip()
     if len(value) < MIN_KNOWN_CHARS:
         return ()
+    import json
+    from urllib.parse import quote
+
     return value, quote(value, safe=""), json.dumps(value)[1:-1]
