@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from pulsus.cli import output
@@ -69,6 +71,13 @@ class Terminal:
             "y",
             "yes",
         )
+
+    def confirm_unconfined(self, tool_id: str) -> bool:
+        """Ask whether a tool may run with all rights of this user. No pipe can answer."""
+        if not sys.stdin.isatty():
+            return False
+        question = f"{tool_id} would run with all your rights, unconfined. Run it? [y/N]"
+        return (_ask(question) or "").lower() in ("y", "yes")
 
     def _answer(self, choice: str, proposal: Proposal) -> Answer | None:
         match choice:

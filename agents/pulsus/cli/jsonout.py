@@ -87,6 +87,7 @@ def outcome(
         }
     if found.ran:
         body["result"] = found.result
+        body["confinement"] = dict(found.confinement or {})
     if calibration:
         body["calibration"] = calibrated_by(calibration)
         body["unmatched"] = list(unheard(found.candidates))

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
 from pulsus.core.telemetry.printable import strip_controls
+from pulsus.errors import ApprovalNeeded
+
+if TYPE_CHECKING:
+    from pulsus.cli.approve import Terminal
+    from pulsus.core.types import JsonValue
+    from pulsus.execution.confinement.plan import Mode
 
 
 @click.command()
@@ -23,12 +31,20 @@ from pulsus.core.telemetry.printable import strip_controls
 @click.option(
     "--yes", is_flag=True, help="You confirm a tool that may write; recorded with your user name."
 )
+@click.option(
+    "--unconfined",
+    is_flag=True,
+    help="Run a read with all your rights. Asked on the terminal each time.",
+)
 @common()
-def command(session: Session, tool_id: str, inputs: tuple[str, ...], yes: bool) -> None:
-    """Run the promoted tool ID on this machine, in a child process, with your rights.
+def command(
+    session: Session, tool_id: str, inputs: tuple[str, ...], yes: bool, unconfined: bool
+) -> None:
+    """Run the promoted tool ID on this machine, in a child process.
 
     Only promoted, hash-verified tools run; a candidate never does, nor one that the settings under
-    [access] leave out. One that may write is confirmed on the terminal or with --yes, unless its
+    [access] leave out. A tool that reads is confined: it changes no file and reaches no host but
+    those it declares. One that may write is confirmed on the terminal or with --yes, unless its
     dry_run is true; where nobody can be asked it ends with 4. The result goes to stdout as JSON,
     what the tool prints to stderr.
 
@@ -50,15 +66,45 @@ def command(session: Session, tool_id: str, inputs: tuple[str, ...], yes: bool) 
     tool = app.tool(tool_id)
     values = parse_inputs(inputs, tool.args)
     source = read_bytes(tool.path)
-    consent = Consent(Terminal() if session.interactive else None, yes=yes)
+    person = Terminal() if session.interactive else None
+    consent = Consent(person, yes=yes)
     relay = None if session.verbosity < 0 else _relay
-    done = run_promoted(app, tool, source, values, consent, relay)
+    if unconfined:
+        _confirm_unconfined(tool.id, person)
+    mode: Mode = "off" if unconfined else "wanted"
+    done = run_promoted(app, tool, source, values, consent, relay, mode)
     if session.json:
         output.document(
-            {"ok": True, "tool": tool.id, "result": done.result, "duration_ms": done.duration_ms}
+            {
+                "ok": True,
+                "tool": tool.id,
+                "result": done.result,
+                "duration_ms": done.duration_ms,
+                "confinement": dict(done.confinement),
+            }
         )
     else:
+        if session.verbosity >= 0:
+            _warn(done.confinement)
         click.echo(output.pretty(done.result))
+
+
+def _confirm_unconfined(tool_id: str, person: Terminal | None) -> None:
+    """Raise ApprovalNeeded unless a person at the terminal says yes now; no flag stands for it."""
+    if person is None or not person.confirm_unconfined(tool_id):
+        raise ApprovalNeeded(
+            f"{tool_id} is run without confinement only by a person at a terminal",
+            hint=f"leave --unconfined out: pulsus run {tool_id}",
+            tool=tool_id,
+        )
+
+
+def _warn(confinement: Mapping[str, JsonValue]) -> None:
+    """Say on stderr what could not be enforced."""
+    if confinement.get("files") == "none":
+        why = confinement.get("why")
+        said = "; ".join(map(str, why)) if isinstance(why, list) else str(why)
+        output.warn(f"the tool ran unconfined, with all your rights: {said}")
 
 
 def _relay(chunk: bytes) -> None:

@@ -216,9 +216,12 @@ class AuditConfig(Section):
 
 @dataclass(frozen=True)
 class RunConfig(Section):
-    """Running a promoted tool on this machine."""
+    """Running a promoted tool on this machine, and what it may use meanwhile."""
 
     max_seconds: Seconds = 300.0
+    max_mem_mb: Annotated[int, Limits(ge=64, le=1_048_576)] = 2048
+    max_processes: Annotated[int, Limits(ge=1, le=32_768)] = 256
+    max_files: Annotated[int, Limits(ge=32, le=1_048_576)] = 4096
 
 
 @dataclass(frozen=True)

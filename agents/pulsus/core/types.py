@@ -540,6 +540,7 @@ class RouteOutcome:
     shadowed: tuple[Shadowed, ...] = ()
     result: JsonValue = None
     ran: bool = False
+    confinement: Mapping[str, JsonValue] | None = None
     failure: PulsusError | None = None
     notes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)

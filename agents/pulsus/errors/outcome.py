@@ -89,6 +89,12 @@ class NotPromoted(Denied):
     code = "NOT_PROMOTED"
 
 
+class ConfinementUnavailable(ApprovalNeeded):
+    """A tool was to run confined only, and this machine cannot confine it."""
+
+    code = "CONFINEMENT_UNAVAILABLE"
+
+
 class ToolFailed(PulsusError):
     """A tool ran and failed."""
 

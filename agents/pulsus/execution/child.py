@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 from typing import IO, Any
@@ -35,6 +35,8 @@ from pulsus.errors import (
     UsageError,
 )
 from pulsus.execution import stopping
+from pulsus.execution.confinement import scratch
+from pulsus.execution.confinement.plan import Planned
 from pulsus.execution.failures import outcome
 from pulsus.execution.pump import Bounds, OnOutput, Pump
 
@@ -43,6 +45,7 @@ MAX_RESULT_BYTES = 16 * 1024 * 1024
 _TAIL_BYTES = 8 * 1024
 # Time to run exit handlers once the result is there.
 _GRACE_S = 2.0
+UNCONFINED = Planned(None)
 _ROOT = Path(pulsus.__file__).resolve().parent.parent
 _BOOT = (
     "import sys; sys.path.append(sys.argv[1]); "
@@ -61,12 +64,16 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a tool returned, with the last of what it printed. `duration_ms` is wall time."""
+    """What a tool returned, with the last of what it printed. `duration_ms` is wall time.
+
+    `confinement` says what was enforced meanwhile.
+    """
 
     result: JsonValue
     stdout_tail: str
     stderr_tail: str
     duration_ms: int
+    confinement: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 def verify(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
@@ -95,13 +102,15 @@ def run_tool(
     on_output: OnOutput | None = None,
     max_result_bytes: int = MAX_RESULT_BYTES,
     python: Path | None = None,
+    planned: Planned = UNCONFINED,
 ) -> RunResult:
     """What `tool` returns for `inputs`, run from exactly these bytes.
 
     `steps` hold every tool that a composed module calls, and theirs (`pins.gather`). `env` is
     the environment to pass on, the caller's own by default, always without `PULSUS_*`. What the
     tool prints goes to `on_output` as it comes; the last 8 KiB of each stream are kept. `python` is
-    the interpreter to run it with, ours by default.
+    the interpreter to run it with, ours by default. `planned` confines it (ADR 28); where that
+    turns out to be impossible it raises ConfinementUnavailable, and nothing of the tool ran.
     Raises HashMoved before anything runs; UsageError where the tool, or a step given only what the
     caller gave, rejects its inputs with a ValueError; ToolFailed for any other failure, a result
     that is not JSON, or a tool that is still running after `timeout_s` seconds, which ends it with
@@ -117,6 +126,7 @@ def run_tool(
             "inputs": dict(inputs),
             "max_nesting": MAX_NESTING,
             "max_result_bytes": max_result_bytes,
+            "confinement": planned.orders,
         }
     ).encode("ascii")
     bounds = Bounds(report=max_result_bytes, tail=_TAIL_BYTES, grace_s=_GRACE_S)
@@ -130,8 +140,9 @@ def run_tool(
         result = outcome(tool, pump, status, timeout_s)
     except PulsusError as error:
         error.details |= {"stdout_tail": tails[0], "stderr_tail": tails[1], "duration_ms": took}
+        error.details |= {"confinement": planned.held} if planned.held else {}
         raise
-    return RunResult(result, tails[0], tails[1], took)
+    return RunResult(result, tails[0], tails[1], took, planned.held)
 
 
 def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -187,6 +198,7 @@ def _converse(
         stack.enter_context(stopping.heard())
         process = _start((theirs, tied), place)
         end.close()
+        pump: Pump | None = None
         try:
             streams = [stack.enter_context(_raw(s)) for s in (process.stdout, process.stderr)]
             stdin = stack.enter_context(_raw(process.stdin))
@@ -199,11 +211,33 @@ def _converse(
                 stopping.ask(process.pid, streams)
                 raise
         finally:
+            folder = _end(process.pid, pump) if pump is not None else None
             # Before its status is read: until then no other process can get its number.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             status = process.wait()
+            if folder:
+                scratch.remove(folder)
     return pump, status
+
+
+def _end(worker: int, pump: Pump) -> str | None:
+    """Let the worker of a confined run end what it started, and clear up; bounded in time.
+
+    Only the worker knows processes that left its group. Return the temporary folder of the run,
+    which is still there if the worker was killed before it could remove it.
+    """
+    first = json.loads(pump.first) if pump.first else {}
+    if not first.get("confined"):
+        return None
+    if not pump.ended:
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGUSR2)
+    until = time.monotonic() + _GRACE_S
+    peek = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while os.waitid(os.P_PID, worker, peek) is None and time.monotonic() < until:
+        time.sleep(0.002)
+    return str(first["folder"])
 
 
 def _start(pipes: tuple[int, int], place: _Place) -> subprocess.Popen[bytes]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pulsus.core.telemetry.printable import one_line
 from pulsus.core.types import JsonValue, ToolSpec
-from pulsus.errors import PulsusError, ToolFailed, UsageError
+from pulsus.errors import ConfinementUnavailable, PulsusError, ToolFailed, UsageError
 from pulsus.execution.pump import Pump
 
 _SEE = "see what it printed, and the line named here"
@@ -30,6 +30,12 @@ def outcome(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonVa
     if report is None:
         raise ToolFailed(
             f"{tool.id} sent something that is no report", hint="return the result", tool=tool.id
+        )
+    if report.get("stage") == "confine":
+        raise ConfinementUnavailable(
+            f"{tool.id} was not run: it cannot be confined here: {report.get('message')}",
+            hint="`pulsus doctor` says what this machine has; a person may add --unconfined",
+            tool=tool.id,
         )
     if report.get("ok") is not True:
         raise _failure(tool, report)

@@ -14,6 +14,9 @@ from pulsus.execution.worker import HEADER
 # What a pipe holds at most on Linux: one read empties it.
 _CHUNK = 65536
 
+# What is said before the tool is loaded.
+_FIRST_BYTES = 64 * 1024
+
 OnOutput = Callable[[bytes], None]
 """Takes what the tool prints, as it prints it."""
 
@@ -35,7 +38,9 @@ class Bounds:
 class Pump:
     """The pipes of one child, and what came through them.
 
-    `answer` is the whole report or None; `tails` are the last bytes of stdout and of stderr.
+    Two frames come: `first`, written before the tool is loaded, says what confines it; `answer`
+    is the whole report. Each is None until it is there. `tails` are the last bytes of stdout and
+    of stderr.
     """
 
     stdin: FileIO
@@ -44,6 +49,7 @@ class Pump:
     bounds: Bounds
     on_output: OnOutput | None = None
     tails: tuple[bytearray, bytearray] = field(default_factory=lambda: (bytearray(), bytearray()))
+    first: bytes | None = None
     answer: bytes | None = None
     oversized: bool = False
     ended: bool = False
@@ -107,12 +113,22 @@ class Pump:
             self.ended = True
             return
         self._frame += data
+        if self.first is None and (frame := self._whole(_FIRST_BYTES)) is not None:
+            self.first = frame
+            del self._frame[: HEADER.size + len(frame)]
+        if self.first is not None and self.answer is None:
+            self.answer = self._whole(self.bounds.report)
+        self.oversized |= len(self._frame) - HEADER.size > self.bounds.report
+
+    def _whole(self, most: int) -> bytes | None:
+        """The frame at the beginning, once all of it is there."""
         if len(self._frame) < HEADER.size:
-            return
+            return None
         length = HEADER.unpack_from(self._frame)[0]
-        self.oversized = max(length, len(self._frame) - HEADER.size) > self.bounds.report
-        if len(self._frame) == HEADER.size + length:
-            self.answer = bytes(self._frame[HEADER.size :])
+        self.oversized = length > most
+        if self.oversized or len(self._frame) - HEADER.size < length:
+            return None
+        return bytes(self._frame[HEADER.size : HEADER.size + length])
 
 
 def _turn(selector: selectors.BaseSelector, timeout_s: float) -> None:

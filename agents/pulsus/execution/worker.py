@@ -142,7 +142,7 @@ def end_with(lifeline: int) -> None:
 
 
 def main(result_fd: int, lifeline: int) -> None:
-    """Read the job from stdin, perform it, send the report and end.
+    """Read the job from stdin, perform it, send what confines it and the report, and end.
 
     The descriptor stays open until this process ends, which is how the parent sees the end; no
     child of the tool holds it. What is at the other end of `lifeline` ends this process and its
@@ -156,13 +156,57 @@ def main(result_fd: int, lifeline: int) -> None:
     os.set_inheritable(lifeline, False)
     if sys.platform != "linux":
         _thread.start_new_thread(end_with, (lifeline,))
+    orders = job["confinement"]
+    if orders and not orders["only_limits"]:
+        confined(job, orders, result_fd)
+        return
+    if orders:
+        from pulsus.execution.confinement.limits import set_limits
+
+        set_limits(orders["max_mem_mb"], orders["max_files"])
+    send(result_fd, {"confined": False})
+    answer(job, result_fd)
+
+
+def confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int) -> None:
+    """Perform the job in a confined child; this process answers for it and ends as it did."""
+    from pulsus.execution.confinement.supervisor import NotConfined, Run
+
+    try:
+        run = Run(orders)
+        inside = run.start(
+            lambda: send(result_fd, {"confined": True, "folder": run.folder}), (result_fd,)
+        )
+    except (NotConfined, OSError) as error:
+        send(result_fd, {"confined": False})
+        report = {"ok": False, "stage": "confine", "type": "NotConfined", "message": str(error)}
+        send(result_fd, {**report, "own": False})
+        return
+    if inside:
+        answer(job, result_fd)
+        return
+    run.supervise()
+    run.end_like_it()
+
+
+def answer(job: dict[str, Any], result_fd: int) -> None:
+    """Perform the job and send the report."""
     os.register_at_fork(after_in_child=lambda: os.close(result_fd))
     sys.argv = [job["tool"]["filename"]]
     parent = os.getpid()
     report = perform(job)
     if os.getpid() != parent:  # a child that the tool forked came back here
         os._exit(1)
-    data = encode(report, job["max_result_bytes"])
+    write(result_fd, encode(report, job["max_result_bytes"]))
+
+
+def send(result_fd: int, found: dict[str, Any]) -> None:
+    """Write one frame of JSON."""
+    write(result_fd, json.dumps(found).encode("ascii"))
+
+
+def write(result_fd: int, data: bytes) -> None:
+    """Write one frame: the length, then the bytes."""
     data = HEADER.pack(len(data)) + data
     while data:
         data = data[os.write(result_fd, data) :]

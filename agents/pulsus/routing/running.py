@@ -22,6 +22,8 @@ from pulsus.errors import (
 )
 from pulsus.execution import secrets
 from pulsus.execution.child import RunResult, run_tool
+from pulsus.execution.confinement.choice import how_to_run
+from pulsus.execution.confinement.plan import Mode, RunLimits
 from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.pump import OnOutput
 from pulsus.routing.access import access
@@ -66,8 +68,15 @@ def run_outcome(
         done = run_promoted(project, tool, source, inputs, Consent(person))
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal, exit_code=refusal.exit_status)
-    trace.event("run", decision=tool.id, duration_ms=done.duration_ms, sha256=tool.sha256)
-    return replace(outcome, result=done.result, ran=True)
+    held = dict(done.confinement)
+    trace.event(
+        "run",
+        decision=tool.id,
+        duration_ms=done.duration_ms,
+        sha256=tool.sha256,
+        confinement=held,
+    )
+    return replace(outcome, result=done.result, ran=True, confinement=held)
 
 
 def run_promoted(
@@ -77,14 +86,17 @@ def run_promoted(
     inputs: Mapping[str, JsonValue],
     consent: Consent,
     on_output: OnOutput | None = None,
+    confinement: Mode = "wanted",
 ) -> RunResult:
     """What the tool returns, run from exactly these bytes; they and its steps' must be promoted.
 
     What may write runs with `consent` only, unless the call has `dry_run` true. The secrets that
-    they name are in the child's environment, and in nothing that comes back.
+    they name are in the child's environment, and in nothing that comes back. A tool that only
+    reads is confined (ADR 28): by `required` it does not run otherwise, by `off` it is not.
 
     Raises Denied for a tool or step that the filters leave out, NotPromoted for bytes that are not
-    on record, InputNeeded for a secret without a value, ToolFailed, UsageError; for what may write
+    on record, InputNeeded for a secret without a value, ConfinementUnavailable, ToolFailed,
+    UsageError; for what may write
     also ApprovalNeeded and as `Promoter.decided`, and then it did not run.
     """
     steps = steps_of(project, source)
@@ -94,11 +106,16 @@ def run_promoted(
     require_allowed(project, used[0], [])  # its kind may be another on record
     given = secrets.named(used, os.environ)
     veil = secrets.Veil(given.values())
-    if any(each.kind == "write" for each in used):
+    writes = any(each.kind == "write" for each in used)
+    tries = writes and tool.kind == "write" and only_tries(used, source, inputs)
+    run = project.settings.run
+    limits = RunLimits(run.max_mem_mb, run.max_processes, run.max_files)
+    planned = how_to_run(used, inputs, limits, confinement, reads=not writes or tries)
+    if writes:
         counted = replace(used[0], kind="write")  # a step that may write counts for all
-        tries = tool.kind == "write" and only_tries(used, source, inputs)  # else never tried so
         how = consent.given(counted, dry=tries)
-        _log(project, tool, {name: veil.value(value) for name, value in inputs.items()}, how)
+        shown = {name: veil.value(value) for name, value in inputs.items()}
+        _log(project, tool, shown, how, veil.value(planned.held))
     output = veil.output(on_output) if on_output else None
     try:
         done = run_tool(
@@ -110,6 +127,7 @@ def run_promoted(
             python=project.interpreter.python if project.interpreter else None,
             env=secrets.environment(os.environ, given),
             on_output=output,
+            planned=planned,
         )
     except PulsusError as error:
         raise veil.error(error) from None
@@ -117,7 +135,7 @@ def run_promoted(
         if output:
             output.close()
     tails = veil.text(done.stdout_tail), veil.text(done.stderr_tail)
-    return RunResult(veil.value(done.result), *tails, done.duration_ms)
+    return replace(done, result=veil.value(done.result), stdout_tail=tails[0], stderr_tail=tails[1])
 
 
 def require_allowed(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:
@@ -157,13 +175,20 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpe
     return replace(tool, kind=stronger(tool.kind, promoted.kind))
 
 
-def _log(project: Project, tool: ToolSpec, inputs: Mapping[str, JsonValue], consent: Given) -> None:
+def _log(
+    project: Project,
+    tool: ToolSpec,
+    inputs: Mapping[str, JsonValue],
+    consent: Given,
+    confinement: JsonValue,
+) -> None:
     """Record who runs a tool that may write, before it does: unlogged, it does not run."""
     data: dict[str, JsonValue] = {
         "tool": tool.id,
         "sha256": tool.sha256,
         "inputs": dict(inputs),
         "consent": consent,
+        "confinement": confinement,
     }
     project.promoter().decided("run", data)
 

@@ -1,0 +1,143 @@
+"""Which folders and hosts the `Effects:` of a call name, where that is certain before it. Pure.
+
+None means undecided: the items are words, or patterns, whose meaning only the run shows.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pulsus.core.types import JsonValue, ToolSpec
+
+Inputs = Mapping[str, JsonValue]
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_PATH_START = ("/", "~", ".", "{")
+_GIVEN = re.compile(r"(?:the|both|each|every) (?:given |named )?(.+)\Z")
+_MORE = re.compile(r"\b(?:and|or|those|its|their|of|it)\b")
+_PLACES = ("path", "file", "folder", "dir", "directory", "out", "output", "target", "destination")
+_HOSTS = ("host", "address", "url", "server", "site", "name", "endpoint", "hosts", "servers")
+_HOST = re.compile(r"[\w.:\-\[\]%]{1,253}\Z")
+
+
+def folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
+    """The folders in which the declared paths lie, or which they are. Looks which exist."""
+    if tool.effects is None:
+        return None
+    inputs = {**defaults(tool), **inputs}
+    found: list[str] = []
+    for item in tool.effects.paths:
+        values = _filled(item, inputs) if _is_path(item) else _given(item, tool, inputs, _PLACES)
+        if values is None:
+            return None
+        for value in values:
+            place = _folder_of(value)
+            if place is None:
+                return None
+            found.append(place)
+    return tuple(dict.fromkeys(found))
+
+
+def hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
+    """The hosts that the declared ones are for this call: names, addresses, either with a port."""
+    if tool.effects is None:
+        return ()
+    inputs = {**defaults(tool), **inputs}
+    found: list[str] = []
+    for item in tool.effects.hosts:
+        if item.startswith("unix:"):
+            continue
+        words = " " in item
+        values = _given(item, tool, inputs, _HOSTS) if words else _filled(item, inputs)
+        if values is None:
+            return None
+        for value in values:
+            found += _hosts_in(value)
+    return tuple(dict.fromkeys(found))
+
+
+def defaults(tool: ToolSpec) -> dict[str, JsonValue]:
+    """The defaults of its arguments that are literal values."""
+    found: dict[str, JsonValue] = {}
+    for arg in tool.args:
+        if arg.default is not None:
+            try:
+                found[arg.name] = ast.literal_eval(arg.default)
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+    return found
+
+
+def _is_path(item: str) -> bool:
+    return item.startswith(_PATH_START) or (" " not in item and "/" in item)
+
+
+def _filled(item: str, inputs: Inputs) -> list[str] | None:
+    """The item with the values of the named arguments; None for a pattern, or an unknown value."""
+    if any(mark in item for mark in "*?"):
+        return None
+    names = _PLACEHOLDER.findall(item)
+    if not names:
+        return [item]
+    many = inputs.get(names[0])
+    found = []
+    for value in many if isinstance(many, list) else [many]:
+        known = {name: inputs.get(name) for name in names} | {names[0]: value}
+        if not all(isinstance(each, str | int) for each in known.values()):
+            return None
+        parts = _PLACEHOLDER.split(item)  # text and names in turn
+        found.append("".join(str(known[p]) if n % 2 else p for n, p in enumerate(parts)))
+    return [each for each in found if each]
+
+
+def _given(item: str, tool: ToolSpec, inputs: Inputs, kinds: tuple[str, ...]) -> list[str] | None:
+    """The values of the arguments that words such as "the given figure path" are about."""
+    said = _GIVEN.match(item.lower())
+    if said is None or _MORE.search(said[1]):
+        return None
+    names = [arg.name for arg in tool.args]
+    exact = [name for name in names if name.replace("_", " ") == said[1]]
+    chosen = exact or [name for name in names if set(name.split("_")) & set(kinds)]
+    values = [text for name in chosen for text in _texts(inputs.get(name))]
+    return values if chosen else None
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str() as text if text:
+            yield text
+        case list() as items:
+            for item in items:
+                yield from _texts(item)
+        case _:
+            pass
+
+
+def _folder_of(text: str) -> str | None:
+    """The folder to open for writing so that this path can be written; None for too wide a one."""
+    path = Path(os.path.realpath(Path(text).expanduser()))
+    place = path if path.is_dir() else path.parent
+    while not place.is_dir():
+        place = place.parent
+    wide = (Path("/"), Path.home(), *(Path(p) for p in ("/etc", "/usr", "/var", "/home", "/root")))
+    return None if place in wide and place != path else str(place)
+
+
+def _hosts_in(text: str) -> Iterator[str]:
+    if len(text) > 2000:
+        return
+    try:
+        found = urlsplit(text if "://" in text else f"//{text}")
+        name, port = found.hostname, found.port
+    except ValueError:
+        name, port = None, None
+    if name:
+        shown = f"[{name}]" if ":" in name else name
+        yield f"{shown}:{port}" if port else name
+    if _HOST.match(text) and text.count(":") != 1:
+        yield text.lower()

@@ -1,0 +1,62 @@
+"""A Landlock domain: changes to files only below given folders (`linux/landlock.h`).
+
+Effect: the process, and all that it starts, is confined for good.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+
+from pulsus.execution.confinement.native import call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LEAST = 3
+"""The first version that knows all changes of content: `truncate` came last."""
+SCOPES_SIGNALS = 6
+"""The first version that also keeps signals and abstract sockets inside."""
+
+_WRITE_FILE, _TRUNCATE, _IOCTL = 1 << 1, 1 << 14, 1 << 15
+_MAKE_DEVICES = 1 << 6 | 1 << 11
+_IN_FOLDERS = 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 12 | 1 << 13
+_IOCTL_SINCE = 5
+_ABSTRACT_SOCKETS, _SIGNALS = 1, 2
+
+
+def version() -> int:
+    """The version that this kernel offers; 0 for none."""
+    try:
+        return max(call("landlock_create_ruleset", 0, 0, 1), 0)
+    except (KeyError, OSError, ImportError):
+        return 0
+
+
+def enter(trees: Sequence[str], files: Sequence[str], known: int) -> None:
+    """Allow changes below `trees` and writing to `files`, and no others. Raises OSError.
+
+    `known` is the version to use. What does not exist is left out. `no_new_privs` is set already.
+    """
+    single = _WRITE_FILE | _TRUNCATE | (_IOCTL if known >= _IOCTL_SINCE else 0)
+    handled = single | _IN_FOLDERS | _MAKE_DEVICES
+    scoped = _ABSTRACT_SOCKETS | _SIGNALS if known >= SCOPES_SIGNALS else 0
+    size = 24 if known >= SCOPES_SIGNALS else 8
+    rules = call("landlock_create_ruleset", struct.pack("=QQQ", handled, 0, scoped), size, 0)
+    if rules < 0:
+        raise OSError("the kernel makes no Landlock ruleset")
+    for path in (*trees, *files):
+        whole = path in trees
+        try:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC | (os.O_DIRECTORY if whole else 0))
+        except OSError:
+            continue
+        rights = single | _IN_FOLDERS if whole else single
+        added = call("landlock_add_rule", rules, 1, struct.pack("=Qi", rights, place), 0)
+        os.close(place)
+        if added < 0:
+            raise OSError(f"Landlock takes no rule for {path}")
+    if call("landlock_restrict_self", rules, 0) < 0:
+        raise OSError("the kernel does not enter a Landlock domain")
+    os.close(rules)

@@ -1,0 +1,64 @@
+"""Running small tools confined, as this user and as nobody."""
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pulsus.execution.child import run_tool
+from pulsus.execution.confinement.machine import machine
+from pulsus.execution.confinement.plan import RunLimits, plan
+from tests.compositions import module
+
+USERS = ("same", "nobody")
+_NOBODY = "65534"
+
+
+def need_confinement():
+    """Skip the test, with the reason, where nothing can be confined."""
+    if machine().files == "none":
+        pytest.skip(f"no confinement here: {'; '.join(machine().why)}")
+
+
+@functools.cache
+def _reachable_python():
+    """An interpreter that nobody may start."""
+    for python in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
+        words = ["setpriv", "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups", python]
+        check = "import sys; sys.exit(sys.version_info < (3, 11))"
+        if shutil.which("setpriv") and Path(python).exists():
+            done = subprocess.run([*words, "-I", "-c", check], capture_output=True, check=False)
+            if done.returncode == 0:
+                return python
+    return None
+
+
+def interpreter(user, folder):
+    """The interpreter for that user: a script that drops root first, in `folder`."""
+    if user == "same":
+        return None
+    if os.geteuid() != 0:
+        pytest.skip("only root can run a tool as another user")
+    python = _reachable_python()
+    if python is None:
+        pytest.skip("needs setpriv, and a Python that nobody may start")
+    script = folder / "as-nobody"
+    drop = f"setpriv --reuid {_NOBODY} --regid {_NOBODY} --clear-groups"
+    script.write_text(f'#!/bin/sh\nexec {drop} {python} "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    return script
+
+
+def confined(text, *, user="same", folder=None, reads=True, limits=None, timeout_s=30.0, **inputs):
+    """The RunResult of the tool in `text`, run as `pulsus run` would."""
+    need_confinement()
+    tool, source = module("a/b/tool", text)
+    planned = plan([tool], inputs, limits or RunLimits(), machine(), reads=reads)
+    python = interpreter(user, folder) if folder else None
+    return run_tool(
+        tool, source, inputs, steps={}, timeout_s=timeout_s, planned=planned, python=python
+    )

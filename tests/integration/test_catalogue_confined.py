@@ -1,0 +1,117 @@
+"""Every shipped tool gives the same result confined as unconfined (ADR 28)."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from pulsus import bootstrap
+from pulsus.errors import PulsusError
+from pulsus.execution.child import UNCONFINED, run_tool
+from pulsus.execution.confinement.machine import machine
+from pulsus.execution.confinement.plan import RunLimits, plan
+from tests.confined import USERS, interpreter, need_confinement
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+APP = bootstrap.build(ROOT, {"cache_enabled": False})
+TOOLS = APP.catalogue.tools
+ATTEMPTS = 5
+BEGUN = time.time()
+
+
+def placed(value, folder):
+    """The same inputs, with the paths of the examples below `folder`."""
+    match value:
+        case str():
+            return value.replace("/tmp", str(folder), 1) if value.startswith("/tmp") else value
+        case list():
+            return [placed(item, folder) for item in value]
+        case dict():
+            return {key: placed(item, folder) for key, item in value.items()}
+        case _:
+            return value
+
+
+def run(tool, inputs, *, confined, python):
+    """The result, or the error without the times it names."""
+    reads = tool.kind != "write"
+    limits = RunLimits()
+    planned = plan([tool], inputs, limits, machine(), reads=reads) if confined else UNCONFINED
+    source = tool.path.read_bytes()
+    try:
+        done = run_tool(
+            tool, source, inputs, steps={}, timeout_s=60.0, planned=planned, python=python
+        )
+    except PulsusError as error:
+        return {"error": error.message}
+    if confined:
+        assert done.confinement["files"] in ("landlock", "supervised"), done.confinement
+    return done.result
+
+
+def differs(before, after, confined, at="result"):
+    """The first place where the confined result is another, though the others agree on it."""
+    if type(before) is not type(confined):
+        return f"{at}: {before!r} and {confined!r}"
+    if isinstance(before, dict) and isinstance(after, dict):
+        if before.keys() != confined.keys():
+            return f"{at}: keys {sorted(before)} and {sorted(confined)}"
+        pairs = ((key, before[key], after.get(key), confined[key]) for key in before)
+        return next((d for k, *each in pairs if (d := differs(*each, f"{at}.{k}"))), None)
+    if isinstance(before, list) and isinstance(after, list):
+        if len(before) != len(after):
+            return None
+        if len(before) != len(confined):
+            return f"{at}: {len(before)} and {len(confined)} items"
+        rows = enumerate(zip(before, after, confined, strict=True))
+        return next((d for n, each in rows if (d := differs(*each, f"{at}[{n}]"))), None)
+    return f"{at}: {before!r} and {confined!r}" if before == after != confined else None
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.id)
+def test_a_shipped_tool_gives_the_same_result_confined(tool, user, tmp_path):
+    need_confinement()
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
+            folder.chmod(0o755)
+    python = interpreter(user, tmp_path)
+    for number, example in enumerate(tool.examples):
+        found = None
+        for _ in range(ATTEMPTS):
+            results = []
+            for confined in (False, True, False):
+                folder = tmp_path / "files"
+                subprocess.run(["rm", "-rf", str(folder)], check=True)
+                folder.mkdir()
+                folder.chmod(0o777)
+                for file in example.files:
+                    path = Path(placed(file.path, folder))
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(file.content)
+                    age = 0.0 if file.age_s is None else file.age_s
+                    os.utime(path, (BEGUN - age, BEGUN - age))
+                inputs = placed(dict(example.inputs), folder)
+                results.append(run(tool, inputs, confined=confined, python=python))
+            found = differs(results[0], results[2], results[1])
+            if found is None:
+                break
+        assert found is None, f"example {number}: {found}"
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("tool_id", ["process/files/open_files", "network/ports/listening_ports"])
+def test_what_other_processes_have_open_is_still_seen(tool_id, user, tmp_path):
+    tool = next(tool for tool in TOOLS if tool.id == tool_id)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
+            folder.chmod(0o755)
+    python = interpreter(user, tmp_path)
+    plain, held = (run(tool, {}, confined=c, python=python) for c in (False, True))
+    assert abs(len(plain["rows"]) - len(held["rows"])) <= 3
+    known = [row for row in plain["rows"] if row.get("pid") or row.get("open_files")]
+    assert bool(known) == bool([r for r in held["rows"] if r.get("pid") or r.get("open_files")])
