@@ -2,15 +2,18 @@
 
 import os
 import secrets
+import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing, suppress
 from textwrap import dedent
 
 import pytest
 
-from pulsus.core.sandbox import stopping
+from pulsus.core.sandbox import runner, stopping
+from pulsus.core.sandbox.socket_memory import SocketMemory
 from pulsus.core.types import InlineFile
 from tests.patience import PATIENCE_SECONDS
 from tests.sandboxes import need_sandbox, processes_with, sandboxed
@@ -267,22 +270,66 @@ def test_a_candidate_that_replaces_the_tools_of_the_harness_gains_nothing():
 
 
 STEAL = """
-import os, re, sys
+import gc, os, re
 
 def send(text):
-    for depth in range(9):
-        for value in sys._getframe(depth).f_locals.values():
-            for cell in getattr(value, "__closure__", None) or ():
-                if re.fullmatch("[0-9a-f]{32}", str(cell.cell_contents)):
-                    lines = [f"{cell.cell_contents} {each}\\n" for each in text.split("|")]
-                    data = "".join(lines).encode()
-                    for fd in os.listdir("/proc/self/fd"):
-                        if int(fd) > 2 and os.path.exists(f"/proc/self/fd/{fd}"):
-                            if os.readlink(f"/proc/self/fd/{fd}").startswith("pipe"):
-                                os.write(int(fd), data)
-                    os._exit(0)
+    for value in gc.get_objects():
+        for cell in getattr(value, "__closure__", None) or ():
+            if re.fullmatch("[0-9a-f]{32}", str(cell.cell_contents)):
+                lines = [f"{cell.cell_contents} {each}\\n" for each in text.split("|")]
+                data = "".join(lines).encode()
+                for fd in os.listdir("/proc/self/fd"):
+                    if int(fd) > 2 and os.path.exists(f"/proc/self/fd/{fd}"):
+                        if os.readlink(f"/proc/self/fd/{fd}").startswith("pipe"):
+                            os.write(int(fd), data)
+                os._exit(0)
 
 """
+
+
+def test_no_caller_of_a_candidate_leads_to_the_secret():
+    outcome = sandboxed(
+        """
+        import re, sys, types
+        def inside(value, depth, found, seen):
+            if id(value) in seen or depth > 7:
+                return
+            seen.add(id(value))
+            if isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value):
+                found.append(value)
+            elif isinstance(value, dict):
+                parts = list(value.values())
+            elif isinstance(value, (list, tuple, set)):
+                parts = list(value)
+            elif isinstance(value, types.FunctionType):
+                parts = [c.cell_contents for c in value.__closure__ or ()]
+                parts += [value.__globals__, value.__defaults__]
+            elif isinstance(value, types.FrameType):
+                parts = [value.f_locals, value.f_globals, value.f_back]
+            elif isinstance(value, types.GeneratorType):
+                parts = [value.gi_frame]
+            elif isinstance(value, types.MethodType):
+                parts = [value.__self__, value.__func__]
+            elif isinstance(value, map):
+                parts = list(value.__reduce__())
+            elif isinstance(value, types.ModuleType) and value.__name__.startswith("pulsus."):
+                parts = [vars(value)]
+            else:
+                parts = []
+            for part in parts if not isinstance(value, str) else ():
+                inside(part, depth + 1, found, seen)
+        seen, at_import = set(), []
+        inside(sys._getframe(), 0, at_import, seen)
+        class Words(Exception):
+            def __str__(self):
+                found = []
+                inside(sys._getframe(), 0, found, set())
+                return f"{len(at_import)} and {len(found)} found"
+        def run():
+            raise Words
+        """
+    )
+    assert outcome.message == "Words: 0 and 0 found", outcome
 
 
 @pytest.mark.parametrize(
@@ -319,6 +366,7 @@ def send(text):
 def test_whoever_steals_the_secret_can_only_lie_about_the_value(text, status):
     outcome = sandboxed(f"{STEAL}\ndef run():\n    send({text!r})")
     assert outcome.status == status, outcome
+    assert "calls gc.get_objects" in outcome.observed.others
     assert str(outcome).encode()
 
 
@@ -365,3 +413,58 @@ def test_an_examples_files_are_there_before_the_import():
 def test_an_examples_file_outside_tmp_fails():
     outcome = sandboxed("def run(): ...", files=(InlineFile("/tmp/../usr/x", b""),))
     assert (outcome.status, outcome.stage) == ("failed", "files")
+
+
+FILL = """
+    import os, socket
+    def fill(pair):
+        pair[0].setblocking(False)
+        pair[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 24)
+        try:
+            while True:
+                pair[0].send(b"x" * 65536)
+        except BlockingIOError:
+            return pair
+    def run():
+        held = []
+        for _ in range(20):
+            if os.fork() == 0:
+                held = [fill(socket.socketpair()) for _ in range(100)]
+                time = __import__("time").sleep(600)
+        __import__("time").sleep(600)
+"""
+
+
+@pytest.mark.seconds
+def test_memory_of_socket_buffers_is_counted(monkeypatch):
+    monkeypatch.setattr(runner, "_group", lambda *given: None)  # a group would hide it
+    outcome = sandboxed(FILL, run_seconds=PATIENCE_SECONDS)
+    assert "more than 512 MB of memory" in outcome.message, outcome
+
+
+def test_what_waits_in_streams_is_counted():
+    with (
+        closing(SocketMemory(os.getpid())) as memory,
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as client,
+        server.accept()[0],
+    ):
+        client.setblocking(False)
+        before, sent = memory.bytes(), 0
+        with suppress(BlockingIOError):
+            while True:
+                sent += client.send(b"x" * 65536)
+        assert memory.bytes() - before >= sent / 2, sent
+
+
+def test_many_sockets_that_are_empty_are_no_memory_to_speak_of(monkeypatch):
+    outcome = sandboxed(
+        """
+        import socket, time
+        def run():
+            held = [socket.socketpair() for _ in range(100)]
+            time.sleep(0.1)
+            return len(held)
+        """
+    )
+    assert outcome.value == 100, outcome

@@ -39,7 +39,10 @@ BOOT = (
     " module=sys.modules[name]=type(sys)(name)\n"
     " if code:exec(marshal.loads(code),module.__dict__)\n"
     " else:module.__path__=[]\n"
-    f"sys.modules['{_ROOM}.harness'].main(job)\n"
+    "job=[job]\n"
+    "del file,modules,name,code,module\n"
+    # No name may lead a candidate from here to the tasks: they know the secret of the channel.
+    f"for _ in map(*sys.modules['{_ROOM}.harness'].main(job.pop())):pass\n"
 )
 """The first thing that runs inside: it reads from stdin what `stream` gives."""
 

@@ -12,6 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable
+    from typing import Any
+
+    Task = tuple[Callable[..., object], tuple[object, ...]]
 
 _BUILT_IN = (bool, bytes, complex, dict, float, frozenset, int, list, object, set, str, tuple)
 _PLAIN = {"class", "Any", "None", "NoneType", *(each.__name__ for each in _BUILT_IN)}
@@ -128,3 +131,30 @@ def _is_union(hint: object) -> bool:
     import typing
 
     return typing.get_origin(hint) in (typing.Union, types.UnionType)
+
+
+def performer() -> tuple[Callable[[Task], None], list[Any]]:
+    """Return a function that carries out a task, and the list where it leaves result and error.
+
+    A candidate can walk up the frames of its callers. So none of them may know the secret of the
+    channel: the harness hands out tasks, and is not among the callers while one runs.
+    """
+    came: list[Any] = [None, None]
+
+    def perform(task: Task) -> None:
+        function, arguments = task
+        came[:] = None, None
+        try:
+            came[0] = function(*arguments)
+        except BaseException as error:  # noqa: BLE001 - SystemExit and the like are failures too
+            came[1] = error
+
+    return perform, came
+
+
+def load_entry(source: bytes, name: str, filename: str, entry: str) -> types.ModuleType:
+    """Return the module, executed. Raises TypeError if it has no such function."""
+    module = load_module(source, name, filename)
+    if not callable(getattr(module, entry, None)):
+        raise TypeError(f"{entry} is not a function")
+    return module

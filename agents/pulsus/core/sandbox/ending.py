@@ -50,6 +50,11 @@ def run_exit_handlers() -> None:
     _run_handlers()
 
 
+def drop_loaded() -> None:
+    """Drop the candidate's modules, and those of the steps that it called."""
+    drop([m for name, m in list(sys.modules.items()) if name.startswith("pulsus_tool_")])
+
+
 def drop(modules: list[types.ModuleType]) -> None:
     """Forget what those modules hold, as the interpreter does: what has a `__del__` runs it."""
     for module in modules:

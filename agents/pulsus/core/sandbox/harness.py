@@ -11,7 +11,7 @@ import sys
 import time
 
 from pulsus.core.sandbox import ending
-from pulsus.core.sandbox.calling import load_module, run_entry
+from pulsus.core.sandbox.calling import load_entry, load_module, performer, run_entry
 from pulsus.core.sandbox.first_process import shut
 from pulsus.core.sandbox.observe import install
 from pulsus.core.sandbox.trapped import NONE, listen
@@ -20,9 +20,10 @@ from pulsus.core.sandbox.wire import channel, check_json, describe, encode, line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import types
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Iterator
     from typing import Any
 
+    from pulsus.core.sandbox.calling import Task
     from pulsus.core.sandbox.wire import Send
 
 
@@ -121,59 +122,104 @@ def hide_pulsus() -> None:
             del sys.modules[name]
 
 
-def serve(job: dict[str, Any], send: Send) -> None:
-    """Import the candidate, call it, send what came of it. Never raises."""
-    # Bound before the candidate runs: it may replace any name it can import.
-    flush = [sys.stdout.flush, sys.stderr.flush]
-    clock, ok_json, text, own_pid = time.monotonic, check_json, encode, posix.getpid
-    run, tell, cap, own = run_entry, describe, int(job["limits"]["result"]), posix.getpid()
-    line, filename, leave = line_in, job["filename"], posix._exit
-    stage, started = "files", clock()
-    try:
-        if job["unwritten"] is not None:
-            raise job["unwritten"]
+def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
+    """Hand out the tasks that import the candidate and call it; send what came of them.
+
+    All that may run the candidate's code is such a task. Names are bound here, before it runs,
+    because it may replace any that it can import.
+    """
+    flush, exits, spent = [sys.stdout.flush, sys.stderr.flush], posix._exit, _clock()
+    own_pid, own, filename = posix.getpid, posix.getpid(), job["filename"]
+    check, cap, tell, line = _problem, int(job["limits"]["result"]), describe, line_in
+    run, entry, inputs = run_entry, job["entry"], job["inputs"]
+    ends = (ending.wait_for_threads, ending.run_exit_handlers, ending.drop_loaded, *flush)
+    waited_for, still_running = ending.waited_for, ending.still_running
+
+    def leave_forked() -> None:
+        if own_pid() != own:
+            exits(1)  # a process that the candidate forked came back here
+
+    stage, error, module, value = "files", job["unwritten"], None, None
+    if error is None:
         install(job["effects_fd"], paths=not job["traps"])
-        stage, started = "import", clock()
-        module = load_module(job["source"], job["name"], filename)
-        if not callable(getattr(module, job["entry"], None)):
-            raise TypeError(f"{job['entry']} is not a function")
-        send("imported", {"ms": int((clock() - started) * 1000)})
-        stage, started = "run", clock()
-        value = None
-        if job["inputs"] is not None:
-            value = run(module, job["entry"], job["inputs"])
-            stage = "result"
-            ok_json(value)
-            size = len(text(value))
-            if size > cap:
-                raise ValueError(f"the result is {size} bytes; the limit is {cap}: return less")
-        if own_pid() == own:
-            stage = "end"
-            send("returned", {"value": value, "threads": ending.waited_for()})
-            left = finish(send, flush)
-            send("done", {"ms": int((clock() - started) * 1000), "threads": left})
-    except BaseException as error:  # noqa: BLE001 - SystemExit and the like are failures too
-        if own_pid() == own:
-            body = {"stage": stage, "ms": int((clock() - started) * 1000)}
-            send("failed", {**body, "line": line(error, filename), **tell(error)})
-    if own_pid() != own:
-        leave(1)  # a process that the candidate forked came back here
+        stage = "import"
+        spent(0)
+        yield load_entry, (job["source"], job["name"], filename, entry)
+        leave_forked()
+        module, error = came
+    if error is None:
+        send("imported", {"ms": spent(0)})
+        stage = "run"
+        if inputs is not None:
+            yield run, (module, entry, inputs)
+            leave_forked()
+            value, error = came
+            if error is None and (error := check(value, cap)) is not None:
+                stage = "result"
+    if error is None:
+        stage = "end"
+        yield waited_for, ()
+        send("returned", {"value": value, "threads": came[0] or []})
+        error = yield from _ended(ends, lambda: send("joined", {}), leave_forked, came)
+    if error is None:
+        yield still_running, ()
+        send("done", {"ms": spent(1), "threads": came[0] or []})
+        return
+    body = {"stage": stage, "ms": spent(1)}
+    yield line, (error, filename)
+    body["line"] = came[0] or 0
+    yield tell, (error,)
+    leave_forked()
+    send("failed", {**body, **(came[0] or {"kind": "Error", "message": "", "trace": ""})})
 
 
-def finish(send: Send, flush: list[Callable[[], object]]) -> list[str]:
-    """Do what a program's end does; names of the threads that run even then."""
-    ending.wait_for_threads()
-    send("joined", {})
-    ending.run_exit_handlers()
-    loaded = [m for name, m in list(sys.modules.items()) if name.startswith("pulsus_tool_")]
-    ending.drop(loaded)
-    for each in flush:
-        each()
-    return ending.still_running()
+def _ended(
+    ends: tuple[Callable[[], object], ...],
+    joined: Callable[[], None],
+    leave_forked: Callable[[], None],
+    came: list[Any],
+) -> Generator[Task, None, BaseException | None]:
+    """Do what a program's end does; the first of it waits for threads. Return what failed."""
+    failed: BaseException | None = None
+    for number, each in enumerate(ends):
+        yield each, ()
+        leave_forked()
+        failed = failed or came[1]
+        if number == 0 and failed is None:
+            joined()
+    return failed
 
 
-def main(job: dict[str, Any]) -> None:
-    """Confine this process, do the job, and leave without clean-up."""
+def _clock() -> Callable[[int], int]:
+    """Return a function that says how many milliseconds passed, and with 0 begins anew."""
+    now = time.monotonic
+    began = [now()]
+
+    def spent(keep: int) -> int:
+        passed = now() - began[0]
+        began[0] += 0 if keep else passed
+        return int(passed * 1000)
+
+    return spent
+
+
+def _problem(value: object, cap: int) -> ValueError | None:
+    """Why that value is no result."""
+    try:
+        check_json(value)
+        size = len(encode(value))
+    except ValueError as error:
+        return error
+    if size > cap:
+        return ValueError(f"the result is {size} bytes; the limit is {cap}: return less")
+    return None
+
+
+def main(job: dict[str, Any]) -> tuple[Callable[[Task], None], Iterator[Task]]:
+    """Confine this process, and return how to carry out tasks, and the tasks of the job.
+
+    Whoever calls this carries them out with no frame of ours above the candidate's.
+    """
     null = posix.open("/dev/null", posix.O_RDONLY)
     posix.dup2(null, 0)
     posix.close(null)
@@ -205,8 +251,15 @@ def main(job: dict[str, Any]) -> None:
         job["traps"] = b""
     else:
         posix.close(calls)  # the host has it; here it would let the candidate answer for itself
-    serve(job, send)
+    perform, came = performer()
+    return perform, until_the_end(serve(job, send, came))
+
+
+def until_the_end(tasks: Iterator[Task]) -> Iterator[Task]:
+    """Hand on the tasks, then wait to be ended, without clean-up."""
+    close, pipe, read = posix.closerange, posix.pipe, posix.read
+    yield from tasks
     # Helpers of its own, such as trackers of shared memory, end once nobody holds their pipes.
-    posix.closerange(3, 4096)
-    inward, _ = posix.pipe()
-    posix.read(inward, 1)  # until the host ends this, so that it sees what else is left running
+    close(3, 4096)
+    inward, _ = pipe()
+    read(inward, 1)  # until the host ends this, so that it sees what else is left running

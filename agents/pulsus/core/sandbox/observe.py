@@ -60,8 +60,17 @@ _PROGRAMS = {  # event: position of the argument list, of the program
 _NAMES = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
 _ADDRESSES = ("socket.connect", "socket.sendto", "socket.sendmsg")
 
+_INSIDE = frozenset(
+    {
+        *("gc.get_objects", "gc.get_referrers", "gc.get_referents"),
+        *("sys._current_frames", "sys.settrace", "sys.setprofile"),
+        *("sys.monitoring.register_callback", "sys._current_exceptions"),
+    }
+)
+"""Ways to the objects of the harness, which a tool has no need of."""
+
 Fact = tuple[str, str]
-"""What was seen: `p` and a path, `h` and a host, or `c` and a program."""
+"""What was seen: `p` and a path, `h` and a host, `c` and a program, or `s` and another call."""
 
 
 def install(fd: int, *, paths: bool = True) -> None:
@@ -72,7 +81,7 @@ def install(fd: int, *, paths: bool = True) -> None:
     own = posix.dup(fd)  # not inheritable: no program that the candidate starts gets it
     posix.close(fd)
     seen: set[Fact] = set()
-    counts = {"p": 0, "h": 0, "c": 0}
+    counts = {"p": 0, "h": 0, "c": 0, "s": 0}
     write, about, watched = posix.write, facts, _WATCHED if paths else _WATCHED - _FILES
 
     def hook(event: str, args: tuple[object, ...]) -> None:
@@ -107,6 +116,8 @@ def facts(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
         yield "c", printable(_text(first))
     elif event == "os.system":
         yield "c", "/bin/sh"
+    elif event in _INSIDE:
+        yield "s", f"calls {event}"
     elif event in _NAMES:
         yield from _host(args[0], args[1] if event == _NAMES[0] else None)
     else:
@@ -114,7 +125,7 @@ def facts(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
 
 
 _FILES = frozenset({"open", *_CHANGES})
-_WATCHED = frozenset({"os.system", *_FILES, *_PROGRAMS, *_NAMES, *_ADDRESSES})
+_WATCHED = frozenset({"os.system", *_INSIDE, *_FILES, *_PROGRAMS, *_NAMES, *_ADDRESSES})
 
 
 def _address(address: object) -> Iterator[Fact]:

@@ -17,14 +17,14 @@ def read(data: bytes, total: int) -> Observed:
 
     A line that is none of ours is dropped: it can only have come from the candidate.
     """
-    found: dict[str, set[str]] = {"p": set(), "h": set(), "c": set()}
+    found: dict[str, set[str]] = {"p": set(), "h": set(), "c": set(), "s": set()}
     for line in data.split(b"\n")[:-1]:
         kind, _, text = line.decode("utf-8", "backslashreplace").partition(" ")
         shown = printable(text)
         if kind in found and shown and (kind != "p" or _is_outside(shown)):
             found[kind].add(shown)
     lost = total > len(data)
-    return Observed(*(_bounded(found[kind], lost=lost) for kind in "phc"))
+    return Observed(*(_bounded(found[kind], lost=lost) for kind in "phcs"))
 
 
 def _is_outside(path: str) -> bool:

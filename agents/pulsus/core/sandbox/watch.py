@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from pulsus.core.sandbox.socket_memory import SocketMemory
+
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _INODE_BYTES = 1536  # what a file or folder in memory costs the kernel beside its content
 _THREADS_FIELD = 17  # of /proc/PID/stat, counted after the name in parentheses
@@ -24,7 +26,7 @@ _DEAD = (b"Z", b"X")  # ended, and not yet asked about
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Bytes resident or in tmpfs, and threads, over every process of the sandbox."""
+    """Bytes resident, in tmpfs or in sockets, and threads, over every process of the sandbox."""
 
     memory: int
     threads: int
@@ -38,6 +40,7 @@ class Watch:
 
     def __init__(self, pid: int) -> None:
         self._fds: list[int] = []
+        self._sockets = SocketMemory(pid)
         try:
             for folder in ("proc", "tmp", "dev/shm"):
                 path = f"/proc/{pid}/root/{folder}"
@@ -48,7 +51,7 @@ class Watch:
 
     def usage(self) -> Usage:
         """What is in use now; a process that ends meanwhile counts as nothing."""
-        memory = threads = 0
+        memory, threads = self._sockets.bytes(), 0
         proc, *stores = self._fds
         for name in os.listdir(proc):  # noqa: PTH208 - an open folder, not a path
             if name.isdigit():
@@ -97,6 +100,7 @@ class Watch:
 
     def close(self) -> None:
         """Let go of the sandbox's file systems."""
+        self._sockets.close()
         while self._fds:
             os.close(self._fds.pop())
 

@@ -1,0 +1,67 @@
+"""How much kernel memory the sockets of a sandbox can hold (spec §17). Effect: reads /proc.
+
+What waits in a socket belongs to no process: neither address-space limits nor resident pages show
+it. The filter keeps buffers at their default size, so the number of sockets bounds what they hold.
+Only TCP grows its buffers by itself; what waits there is read socket by socket.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+_TABLES = ("tcp", "tcp6")
+_QUEUES = 4  # field of /proc/net/tcp: bytes not yet sent and not yet read, in hexadecimal
+_READ = 1 << 20
+_ORDINARY = 212992
+_OVERHEAD = 1.5  # the last message may begin just below the limit, and is at most half of it
+
+
+class SocketMemory:
+    """The sockets of one sandbox, by the host's number for its first process. Raises OSError."""
+
+    def __init__(self, first: int) -> None:
+        self._each = int(_default_bytes() * _OVERHEAD)
+        self._fds: list[int] = []
+        try:
+            for name in ("sockstat", *_TABLES):
+                # Without IPv6 the kernel has no tcp6.
+                with suppress(FileNotFoundError):
+                    self._fds.append(os.open(f"/proc/{first}/net/{name}", os.O_RDONLY))
+        except OSError:
+            self.close()
+            raise
+
+    def bytes(self) -> int:
+        """Return how many bytes they hold at most."""
+        counts, *tables = self._fds
+        used, streams = _counted(os.pread(counts, 4096, 0))
+        held = (used - streams) * self._each
+        if streams:
+            held += sum(_waiting(os.pread(table, _READ, 0)) for table in tables)
+        return held
+
+    def close(self) -> None:
+        """Let go of the tables."""
+        while self._fds:
+            os.close(self._fds.pop())
+
+
+def _counted(text: bytes) -> tuple[int, int]:
+    """All sockets in use, and those of TCP among them."""
+    rows = {line.partition(b":")[0]: line.split() for line in text.splitlines()}
+    used, streams = int(rows[b"sockets"][2]), int(rows[b"TCP"][2])
+    return used, min(used, streams)
+
+
+def _waiting(table: bytes) -> int:
+    rows = (line.split() for line in table.splitlines()[1:])
+    queues = (row[_QUEUES].split(b":") for row in rows if len(row) > _QUEUES)
+    return sum(int(size, 16) for queue in queues for size in queue if size)
+
+
+def _default_bytes() -> int:
+    with suppress(OSError, ValueError):
+        return int(Path("/proc/sys/net/core/wmem_default").read_text(encoding="ascii"))
+    return _ORDINARY
