@@ -145,7 +145,7 @@ def _settings(marks):
         "git diff --stat HEAD~1",
         "git diff | head -3",
         "timeout 5 git diff",
-        "echo . | xargs git diff --",
+        "ls | xargs git diff --",
         "git log -p",
         "git log -m -p | head -40",
         "git log -p --submodule=log",

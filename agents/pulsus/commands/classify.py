@@ -16,6 +16,7 @@ from pulsus.commands.characters import hidden
 from pulsus.commands.context import Context
 from pulsus.commands.dashes import readings
 from pulsus.commands.devices import devices_in
+from pulsus.commands.fed_names import fed_names
 from pulsus.commands.judge import judge
 from pulsus.commands.refusals import ASSIGNED, refusal
 from pulsus.commands.rewrite import rewritten
@@ -126,8 +127,9 @@ def examine(command: str, context: Context) -> Examined:
 
 def _findings(script: Script, context: Context) -> Iterator[Finding]:
     found = tuple(uses(script, context.tables))
-    yield from secrets_in(found)
+    yield from secrets_in(found, context.tables)
     yield from devices_in(found)
+    yield from fed_names(script, context.tables, fed=context.fed)
     for redirect in script.redirects:
         yield from _redirected(redirect)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)

@@ -49,6 +49,7 @@ _BUILT_IN: Final[Mapping[str, str]] = {
     "influxql": "cql:influxql",
     "mongo": "mongo:inspect",
     "postgres_place": "database_place:postgres",
+    "ps": "processes:inspect",
     "redis": "redis:inspect",
     "redis_times": "redis:repeated",
     "sql": "sql:inspect",

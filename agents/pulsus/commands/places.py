@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pulsus.commands.globs import meet, plain
+from pulsus.commands.links import followed
 from pulsus.record import dataclass
 
 _FILE: Final = Path(__file__).parent / "rules" / "sensitive.yaml"
@@ -36,6 +37,7 @@ _DEEPEST: Final = 64
 _LEAST: Final = 2
 """Letters that a pattern has to share with a name that may be anywhere (`id*`, not `*`)."""
 
+_CWD: Final = re.compile(r"/(?:cwd|exe|fd/[^/]+)/+(?:\./+)*\.\.(?:/|$)")
 _STARS: Final = re.compile(r"[*?]")
 _MARKS: Final = re.compile(r"[*?\[]")
 
@@ -71,20 +73,23 @@ def words(key: str) -> frozenset[str]:
 def spelled(path: str) -> str:
     """`path` in the one spelling that is compared: relative to `/`, in lower case."""
     path = re.sub(r"^~[^/]*", "/home/_", path)
-    path = posixpath.normpath("/" + path.lower()) if path else ""
+    path = posixpath.normpath("/" + followed(path.lower())) if path else ""
     return path.lstrip("/")
 
 
 def secret(path: str, *, names: bool = True) -> bool:
     """Whether the file `path`, without its quotes, holds secrets or (`names`) is called as if."""
-    return len(path) <= LONGEST and _secret(spelled(path), names)
+    if len(path) > LONGEST:
+        return False
+    below_root = path[:1] == "/" and _expression("rooted").match(spelled(path)) is not None
+    return below_root or _secret(spelled(path), names) or _unknown_parent(path)
 
 
 def secret_pattern(path: str, *, names: bool = True) -> bool:
     """Whether `path`, with unquoted `*`, `?` or `[…]`, may stand for a file that holds secrets."""
     if len(path) > LONGEST or not spelled(path):
         return False
-    if path.count("/") > _DEEPEST:
+    if path.count("/") > _DEEPEST or _unknown_parent(path):
         return True
     return _secret_pattern(plain(spelled(path)), names, path[:1] in {"/", "~"})
 
@@ -169,6 +174,8 @@ def _secret_pattern(path: str, names: bool, rooted: bool) -> bool:
     parts = path.split("/")
     if any(_aligned(parts, place, rooted) for place in _places("places")):
         return True
+    if rooted and any(_begins(parts, place) for place in _places("rooted")):
+        return True
     if not names or path.endswith(".pub") or _in_public_folder(path):
         return False
     return any(_named(parts[-1], place.parts[0]) for place in _places("names"))
@@ -180,7 +187,9 @@ def _contains(path: str, pattern: str, rooted: bool) -> bool:
     parts = path.split("/") if path else []
     if not rooted or _ORDINARY.search(pattern):
         return False
-    for place in _places("places"):
+    for place in (*_places("places"), *_places("rooted")):
+        if place.parts[0] == "*":
+            continue  # in any folder: nothing says that it is this one
         for home in _HOMES if place.root == "~" else ((),):
             inner = (*home, *place.parts)
             fits = place.folder or meet(pattern, plain(inner[-1]))
@@ -199,9 +208,20 @@ def _aligned(parts: Sequence[str], place: Place, rooted: bool) -> bool:
             continue
         named = [h for h, own in zip(here, place.parts, strict=True) if own != "*"]
         letters = sum(len(part.strip("*?")) for part in named)
-        if letters >= _LEAST * len(named) or (rooted and (start == 0 or here[0][0] == ".")):
+        if letters >= _LEAST * len(named) or (
+            rooted and place.root and (start == 0 or here[0][0] == ".")
+        ):
             return True
     return False
+
+
+def _begins(parts: Sequence[str], place: Place) -> bool:
+    """Whether a pattern of a whole path can name `place`, which lies right below the root."""
+    count = len(place.parts)
+    if len(parts) == 1 and not parts[0].strip("*?"):
+        return False  # `/*` says nothing
+    fits = len(parts) >= count if place.folder else len(parts) == count
+    return fits and all(map(_part, parts[:count], place.parts))
 
 
 def _part(pattern: str, name: str) -> bool:
@@ -252,6 +272,11 @@ def _places(key: str) -> tuple[Place, ...]:
 def _place(rule: str) -> Place:
     root = rule[0] if rule[0] in "/~" else ""
     return Place(tuple(rule.lstrip("~/").rstrip("/").split("/")), rule.endswith("/"), root)
+
+
+def _unknown_parent(path: str) -> bool:
+    """Whether `path` goes up from a folder that a link of /proc names: it may lead anywhere."""
+    return ".." in path and _CWD.search(path) is not None
 
 
 @cache

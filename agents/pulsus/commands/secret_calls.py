@@ -1,4 +1,8 @@
-"""Calls that print a secret they know how to find (`rules/sensitive.yaml`, calls)."""
+"""Calls that print a secret they know how to find (`rules/sensitive.yaml`, calls).
+
+A call is looked at twice: as its words stand, and as its program's table parses them, where a
+cluster (`-Aoyaml`) is taken apart and a value is parted from its option.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,11 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
+from pulsus.commands.environments import environments_asked
+from pulsus.commands.levels import Level, levels
 from pulsus.commands.peeled import program
 from pulsus.commands.places import rules
+from pulsus.commands.tables import Tables
 from pulsus.commands.verdict import Finding, Reason
 from pulsus.commands.words import Word
 
@@ -19,20 +26,72 @@ _WILD: Final = frozenset("*?[")
 _BETWEEN: Final = re.compile(r"/\*.*?\*/|[\s\"'`\[\]]", re.DOTALL)
 """What may stand between the words of a query, or around them."""
 
+_ELSEWHERE: Final = frozenset({"ssh", "docker", "podman", "nerdctl", "kubectl", "oc"})
+"""Programs that run others, whose words stand among their own."""
 
-def calls_for_secrets(given: Sequence[Word]) -> Iterator[Finding]:
+_NAMES_ONLY: Final = frozenset({"name", "wide"})
+"""Forms of kubectl's output that show no values."""
+
+
+def calls_for_secrets(given: Sequence[Word], tables: Tables) -> Iterator[Finding]:
     """A refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
-    elsewhere = program(given).lower() in {"ssh", "docker", "podman", "kubectl"}
+    name = leader(program(given))
+    elsewhere = name in _ELSEWHERE
     texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
-    yield from _said(program(given), texts[1:])
-    if texts[0].rpartition("/")[2] in {"kubectl", "oc"}:
-        texts = _without_names_only(texts)
+    yield from _said(name, texts[1:])
+    if not (elsewhere or _called(name) or environments_asked(name)):
+        return
+    parsed = tuple(levels(given, tables))
+    yield from _environments(name, parsed)
+    for form in (texts, _canonical(given, parsed)):
+        call = _matched(_shown(name, form), elsewhere=elsewhere)
+        if call is not None:
+            reason = Reason("sensitive", " ".join(call), "it prints a secret")
+            yield Finding("write_or_unknown", reason)
+            return
+
+
+def leader(name: str) -> str:
+    """The program whose rules hold for `name`: the first of those that are alike."""
+    return _leaders().get(name, name)
+
+
+@cache
+def _leaders() -> Mapping[str, str]:
+    groups = [str(group).split() for group in rules()["alike"]]
+    return {name: group[0] for group in groups for name in group}
+
+
+def _environments(name: str, parsed: Sequence[Level]) -> Iterator[Finding]:
+    asked = environments_asked(name)
+    for level in parsed:
+        for one in level.parsed.given:
+            for value in one.values if one.name in asked else ():
+                if asked[one.name].search(value.text):
+                    reason = Reason("sensitive", value.text, "it asks for an environment by name")
+                    yield Finding("write_or_unknown", reason)
+                    return
+
+
+def _canonical(given: Sequence[Word], parsed: Sequence[Level]) -> list[str]:
+    """The program, its subcommands and operands, then each option with its values."""
+    path, options = [given[0].text], list[str]()
+    for level in parsed:
+        for one in level.parsed.given:
+            options += [one.name, *(value.text for value in one.values)]
+    for level in parsed[:-1]:
+        path += [word.text for word in level.parsed.operands[:1]]
+    if parsed:
+        path += [word.text for word in parsed[-1].parsed.operands]
+    return path + options
+
+
+def _matched(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
     for start, text in enumerate(texts[: None if elsewhere else 1]):
-        for call in _called(text.rpartition("/")[2]):
+        for call in _called(leader(text.rpartition("/")[2])):
             if _in_order(call[1:], texts[start + 1 :]):
-                reason = Reason("sensitive", " ".join(call), "it prints a secret")
-                yield Finding("write_or_unknown", reason)
-                return
+                return call
+    return None
 
 
 def _said(name: str, texts: Sequence[str]) -> Iterator[Finding]:
@@ -52,19 +111,20 @@ def _secrets() -> Mapping[str, Sequence[str]]:
     return {name: str(secrets).split() for names, secrets in said for name in names.split()}
 
 
-def _without_names_only(texts: Sequence[str]) -> list[str]:
-    """`texts` without `-o name` and `-o wide`: no values are shown so."""
+def _shown(name: str, texts: Sequence[str]) -> Sequence[str]:
+    """`texts` of kubectl without `-o name` and `-o wide`: no values are shown so."""
+    if name != "kubectl":
+        return texts
     pairs = pairwise(["", *texts, ""])
-    names = {"name", "wide"}
     options = {"-o", "--output"}
     spelled = {
-        f"{option}{sign}{name}" for option in options for sign in ("", "=") for name in names
+        f"{option}{sign}{name}" for option in options for sign in ("", "=") for name in _NAMES_ONLY
     }
     kept = []
     for (before, text), following in zip(pairs, [*texts[1:], ""], strict=False):
-        if text in spelled or (text in options and following in names):
+        if text in spelled or (text in options and following in _NAMES_ONLY):
             continue
-        if not (before in options and text in names):
+        if not (before in options and text in _NAMES_ONLY):
             kept.append(text)
     return kept
 

@@ -15,6 +15,7 @@ from typing import Final
 from pulsus.commands.inspectors.http import told_credentials
 from pulsus.commands.places import contains_secrets, matches, rules, secret, secret_pattern
 from pulsus.commands.secret_calls import calls_for_secrets
+from pulsus.commands.tables import Tables
 from pulsus.commands.uses import Use
 from pulsus.commands.verdict import Finding, Reason
 from pulsus.commands.whereabouts import below
@@ -34,10 +35,10 @@ _BRACES: Final = re.compile(r"([^\s{}]{0,256})\{([^{}\s]{0,256},[^{}\s]{0,256})\
 _NAME: Final = re.compile(r"[\w.+@%~*?\[\]!^-]+")
 
 
-def secrets_in(found: Sequence[Use]) -> Iterator[Finding]:
+def secrets_in(found: Sequence[Use], tables: Tables) -> Iterator[Finding]:
     """A refusal of each call, by the first of its words that names a secret."""
     for use in found:
-        yield from calls_for_secrets(use.words)
+        yield from calls_for_secrets(use.words, tables)
         if not use.only_names:
             yield from islice(_read(use), 1)
 
