@@ -2,8 +2,8 @@
 
 ps reads its words twice. First each word with a dash holds Unix options. If one of them does not
 parse (`-x`, a user that is not known, formats that contradict each other), all words are read again
-as BSD options, where `e` shows environments: `ps -axe`, `ps -ef -x`. `docker top` hands its words to
-the same program.
+as BSD options, where `e` shows environments: `ps -axe`, `ps -ef -x`. `docker top` hands its words
+to the same program.
 """
 
 from __future__ import annotations
