@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
-from pulsus.commands.environments import environments_asked
+from pulsus.commands.environment_queries import environments_asked
 from pulsus.commands.levels import Level, levels
 from pulsus.commands.peeled import program
 from pulsus.commands.places import rules
@@ -23,7 +23,7 @@ from pulsus.commands.words import Word
 
 _WILD: Final = frozenset("*?[")
 
-_BETWEEN: Final = re.compile(r"/\*.*?\*/|[\s\"'`\[\]]", re.DOTALL)
+_BETWEEN: Final = re.compile(r"/\*.*?\*/|--[^\n]*\n|[\s\"'`\[\]]", re.DOTALL)
 """What may stand between the words of a query, or around them."""
 
 _ELSEWHERE: Final = frozenset({"ssh", "docker", "podman", "nerdctl", "kubectl", "oc"})
@@ -38,7 +38,7 @@ def calls_for_secrets(given: Sequence[Word], tables: Tables) -> Iterator[Finding
     name = leader(program(given))
     elsewhere = name in _ELSEWHERE
     texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
-    yield from _said(name, texts[1:])
+    yield from _said(name, given, texts[1:], tables)
     if not (elsewhere or _called(name) or environments_asked(name)):
         return
     parsed = tuple(levels(given, tables))
@@ -94,15 +94,50 @@ def _matched(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
     return None
 
 
-def _said(name: str, texts: Sequence[str]) -> Iterator[Finding]:
+def _said(
+    name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
+) -> Iterator[Finding]:
     """A refusal where a word speaks of a secret that the program knows by that name."""
     told = _secrets().get(name, ())
-    bare = [_BETWEEN.sub("", text.lower()) for text in texts] if told else []
+    if not told:
+        return
+    full = [*texts, *_qualified(name, given, texts, tables)]
+    bare = [_BETWEEN.sub("", text.lower()) for text in full]
     for secret in told:
         if any(fnmatchcase(text, f"*{secret}*") for text in bare):
             shown = secret.rpartition("*")[2]
             reason = Reason("sensitive", shown, f"{name} prints a secret for it")
             yield Finding("write_or_unknown", reason)
+
+
+def _qualified(
+    name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
+) -> Iterator[str]:
+    """Queries with their tables in the database that is current, where secrets are kept in it."""
+    database = rules()["current"].get(name)
+    if database is None:
+        return
+    named = {v.text for level in levels(given, tables) for v in _databases(level)}
+    named |= {found[1] for text in texts for found in _USE.finditer(text.lower())}
+    if any(database in re.findall(r"\w+", text.lower()) for text in named):
+        for text in texts:
+            yield _TABLE.sub(rf"\1{database}.\2", text.lower())
+
+
+_USE: Final = re.compile(r"(?:\buse|\\(?:c|connect|u))\s+[`\"\[]?(\w+)")
+_TABLE: Final = re.compile(
+    r"(\b(?:from|join|table|describe|desc|into)\s+(?:only\s+)?|,\s*)[`\"\[]?([a-z_]\w*)[`\"\]]?"
+    r"(?!\w*\s*[.(])"
+)
+_DATABASES: Final = {"-D", "-d", "--database", "--dbname", "-k", "--keyspace", "--url", "--db"}
+
+
+def _databases(level: Level) -> Iterator[Word]:
+    """What of a database client's words may name the database."""
+    for one in level.parsed.given:
+        if one.name in _DATABASES:
+            yield from one.values
+    yield from level.parsed.operands
 
 
 @cache

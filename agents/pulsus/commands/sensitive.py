@@ -23,12 +23,18 @@ from pulsus.commands.words import Word
 
 _SHELLS: Final = {
     *("sh", "bash", "dash", "zsh", "ksh", "ash", "su", "eval"),
-    *("ssh", "docker", "podman", "kubectl"),
+    *("ssh", "docker", "podman", "kubectl", "duckdb"),
 }
 """What takes a command as one word."""
 
 _READING_LANGUAGES: Final = {"awk", "gawk", "mawk", "sed"}
 """Languages in which a file can be read."""
+
+_OWN_PATTERNS: Final = {
+    *("find", "fd", "locate", "plocate", "git", "duckdb", "clickhouse-local", "clickhouse"),
+    *("tar", "bsdtar", "unzip", "zipinfo", "7z", "rsync", "augtool", "journalctl", "lsof"),
+}
+"""Programs that know patterns of file names themselves, quoted ones too."""
 
 _SEPARATORS: Final = re.compile(r"[\s'\"=,:;@()<>|&`{}\\]+")
 _BRACES: Final = re.compile(r"([^\s{}]{0,256})\{([^{}\s]{0,256},[^{}\s]{0,256})\}([^\s{}]{0,256})")
@@ -95,7 +101,7 @@ def _in_program(name: str, word: Word) -> Iterator[Finding]:
 
 
 def _opened(path: str, word: Word, use: Use, *, whole: bool) -> bool:
-    wild = word.wild or use.program in {"find", "fd", "locate", "plocate", "git"}
+    wild = word.wild or use.program in _OWN_PATTERNS
     if _is_secret(path, wild=wild, names=use.names and _is_name(_last(path))):
         return True
     return use.deep and whole and contains_secrets(path, use.pattern)
@@ -122,12 +128,24 @@ def _parts(word: Word, name: str) -> Iterator[tuple[str, bool]]:
     for sign in "=@:":
         if sign in text:
             yield text.partition(sign)[2], False
+    if name == "git":
+        yield from _in_repository(text)
     if text[:1] == "-" and text[1:2] != "-":
         yield text[2:], False
     tokens = _SEPARATORS.split(text)
     if len(tokens) > 1:
         bare = name in _SHELLS
         yield from ((token, False) for token in tokens if token and (bare or "/" in token))
+
+
+def _in_repository(text: str) -> Iterator[tuple[str, bool]]:
+    """Files that git finds by a commit, a stage or a pathspec: `HEAD:.env`, `:0:.env`,
+    `:(top,icase).env`, `:/.env`."""
+    if ":" in text:
+        behind = text.rpartition(":")[2]
+        yield behind.lstrip("/!^"), False
+        if behind[:1] == "(":
+            yield behind.partition(")")[2], False
 
 
 def _refused(word: str, rule: str = "secrets are kept there") -> Finding:

@@ -9,10 +9,57 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from pulsus.commands.content import Opinion
 
+_AZ_SECRETS: Final = re.compile(
+    r"(.+-)?keys?(-.+)?|.*(secret|cred|password|token|publishing|connection-string|appsettings).*"
+    r"|auth|kv|user-assigned-secret|device-identity|module-identity|directline|test-endpoint"
+    r"|sas|shared-access-.*|.*-sas|(.+-)?policy-keys"
+)
+"""Words of a call of az that stand for what hands out keys, or settings that hold them."""
+
+_AZ_SECRET_GROUPS: Final = (
+    ("iot", "hub", "policy"),
+    ("iot", "dps", "policy"),
+    ("iot", "hub", "identity"),
+    ("containerapp", "show"),
+    ("containerapp", "list"),
+    ("containerapp", "revision"),
+    ("containerapp", "job"),
+    ("webapp", "config", "container"),
+    ("functionapp", "config", "container"),
+    ("batch", "pool"),
+    ("network", "vpn-connection"),
+)
+_AWS_SECRETS: Final = re.compile(
+    r"lambda (list-functions|list-versions-by-function|get-function.*)"
+    r"|ec2 describe-(vpn-connections|launch-template-versions|spot-instance-requests"
+    r"|spot-fleet-requests)|ec2 get-launch-template-data"
+    r"|autoscaling describe-launch-configurations"
+    r"|ecs describe-task-definition|batch describe-(job-definitions|jobs)"
+    r"|elasticbeanstalk describe-configuration-(settings|options)"
+    r"|codebuild batch-get-(projects|builds)|apprunner describe-service"
+    r"|amplify (list|get)-(apps?|branch(es)?)"
+    r"|lightsail get-(container-services?.*|instance-access-details)"
+    r"|sagemaker describe-(training-job|model|processing-job)"
+    r"|glue get-(job|jobs|connection|connections)"
+    r"|cognito-idp describe-(user-pool-client|identity-provider)"
+    r"|directconnect describe-virtual-interfaces"
+    r"|opsworks describe-.*|mwaa get-environment|transfer describe-connector"
+    r"|appflow describe-.*|quicksight describe-data-source"
+    r"|iam list-(ssh-public-keys|signing-certificates)|ivs .*|medialive describe-input.*"
+    r"|emr describe-step"
+)
+"""Operations whose answer holds environments, settings of start-up or keys among other things."""
+
+_HARMLESS: Final = re.compile(
+    r"[a-z]*(name|names|arn|arns|status|state|runtime|version|revision|modified|size|memory|timeout"
+    r"|handler|id|ids|type|family|cpu|count|length|zone|region|created|date|time)",
+    re.IGNORECASE,
+)
 _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _OPTION: Final = re.compile(r"--[a-z0-9]+(-[a-z0-9]+)*(=.*)?", re.DOTALL)
 _SECRETS: Final = re.compile(
@@ -112,6 +159,8 @@ _AZ_NO_GROUPS: Final = frozenset(
 """What takes words that are no verb, or is a verb: a verb behind it is a name."""
 _AZ_REFUSED: Final = (
     *("--file", "--output-file", "--destination", "--dest", "--path", "--debug", "--open-browser"),
+    *("--with-secrets", "--with-secret", "--show-secrets", "--show-secret", "--show-values"),
+    *("--include-secrets", "--include-keys", "--show-keys", "--reveal", "--expand-secrets"),
     *("--account-key", "--connection-string", "--sas-token", "--web", "--open"),
     *("--outfile", "--out-file", "--output-dir", "--output-folder", "--output-path"),
 )
@@ -121,6 +170,9 @@ _AZ_SHORT: Final = frozenset(
 _OF_A_FILE: Final = {"aws": re.compile(r"(^|=)fileb?://"), "az": re.compile(r"(^|=)@.", re.DOTALL)}
 """Values for which a client takes what stands in a file."""
 _LINODE_READS: Final = re.compile(r"(.+-)?(list|ls|view)")
+_LINODE_SECRETS: Final = re.compile(
+    r"creds|kubeconfig|tokens?-|(?<!ssh)keys?-(list|ls|view)|secret"
+)
 _LINODE_REFUSED: Final = ("--as-user", "--debug")
 
 
@@ -146,9 +198,26 @@ def _aws(words: Sequence[str]) -> Opinion:
         return _no(operation, "aws is not known to read with it")
     if _SECRETS.search(operation) and not known:
         return _no(operation, "it can print a secret")
+    if "userdata" in (word.lower() for word in words[2:]):
+        return _no(operation, "it prints what a machine is started with, secrets too")
+    if _AWS_SECRETS.fullmatch(f"{service} {operation}") and not _picks_others(words[2:]):
+        return _no(operation, "it prints environments or keys, if --query picks nothing else")
     one = 1 if service == "s3" or operation == "tail" else 0
     refused = _AWS_REFUSED if operation != "tail" else (*_AWS_REFUSED, "--follow")
     return _options(words[2:], refused, frozenset(), operands=one) or _yes("aws", operation)
+
+
+def _picks_others(words: Sequence[str]) -> bool:
+    """Whether `--query` picks only parts that hold no secret: each name at the end of a path."""
+    values = [word[8:] for word in words if word.startswith("--query=")]
+    values += [b for a, b in pairwise(words) if a == "--query"]
+    if len(values) != 1:
+        return False
+    query = re.sub(r"'[^']*'|`[^`]*`|[=<>!]=?|&&|\|\|", "", values[0])
+    if re.search(r"[@*](?!\])|\[\s*\]\s*$|\bvalues\b|to_\w+\(", query):
+        return False
+    ends = re.findall(r"([A-Za-z]+)\s*(?=[\],}|)]|$)", query)
+    return bool(ends) and all(_HARMLESS.fullmatch(end) for end in ends)
 
 
 def _az(words: Sequence[str]) -> Opinion:
@@ -162,7 +231,8 @@ def _az(words: Sequence[str]) -> Opinion:
         return _no(verb, "az is not known to read with it")
     if any(word in _AZ_NO_GROUPS for word in path):
         return _no(verb, "what stands before it is no group that az is known to read with")
-    if any(_SECRETS.search(word) for word in path):
+    secret = any(_SECRETS.search(word) or _AZ_SECRETS.fullmatch(word) for word in path)
+    if secret or any(path[: len(group)] == group for group in _AZ_SECRET_GROUPS):
         return _no(verb, "it can print a secret")
     return _options(words[len(path) :], _AZ_REFUSED, _AZ_SHORT, several=True) or _yes("az", verb)
 
@@ -173,6 +243,8 @@ def _linode(words: Sequence[str]) -> Opinion:
         return _no(words[0], "a group and an action are not named by plain words")
     if not _LINODE_READS.fullmatch(path[1]) or path[0] in {"configure", "obj", "image-upload"}:
         return _no(path[1], "linode-cli is not known to read with it")
+    if _LINODE_SECRETS.search(path[1]):
+        return _no(path[1], "it can print a secret")
     rest = words[len(path) :]
     return _options(rest, _LINODE_REFUSED, frozenset()) or _yes("linode-cli", path[1])
 
