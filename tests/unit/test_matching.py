@@ -9,7 +9,7 @@ from pulsus.core.contract import matches
     ("expected", "actual"),
     [
         (5, 5),
-        (5, 5.0),
+        (5.0, 5.0),
         (0.3, 0.1 + 0.2),
         ("...", {"any": ["thing"]}),
         ({"a": "..."}, {"a": None}),
@@ -31,6 +31,10 @@ def test_a_pattern_fits(expected, actual):
 @pytest.mark.parametrize(
     ("expected", "actual", "message"),
     [
+        (5, 5.0, "result: expected 5, got 5.0"),
+        (5.0, 5, "result: expected 5.0, got 5"),
+        (True, 1, "result: expected true, got 1"),
+        (0, False, "result: expected 0, got false"),
         ({"rows": [{"bytes": 5}]}, {"rows": [{"bytes": 6}]}, "rows[0].bytes: expected 5, got 6"),
         ({"a": 1}, {}, "a: expected 1, but the key is missing"),
         ({}, {"a": 1}, "a: not expected, got 1"),

@@ -18,7 +18,6 @@ from pulsus.core.storage import candidates
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import Example, Generation, Round, RouteOutcome
-from pulsus.core.validators.inputs import MAX_EXAMPLES
 from pulsus.errors import ModelAnswerInvalid, PulsusError, UsageError, ValidationFailed
 from pulsus.routing import judging, skeleton, telling
 from pulsus.routing.approval import Person
@@ -29,6 +28,9 @@ from pulsus.routing.origin import examples_digest, reasons
 from pulsus.routing.project import Project
 from pulsus.routing.wanted import Wanted
 from pulsus.routing.written import Desk, Destination
+
+MAX_EXAMPLES = 5
+"""More of them crowd the rules out of a small model's prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,7 @@ class Writer:
             given = self._asked(self.person)
         if len(given) > MAX_EXAMPLES:
             raise UsageError(
-                f"{len(given)} examples were given, and a dry run calls a tool {MAX_EXAMPLES} "
-                "times at most",
+                f"{len(given)} examples were given, and a request takes {MAX_EXAMPLES} at most",
                 hint="keep the most telling ones",
             )
         return possible.checked(given)

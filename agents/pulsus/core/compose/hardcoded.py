@@ -15,7 +15,7 @@ from itertools import combinations
 
 from pulsus.core.compose import source as python
 from pulsus.core.compose.behaviour import behaviours, distinct
-from pulsus.core.compose.constants import as_key, constants, literal, parts
+from pulsus.core.contract.constants import as_key, constants, literal, parts
 from pulsus.core.contract.matching import ANY, apart, concrete
 from pulsus.core.types import Example, JsonValue
 

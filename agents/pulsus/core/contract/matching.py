@@ -44,7 +44,7 @@ def apart(one: JsonValue, other: JsonValue) -> bool:
         (least, most), (less, more) = _lengths(one), _lengths(other)
         inner = zip(one[:least], other[:less], strict=False)
         return least > more or less > most or any(apart(a, b) for a, b in inner)
-    return not _same(one, other)
+    return not (_same(one, other) or _equal(one, other))
 
 
 def _lengths(items: list[JsonValue]) -> tuple[int, float]:
@@ -93,18 +93,15 @@ def _sequence(expected: list[JsonValue], actual: list[JsonValue], at: str) -> st
 def _same(expected: JsonValue, actual: JsonValue) -> bool:
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
-    if isinstance(expected, int | float) and isinstance(actual, int | float):
-        return expected == actual or _close(expected, actual)
+    if isinstance(expected, float) and isinstance(actual, float):
+        return expected == actual or math.isclose(expected, actual, rel_tol=RELATIVE)
     return type(expected) is type(actual) and expected == actual
 
 
-def _close(expected: float, actual: float) -> bool:
-    if isinstance(expected, int) and isinstance(actual, int):
-        return False
-    try:
-        return math.isclose(expected, actual, rel_tol=RELATIVE)
-    except OverflowError:  # an int beyond the range of float
-        return False
+def _equal(one: JsonValue, other: JsonValue) -> bool:
+    """Whether both are one number, 2 and 2.0: examples that expect these do not differ."""
+    numbers = [n for n in (one, other) if isinstance(n, int | float) and not isinstance(n, bool)]
+    return len(numbers) == 2 and numbers[0] == numbers[1]
 
 
 def _differ(at: str, expected: JsonValue, actual: JsonValue) -> str:

@@ -6,20 +6,24 @@ Both happen in one sandboxed process with a clock each: importing a module alrea
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pulsus.core.contract import matches
+from pulsus.core.contract.blank import without_examples
 from pulsus.core.contract.matching import concrete
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
 from pulsus.core.sandbox.observed import together
 from pulsus.core.sandbox.policy import Limits
 from pulsus.core.types import Observed, Proof, ToolSpec
+from pulsus.core.validators import known_examples
 from pulsus.core.validators.effects import judge
-from pulsus.core.validators.finding import BUSY, Finding, Subject
-from pulsus.core.validators.inputs import MAX_EXAMPLES, Case, NeedsExample, cases
+from pulsus.core.validators.finding import BUSY, EXAMPLES_KNOWN, Finding, Subject
+from pulsus.core.validators.inputs import Case, NeedsExample, cases
 from pulsus.core.validators.placing import line_of
 
+_READS = "without the examples in its docstring it gives another result"
 _SHOWN = 2000
 _LISTED = 5
 
@@ -42,6 +46,7 @@ class DryRun:
     proof: Proof = "shape"
     _cases: tuple[Case, ...] = ()
     _needs: str = ""
+    _doubt: str = ""
     _first: Outcome | None = None
     _ran: list[Outcome] = field(default_factory=list)
 
@@ -78,16 +83,14 @@ class DryRun:
         return replace(found, line=line_of(self.subject.source, self.subject.tool.entry, raised))
 
     def _judge(self, outcome: Outcome) -> Finding:
-        seconds_left = self.limits.run_seconds - outcome.run_ms / 1000
+        left = self.limits.run_seconds - outcome.run_ms / 1000
         shown: list[str] = []
         undeclared: list[str] = []
         for number, case in enumerate(self._cases):
             if number:
-                if seconds_left <= 0:
-                    return self._failed(case, "no time is left: make the examples quicker", shown)
-                limits = replace(self.limits, run_seconds=seconds_left)
-                outcome = self._call(case, limits)
-                seconds_left -= outcome.run_ms / 1000
+                if left <= 0:
+                    return self._failed(case, self._late(), shown)
+                outcome, left = self._further(case, left)
             shown.append(_transcript(case, outcome))
             if outcome.status == "unverified":
                 return _unverified(outcome)
@@ -97,22 +100,68 @@ class DryRun:
             undeclared += judged.undeclared
             if problem := _problem(case, outcome):
                 return self._failed(case, problem, shown)
-        examples = [case.example for case in self._cases]
-        if any(e.has_expected and concrete(e.expected) for e in examples):
-            self.proof = "behaviour"
+        proof, found = self._proven(left)
+        if found is not None:
+            return replace(found, output="\n".join((found.output, *shown)).strip())
+        self.proof = proof
         warnings = (*_reported(undeclared), *self._warnings(outcome))
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
-    def _call(self, case: Case | None, limits: Limits) -> Outcome:
-        outcome = self.run(self._job(case), limits)
+    def _proven(self, left: float) -> tuple[Proof, Finding | None]:
+        """What the matched examples prove, or why a module that knows them is refused (ADR 33)."""
+        source, tool = self.subject.source, self.subject.tool
+        told = [c for c in self._cases if c.example.has_expected and concrete(c.example.expected)]
+        if not told:
+            return "shape", None
+        if where := known_examples.table(source, tool):
+            return "shape", _knows(f"{where}: work the result out")
+        if known_examples.reads_itself(source) and (found := self._bare(told, left)):
+            return "shape", found
+        if why := known_examples.doubt(source, tool):
+            self._doubt = (
+                f"proof: shape, because {why}; give an example that its code does not hold"
+            )
+            return "shape", None
+        return "behaviour", None
+
+    def _bare(self, told: Sequence[Case], left: float) -> Finding | None:
+        """Why it fails without the examples in its docstring; None if it gives the same results."""
+        bare = without_examples(self.subject.source)
+        for case in told if bare != self.subject.source else ():
+            if left <= 0:
+                return self._failed(case, self._late(), [])
+            outcome, left = self._further(case, left, bare)
+            if outcome.status == "unverified":
+                return Finding(ok=False, message=outcome.message, unverified=True)
+            if problem := _problem(case, outcome):
+                return _knows(f"{case.label}: {problem}; {_READS}: work the result out")
+        return None
+
+    def _further(self, case: Case, left: float, source: bytes = b"") -> tuple[Outcome, float]:
+        """One more call, and the seconds left: all share one clock, start and import included."""
+        seconds = min(self.limits.import_seconds, left)
+        limits = replace(self.limits, import_seconds=seconds, run_seconds=left)
+        began = time.monotonic()
+        outcome = self._call(case, limits, source)
+        told = (outcome.import_ms + outcome.run_ms) / 1000
+        return outcome, left - max(told, time.monotonic() - began)
+
+    def _late(self) -> str:
+        return (
+            f"no time is left of {self.limits.run_seconds:g} s for all {len(self._cases)} calls: "
+            "make import and examples quicker"
+        )
+
+    def _call(self, case: Case | None, limits: Limits, source: bytes = b"") -> Outcome:
+        outcome = self.run(self._job(case, source or self.subject.source), limits)
         if outcome.status != "unverified":
             self._ran.append(outcome)
         return outcome
 
-    def _job(self, case: Case | None) -> Job:
+    def _job(self, case: Case | None, source: bytes) -> Job:
         tool = self.subject.tool
         return Job(
-            source=self.subject.source,
+            source=source,
             name=tool.name,
             entry=tool.entry,
             inputs=case.example.inputs if case else None,
@@ -150,12 +199,14 @@ class DryRun:
 
     def _warnings(self, last: Outcome) -> tuple[str, ...]:
         tool = self.subject.tool
-        found: list[str] = []
-        if len(tool.examples) > MAX_EXAMPLES:
-            found.append(f"only the first {MAX_EXAMPLES} of {len(tool.examples)} examples were run")
+        found = [self._doubt] if self._doubt else []
         if isinstance(last.value, dict) and (absent := _undelivered(tool, last.value.keys())):
             found.append(f"Returns: names {', '.join(absent)}, which the result does not have")
         return tuple(found)
+
+
+def _knows(message: str) -> Finding:
+    return Finding(ok=False, message=message, code=EXAMPLES_KNOWN)
 
 
 def _exceeded(case: Case, found: tuple[str, ...], shown: list[str]) -> Finding:

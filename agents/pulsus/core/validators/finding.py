@@ -33,13 +33,17 @@ class Subject:
     network: tuple[str, ...] = ()
 
 
+EXAMPLES_KNOWN = "EXAMPLES_KNOWN"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`message` is one line: what is wrong and what to do. `output` is the checker's own text.
 
     `unverified`: the check could not be made, which is never a pass. `shift_ms` moves time between
     steps that share a process. `line` is where in the module, from 1; 0 where it is not known.
-    `code` is stable, and empty for most findings: `BUSY` says that the machine had no time.
+    `code` is stable, and empty for most findings: `BUSY` says that the machine had no time,
+    `EXAMPLES_KNOWN` that the module knows its examples, so that they prove nothing.
     """
 
     ok: bool

@@ -13,7 +13,6 @@ from pulsus.core.contract.named import last_name
 from pulsus.core.types import ArgSpec, Example, InlineFile, JsonValue, ToolSpec
 from pulsus.core.validators.effects import DRY_RUN, takes_dry_run
 
-MAX_EXAMPLES = 5
 FOLDER = "/tmp/pulsus-example"
 FILE = f"{FOLDER}/example.txt"
 _FOLDER_WORDS = ("dir", "directory", "folder", "root")
@@ -39,12 +38,12 @@ class Case:
 
 
 def cases(tool: ToolSpec) -> tuple[Case, ...]:
-    """The calls to make: one to five, and for a write tool one more with `dry_run` true where no
+    """The calls to make: one an example, and for a write tool one more with `dry_run` true where no
     example asks for that.
 
     Raises NeedsExample naming the argument that no value can be made up for.
     """
-    shown = tool.examples[:MAX_EXAMPLES]
+    shown = tool.examples
     if not shown:
         return (_case("made-up inputs", tool, Example(inputs={})),)
     found = tuple(

@@ -20,7 +20,7 @@ from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import BrokenTool, Example, JsonValue, ToolSpec
 from pulsus.core.validators.dry_run import Run
 from pulsus.core.validators.finding import Steps
-from pulsus.core.validators.inputs import MAX_EXAMPLES, Case, NeedsExample, cases
+from pulsus.core.validators.inputs import Case, NeedsExample, cases
 from pulsus.errors import PulsusError
 
 _SHOWN = 60
@@ -154,7 +154,7 @@ class _Side:
 
 def _kept(old: ToolSpec, new: ToolSpec) -> list[Case]:
     """The old tool's calls that the new one takes and was not just validated with."""
-    judged = [each for each in new.examples[:MAX_EXAMPLES] if each.has_expected]
+    judged = [each for each in new.examples if each.has_expected]
     return [
         case
         for case in _cases(old)

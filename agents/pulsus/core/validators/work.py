@@ -18,7 +18,7 @@ from pulsus.core.types import (
     Verdict,
 )
 from pulsus.core.validators.artifacts import Artifacts
-from pulsus.core.validators.finding import Finding, Steps, Subject
+from pulsus.core.validators.finding import EXAMPLES_KNOWN, Finding, Steps, Subject
 from pulsus.record import dataclass
 
 
@@ -98,6 +98,7 @@ class Work:
             verdict = "accepted"
         elif last.unverified:
             verdict = "unverified"
+        known: Proof | None = "shape" if last.code == EXAMPLES_KNOWN else None
         names = ",".join(result.step for result in self._results)
         took = sum(r.duration_ms for r in self._results) if milliseconds is None else milliseconds
         return ValidationReport(
@@ -109,7 +110,7 @@ class Work:
             duration_ms=took,
             artifacts=tuple(r.artifact for r in self._results if r.artifact),
             summary=f"{names}={took / 1000:.1f}s" if last.ok else f"{last.step}: {last.message}",
-            proof=proof if verdict == "accepted" else None,
+            proof=proof if verdict == "accepted" else known,
             warnings=tuple(self._warnings),
             observed=observed,
             network=self._network,

@@ -1,0 +1,320 @@
+"""Modules that know their examples instead of working results out (spec §8, ADR 33). Pure.
+
+Read from source, whoever wrote it. A table of the examples proves nothing, and is refused. Code
+that holds inputs and results of every example may be honest (a table of units): then the proof is
+`shape`. What source hides is found by reading the docstring being made useless (`dry_run.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import binascii
+import codecs
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+
+from pulsus.core.contract.constants import as_key, literal, parts
+from pulsus.core.contract.matching import concrete
+from pulsus.core.types import Example, JsonValue, ToolSpec
+
+_READS_ITSELF = frozenset(
+    (
+        *("__doc__", "__loader__", "__spec__", "__code__", "__globals__", "__dict__", "__file__"),
+        *("__closure__", "__getattribute__", "__import__", "__main__", "__builtins__", "__self__"),
+        *("modules", "_getframe"),
+        *("_current_frames", "currentframe", "f_back", "f_code", "f_globals", "f_locals"),
+        *("tb_frame", "gi_frame", "cr_frame", "co_consts", "get_objects", "get_referrers"),
+        *("get_referents", "get_data", "getdoc", "settrace", "setprofile", "attrgetter"),
+        *("inspect", "linecache", "gc", "ctypes", "pkgutil", "importlib", "pydoc", "doctest"),
+        *("dis", "traceback", "tracemalloc", "faulthandler", "_ctypes", "mmap", "runpy", "marshal"),
+    )
+)
+_BY_NAME = ("getattr", "hasattr", "setattr")
+_BARE_NAMES = frozenset(("globals", "locals", "vars", "eval", "exec", "compile"))
+_OWN_PLACES = ("/proc/self", "/proc/thread-self", "/pulsus", "/dev/fd")
+_HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s", "sha3_256")
+_LONGEST = 65_536
+_LEAST_HASH = 6
+_LEAST_PART = 3
+"""A shorter text is part of any other by chance."""
+_DERIVED = frozenset(("len", "sum", "ord", "hash", "max", "min", "crc32", "adler32", "int"))
+
+
+def reads_itself(source: bytes) -> bool:
+    """Whether the code names a way to its own docstring, source, frames or memory.
+
+    Many honest modules do (`argparse` shows `__doc__`): it is a reason to look, not to refuse.
+    """
+    for node in _code(source):
+        match node:
+            case ast.Name(id=name):
+                found = name in _READS_ITSELF or name in _BARE_NAMES
+            case ast.Attribute(attr=name):
+                found = name in _READS_ITSELF
+            case ast.alias(name=name):
+                found = not _READS_ITSELF.isdisjoint(name.split("."))
+            case ast.ImportFrom(module=str(name)):
+                found = not _READS_ITSELF.isdisjoint(name.split("."))
+            case ast.Constant(value=str(text)):
+                found = text in _READS_ITSELF or text in _BARE_NAMES or text.endswith("/mem")
+                found = found or any(place in text for place in _OWN_PLACES)
+            case ast.Call(func=ast.Name(id=name), args=[_, by, *_]) if name in _BY_NAME:
+                found = not isinstance(by, ast.Constant)
+            case _:
+                found = False
+        if found:
+            return True
+    return False
+
+
+def table(source: bytes, tool: ToolSpec) -> str:
+    """Return where a constant table maps every example to its result, and nothing else; or ""."""
+    given = _named(tool)
+    for node in _code(source):
+        match node:
+            case ast.Subscript(value=held, slice=by) if not isinstance(by, ast.Constant):
+                pass
+            case ast.Call(func=ast.Attribute(value=held, attr="get" | "pop"), args=[by, *_]):
+                pass
+            case _:
+                continue
+        if _is_table(_held(held, source), given):
+            return f"line {node.lineno}: a table of its examples"
+    return ""
+
+
+def doubt(source: bytes, tool: ToolSpec) -> str:
+    """Return why the examples prove the shape only: the code holds their inputs and results."""
+    given = _named(tool)
+    if not given:
+        return ""
+    code = list(_code(source))
+    known = _Constants(code)
+    sizes = _compared_features(code)
+    if all(_is_told(e, tool, known, sizes) and _is_answered(e, known) for e in given):
+        return "its code holds the inputs and the results of every example"
+    return ""
+
+
+class _Constants:
+    """The constants of some code: as they stand, decoded, and as one text to look into."""
+
+    def __init__(self, code: Iterable[ast.AST]) -> None:
+        self.keys: set[str] = set()
+        self.texts: list[str] = []
+        for node in code:
+            if isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp | ast.JoinedStr):
+                self._take(literal(node))
+        self.whole = "\0".join(self.texts)[: 64 * _LONGEST]
+
+    def _take(self, value: object) -> None:
+        match value:
+            case str() if len(value) <= _LONGEST:
+                self._text(value)
+                for text in _decoded(value):
+                    self._text(text)
+            case bytes() if len(value) <= _LONGEST:
+                self._take(value.decode("utf-8", "replace"))
+            case bool() | int() | float():
+                self.keys.add(as_key(value))
+            case _:
+                pass
+
+    def _text(self, text: str) -> None:
+        self.keys.add(as_key(text))
+        self.texts.append(text)
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        for leaf in parts(found):
+            self.keys.add(as_key(leaf))
+            self.texts += [leaf] if isinstance(leaf, str) else []
+        self.keys |= {as_key(key) for key in found} if isinstance(found, dict) else set()
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """What a text may be another spelling of."""
+    yield text[::-1]
+    if len(text) < _LEAST_HASH:
+        return
+    yield codecs.decode(text, "rot13")
+    for decode in (base64.b64decode, bytes.fromhex, base64.b85decode, base64.b32decode):
+        try:
+            data = decode(text)
+        except (ValueError, binascii.Error):
+            continue
+        yield data.decode("utf-8", "replace")
+        try:
+            yield zlib.decompressobj().decompress(data, _LONGEST).decode("utf-8", "replace")
+        except zlib.error:
+            continue
+
+
+def _code(source: bytes) -> Iterator[ast.AST]:
+    """Every node but docstrings, annotations and defaults, which decide no result."""
+    try:
+        todo: list[ast.AST] = [ast.parse(source)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    while todo:
+        node = todo.pop()
+        yield node
+        for field, value in ast.iter_fields(node):
+            if field in ("annotation", "returns"):
+                continue
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
+                    continue
+                if isinstance(each, ast.arguments):
+                    continue
+                if isinstance(each, ast.AST):
+                    todo.append(each)
+
+
+def _named(tool: ToolSpec) -> list[Example]:
+    return [e for e in tool.examples if e.has_expected and concrete(e.expected)]
+
+
+def _values(example: Example) -> Iterator[JsonValue]:
+    """The inputs, and what the files hold."""
+    yield from example.inputs.values()
+    for file in example.files:
+        yield file.content.decode("utf-8", "replace")
+
+
+def _held(node: ast.expr, source: bytes) -> object:
+    """The constant an expression is, by its name where it is bound once."""
+    if isinstance(node, ast.Name):
+        bound = [
+            each.value
+            for each in _code(source)
+            if isinstance(each, ast.Assign | ast.AnnAssign)
+            and each.value is not None
+            and any(isinstance(t, ast.Name) and t.id == node.id for t in _targets(each))
+        ]
+        if len(bound) != 1:
+            return ...
+        node = bound[0]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+        node = node.args[0] if node.func.id in ("dict", "list", "tuple") else node
+    found = literal(node)
+    if isinstance(found, list | tuple) and all(_is_pair(item) for item in found):
+        return {item[0]: item[1] for item in found if isinstance(item[0], str | int | float)}
+    return found
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def _is_pair(item: object) -> bool:
+    return isinstance(item, list | tuple) and len(item) == 2
+
+
+def _is_table(held: object, given: Sequence[Example]) -> bool:
+    """Whether it maps something of each example to its result, and nothing else to anything."""
+    if not isinstance(held, dict) or not held or len(held) > len(given):
+        return False
+    entries = [(as_key(key), as_key(value)) for key, value in held.items()]
+    known = [(_features(e), set(_results(e))) for e in given]
+    return all(any(key in f and value in r for f, r in known) for key, value in entries) and all(
+        any(key in f and value in r for key, value in entries) for f, r in known
+    )
+
+
+def _features(example: Example) -> set[str]:
+    """What a table may be keyed by: an input, its length, a letter, a hash."""
+    found: set[str] = set()
+    for value in _values(example):
+        found.add(as_key(value))
+        if isinstance(value, str | list):
+            found.add(as_key(len(value)))
+        if isinstance(value, str):
+            found |= {as_key(value[:1]), as_key(value[-1:]), as_key(sum(map(ord, value)))}
+            found |= {as_key(each) for each in _hashes(value)}
+    return found
+
+
+def _hashes(text: str) -> Iterator[str | int]:
+    data = text.encode("utf-8", "replace")
+    for name in _HASHES:
+        yield hashlib.new(name, data, usedforsecurity=False).hexdigest()
+    yield zlib.crc32(data)
+    yield zlib.adler32(data)
+
+
+def _results(example: Example) -> Iterator[str]:
+    """The result as a key, and what stands below its keys."""
+    yield as_key(example.expected)
+    if isinstance(example.expected, dict):
+        yield from (as_key(value) for value in example.expected.values())
+
+
+def _is_told(example: Example, tool: ToolSpec, known: _Constants, sizes: frozenset[str]) -> bool:
+    """Whether the code can tell this example from others: by each input that is no default."""
+    defaults = {arg.name: arg.default for arg in tool.args}
+    given = [
+        value
+        for name, value in example.inputs.items()
+        if not isinstance(value, bool) and repr(value) != defaults.get(name)
+    ]
+    paths = [file.path for file in example.files]
+    given = [value for value in given if value not in paths]
+    given += [file.content.decode("utf-8", "replace") for file in example.files]
+    return bool(given) and all(_is_known(value, known, sizes) for value in given)
+
+
+def _is_known(value: JsonValue, known: _Constants, sizes: frozenset[str]) -> bool:
+    if as_key(value) in known.keys:
+        return True
+    if isinstance(value, str | list) and as_key(len(value)) in sizes:
+        return True
+    if isinstance(value, list | dict) and value:
+        return all(as_key(leaf) in known.keys for leaf in parts(value))
+    if not isinstance(value, str):
+        return False
+    hashed = [str(each)[:_LEAST_HASH] for each in _hashes(value)]
+    exact = any(as_key(each) in known.keys for each in _hashes(value))
+    return exact or any(text[:_LEAST_HASH] in hashed for text in known.texts if text)
+
+
+def _is_answered(example: Example, known: _Constants) -> bool:
+    """Whether constants make the whole result, and more of it than yes, no or nothing."""
+    leaves = list(parts(example.expected))
+    return bool(leaves) and all(
+        leaf is None
+        or isinstance(leaf, bool)
+        or as_key(leaf) in known.keys
+        or (isinstance(leaf, str) and len(leaf) >= _LEAST_PART and leaf in known.whole)
+        or leaf in ("", 0)
+        for leaf in leaves
+    )
+
+
+def _compared_features(code: Sequence[ast.AST]) -> frozenset[str]:
+    """The constants that a length, a sum or a hash is compared with."""
+    found: set[str] = set()
+    for node in code:
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(map(_is_derived, sides)):
+                found |= {as_key(literal(side)) for side in sides if literal(side) is not ...}
+        elif isinstance(node, ast.Match) and _is_derived(node.subject):
+            found |= {
+                as_key(literal(case.pattern.value))
+                for case in node.cases
+                if isinstance(case.pattern, ast.MatchValue)
+            }
+    return frozenset(found)
+
+
+def _is_derived(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in _DERIVED
+        case _:
+            return False
