@@ -23,7 +23,8 @@ from tests import gate_questions
 
 FOLDER = Path(os.environ.get("PULSUS_CASES", "../shared/cases"), "pulse")
 AGREEING = 0.97
-POLICY = CommandPolicy(PolicyConfig())
+POLICY = CommandPolicy(PolicyConfig(egress="allow"))
+"""The reference judges patterns alone: it knows no destinations."""
 
 pytestmark = [
     pytest.mark.cases,

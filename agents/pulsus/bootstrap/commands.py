@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -39,9 +40,16 @@ class Commands:
             )
         own = self.ground.project / "config" / "commands"
         if len(self.ground.plugins.infos) == 1:
-            return Context(Tables((own,)))
+            return self._limited(Context(Tables((own,))))
         added = self.ground.contributions
-        return Context(Tables((own, *added.command_tables)), added.content_inspectors)
+        tables = Tables((own, *added.command_tables))
+        return self._limited(Context(tables, added.content_inspectors))
+
+    def _limited(self, context: Context) -> Context:
+        """`context` with the limits of the settings."""
+        policy = self.ground.settings.policy
+        low, high = policy.low_seconds, policy.high_seconds
+        return replace(context, low_seconds=low, high_seconds=high)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -60,17 +68,22 @@ class Commands:
 
         return CommandPolicy(self.ground.settings.policy, lambda text: classify(text, self.context))
 
-    def answer(self, command: str, target: str | None = None) -> Answer:
+    def answer(self, command: str, target: str | None = None, known: Sequence[str] = ()) -> Answer:
         """Whether `command` may run as a read on `target`, by tables and policy, and why.
 
+        `known` are hosts that the request named.
         Never raises for a text, whatever it is.
         """
         from pulsus.gates.command_answer import answer
 
-        return answer(self.policy, self.policy.judge(command), target)
+        return answer(self.policy, self.policy.judge(command), target, known)
 
     def prepared(
-        self, command: str, environ: Mapping[str, str], target: str | None = None
+        self,
+        command: str,
+        environ: Mapping[str, str],
+        target: str | None = None,
+        known: Sequence[str] = (),
     ) -> Execution:
         """How to run `command` so that nothing around it changes what was judged.
 
@@ -80,7 +93,7 @@ class Commands:
         """
         from pulsus.commands.execution import prepared
 
-        found = self.answer(command, target)
+        found = self.answer(command, target, known)
         if not found.allow:
             other = found.rewrite
             kind = SensitivePath if found.verdict.sensitive else CommandRefused

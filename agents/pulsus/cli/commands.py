@@ -13,6 +13,7 @@ from pulsus.core.telemetry.printable import strip_controls
 from pulsus.errors import Aborted, CommandRefused, UsageError
 
 if TYPE_CHECKING:
+    from pulsus.cli.commands_jsonl import Answering
     from pulsus.gates.command_answer import Answer
 
 CLASSIFY = """\b
@@ -20,6 +21,7 @@ Examples:
   pulsus commands classify "journalctl -u nginx --since today | tail -n 20"
   pulsus commands classify "find / -name core -delete" --explain
   pulsus commands classify --target web-1 -- "$command"
+  pulsus commands classify --known db1 "psql -h db1 -c 'SELECT 1'"
   pulsus commands classify --jsonl commands.jsonl > answers.jsonl
   tail -f calls.jsonl | pulsus commands classify --jsonl -
 \b
@@ -57,14 +59,21 @@ def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str
     "rows",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="Answer rows {id?, command, target?} in order, a line of JSON each, whatever --output "
-    "says; - reads standard input.",
+    help="Answer rows {id?, command, target?, known?} in order, a line of JSON each, whatever "
+    "--output says; - reads standard input.",
 )
 @click.option(
     "--target",
     metavar="NAME",
     callback=_named,
     help="Where it is to run, if its row names no other: the policy may differ there.",
+)
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="HOST",
+    help="A host that the request named: a read may connect to it. May be given several times; "
+    "rows of --jsonl may have their own, known [HOST].",
 )
 @click.option("--explain", is_flag=True, help="Show phases, words, tables and what is allowed.")
 @click.option(
@@ -76,6 +85,7 @@ def classify(
     text: str | None,
     rows: Path | None,
     target: str | None,
+    known: tuple[str, ...],
     explain: bool,
     fail_on_refused: bool,
 ) -> None:
@@ -92,21 +102,31 @@ def classify(
         )
     warnings = commands_project.warn(session)
     if rows is not None:
-        refused = _answer(session, rows, target, explain=explain, warnings=warnings)
+        from pulsus.cli.commands_jsonl import Answering
+
+        answering = Answering(session, target, explain, warnings, known)
+        refused = _answer(session, rows, answering)
         if refused and fail_on_refused and session.verbosity >= 0:
             output.warn(f"{output.counted(refused, 'row')} not allowed")
         raise SystemExit(CommandRefused.exit_status if refused and fail_on_refused else 0)
-    raise SystemExit(_one(session, text or "", target, explain=explain, warnings=warnings))
+    status = _one(session, text or "", target, known, explain=explain, warnings=warnings)
+    raise SystemExit(status)
 
 
 def _one(
-    session: Session, text: str, target: str | None, *, explain: bool, warnings: list[str]
+    session: Session,
+    text: str,
+    target: str | None,
+    known: tuple[str, ...],
+    *,
+    explain: bool,
+    warnings: list[str],
 ) -> int:
     """Print what is said of one command; the exit status."""
     from pulsus.cli import commands_json, commands_text
 
-    found = commands_json.explained(session, text, target)
-    said = commands_json.answered(session, found.verdict, target)
+    found = commands_json.explained(session, text, target, known)
+    said = commands_json.answered(session, found.verdict, target, known)
     body = commands_json.verdict(said)
     if warnings:
         body["warnings"] = warnings
@@ -135,15 +155,10 @@ def _refused(session: Session, said: Answer) -> CommandRefused:
     return CommandRefused(said.reason, hint=hint, **commands_json.details(said))
 
 
-def _answer(
-    session: Session, rows: Path, target: str | None, *, explain: bool, warnings: list[str]
-) -> int:
+def _answer(session: Session, rows: Path, answering: Answering) -> int:
     """Print what is said of each row; how many are not allowed."""
     import sys
 
-    from pulsus.cli.commands_jsonl import Answering
-
-    answering = Answering(session, target, explain, warnings)
     if str(rows) != "-":
         with rows.open("rb") as lines:
             return answering.run(lines)

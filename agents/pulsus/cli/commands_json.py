@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,26 +15,30 @@ from pulsus.errors import ConfigError, UsageError
 if TYPE_CHECKING:
     from pulsus.cli.session import Session
     from pulsus.commands.explain import Explanation, Part
-    from pulsus.commands.verdict import CommandVerdict, Finding
+    from pulsus.commands.verdict import CommandVerdict, Destination, Finding
     from pulsus.gates.command_answer import Answer
 
 
-def explained(session: Session, command: str, target: str | None) -> Explanation:
+def explained(
+    session: Session, command: str, target: str | None, known: Sequence[str] = ()
+) -> Explanation:
     """The verdict on `command` by this project's tables, and why; what is offered in its place may
-    run on `target`."""
+    run on `target`. `known` are hosts that the request named."""
     from pulsus.commands.explain import explain
 
     found = explain(command, session.app.commands.context)
     answer = session.app.commands.answer
-    allowed = tuple(other for other in found.allowed if answer(other, target).allow)
+    allowed = tuple(other for other in found.allowed if answer(other, target, known).allow)
     return replace(found, allowed=allowed)
 
 
-def answered(session: Session, found: CommandVerdict, target: str | None) -> Answer:
+def answered(
+    session: Session, found: CommandVerdict, target: str | None, known: Sequence[str] = ()
+) -> Answer:
     """What gate and policy say of a command that was judged and is to run on `target`."""
     from pulsus.gates.command_answer import answer
 
-    return answer(session.app.commands.policy, found, target)
+    return answer(session.app.commands.policy, found, target, known)
 
 
 def verdict(found: Answer) -> dict[str, Any]:
@@ -46,6 +50,8 @@ def verdict(found: Answer) -> dict[str, Any]:
         "intent": judged.intent,
         "category": judged.category,
         "risk": judged.risk,
+        "cost": judged.cost,
+        "destinations": list(map(destination, judged.destinations)),
         "sensitive": judged.sensitive,
         "policy": ruling.decision,
         "policy_rule": ruling.rule,
@@ -56,6 +62,17 @@ def verdict(found: Answer) -> dict[str, Any]:
         "phase": judged.reason.phase,
         "word": judged.reason.word,
         "rewrite": found.rewrite,
+    }
+
+
+def destination(found: Destination) -> dict[str, Any]:
+    """One place that a command connects to."""
+    return {
+        "host": valid(found.host),
+        "port": found.port,
+        "program": found.program,
+        "dynamic": found.dynamic,
+        "sends": [valid(word) for word in found.sends],
     }
 
 

@@ -29,12 +29,13 @@ class _BadRow(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """How rows are answered: `target` is that of rows that name none."""
+    """How rows are answered: `target` is that of rows that name none, `known` hold for each."""
 
     session: Session
     target: str | None
     explain: bool
     warnings: list[str]
+    known: tuple[str, ...] = ()
 
     def run(self, rows: BinaryIO) -> int:
         """Print what is said of every row of `rows`, a bad one too; how many are not allowed."""
@@ -54,19 +55,23 @@ class Answering:
 
     def _answer(self, line: bytes, number: int) -> dict[str, Any]:
         try:
-            key, command, target = _row(line)
+            key, command, target, known = _row(line)
         except _BadRow as bad:
             return _unanswered(bad.reason, number, bad.key)
         target = self.target if target is None else target
-        body = self._explained(command, target) if self.explain else self._said(command, target)
+        known = (*self.known, *known)
+        say = self._explained if self.explain else self._said
+        body = say(command, target, known)
         return {"id": key, **body, **({"warnings": self.warnings} if self.warnings else {})}
 
-    def _said(self, command: str, target: str | None) -> dict[str, Any]:
-        return commands_json.verdict(self.session.app.commands.answer(command, target))
+    def _said(self, command: str, target: str | None, known: tuple[str, ...]) -> dict[str, Any]:
+        return commands_json.verdict(self.session.app.commands.answer(command, target, known))
 
-    def _explained(self, command: str, target: str | None) -> dict[str, Any]:
-        found = commands_json.explained(self.session, command, target)
-        said = commands_json.answered(self.session, found.verdict, target)
+    def _explained(
+        self, command: str, target: str | None, known: tuple[str, ...]
+    ) -> dict[str, Any]:
+        found = commands_json.explained(self.session, command, target, known)
+        said = commands_json.answered(self.session, found.verdict, target, known)
         why = commands_json.explanation(self.session, found, said)
         return commands_json.verdict(said) | {"explanation": why}
 
@@ -78,8 +83,8 @@ def _lines(rows: BinaryIO) -> Iterator[bytes]:
             line = rows.readline(LONGEST)
 
 
-def _row(line: bytes) -> tuple[_Key, str, str | None]:
-    """Id, command and target. Raises _BadRow."""
+def _row(line: bytes) -> tuple[_Key, str, str | None, tuple[str, ...]]:
+    """Id, command, target and known hosts. Raises _BadRow."""
     row = _parsed(line)
     if not isinstance(row, dict):
         raise _BadRow("it is no object with a command")
@@ -91,7 +96,15 @@ def _row(line: bytes) -> tuple[_Key, str, str | None]:
         raise _BadRow("it has no command, or one that is no text", key)
     if target is not None and (not isinstance(target, str) or not target.strip()):
         raise _BadRow("its target is no name", key)
-    return key, command, target
+    return key, command, target, _hosts(row.get("known"), key)
+
+
+def _hosts(known: object, key: _Key) -> tuple[str, ...]:
+    if known is None:
+        return ()
+    if not isinstance(known, list) or not all(isinstance(each, str) for each in known):
+        raise _BadRow("its known is no list of host names", key)
+    return tuple(known)
 
 
 def _parsed(line: bytes) -> Any:
@@ -131,6 +144,8 @@ def _unanswered(why: str, number: int, key: _Key) -> dict[str, Any]:
         "intent": "write_or_unknown",
         "category": None,
         "risk": 2,
+        "cost": "low",
+        "destinations": [],
         "sensitive": False,
         "policy": "block",
         "policy_rule": None,

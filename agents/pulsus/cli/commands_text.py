@@ -13,7 +13,8 @@ from pulsus.commands.risk import always_changes
 from pulsus.commands.tables import SHIPPED
 from pulsus.commands.verdict import Finding, Phase
 from pulsus.gates.command_answer import Answer, told
-from pulsus.gates.command_policy import Ruling
+from pulsus.gates.command_policy import EGRESS, Ruling
+from pulsus.gates.egress import shown
 
 RISKIEST: Final = 3
 _EXAMPLES: Final = "`pulsus commands classify COMMAND --explain` shows what would be allowed"
@@ -30,13 +31,15 @@ def verdict(said: Answer, parts: Sequence[Part], hint: str, *, explain: bool) ->
     """Allowed or refused, with the reason, and what else is known."""
     found = said.verdict
     yield f"{'allowed' if said.allow else 'refused'}: {_one(_why(said, parts))}"
-    also = [found.intent, f"risk {found.risk}"]
+    also = [found.intent, f"risk {found.risk}", f"cost {found.cost}"]
     also += [found.category] if found.category else []
     also += ["sensitive"] if found.sensitive else []
     decided = "the policy" if said.decided_by == "policy" else f"phase {found.reason.phase}"
     yield f"  {', '.join(also)}; decided by {decided}"
     but = "; reads may run" if said.allow and said.ruling.decision != "allow" else ""
     yield f"  policy: {said.ruling.decision}, by {_one(said.ruling.rule)}{but}"
+    for each in found.destinations:
+        yield f"  {_one(shown(each))}"
     if said.rewrite is not None:
         yield f"  allowed instead: {said.rewrite}"
     elif hint and not (explain and hint == _EXAMPLES):
@@ -59,6 +62,9 @@ def way_out(said: Answer, origin: str) -> str:
         return "give a command in quotes"
     if said.rewrite is not None:
         return f"`{said.rewrite}` would be allowed"
+    if said.decided_by == "policy" and ruling.rule == EGRESS:
+        return f"{_set(ruling, origin)} decides: name the host with --known HOST, or list it in \
+policy.egress_hosts"
     if said.decided_by == "policy":
         reads = "" if ruling.setting else ", and `@read` in it allows reads"
         return f"it is a read; {_set(ruling, origin)} decides{reads}"

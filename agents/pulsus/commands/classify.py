@@ -13,7 +13,8 @@ from functools import cache, partial
 from typing import Final, get_args
 
 from pulsus.commands.characters import hidden
-from pulsus.commands.context import Context
+from pulsus.commands.context import Context, Measures
+from pulsus.commands.cost.limits import cost_of, together
 from pulsus.commands.dashes import readings
 from pulsus.commands.devices import devices_in
 from pulsus.commands.fed_names import fed_names
@@ -25,7 +26,7 @@ from pulsus.commands.script import Redirect, Script, Stage, read
 from pulsus.commands.sensitive import secrets_in, secrets_in_text
 from pulsus.commands.table import BadTable
 from pulsus.commands.uses import uses
-from pulsus.commands.verdict import Category, CommandVerdict, Finding, Phase
+from pulsus.commands.verdict import Category, CommandVerdict, Destination, Finding, Phase
 from pulsus.commands.words import Unreadable, Word
 from pulsus.record import dataclass
 
@@ -75,8 +76,11 @@ def classify(command: str, context: Context | None = None) -> CommandVerdict:
     """
     context = _shipped() if context is None else context
     runs: list[Sequence[Word]] = []
-    examined = examine(command, replace(context, calls=_judged, texts=_in_text, seen=runs))
+    measures = Measures()
+    around = replace(context, calls=_judged, texts=_in_text, seen=runs, measures=measures)
+    examined = examine(command, around)
     deciding = examined.deciding
+    endless = any(f.category == "unbounded_stream" for f in examined.findings)
     return CommandVerdict(
         command=command,
         allow=deciding.is_read,
@@ -87,6 +91,8 @@ def classify(command: str, context: Context | None = None) -> CommandVerdict:
         reason=deciding.reason,
         rewrite=None if deciding.is_read else _offer(examined, context),
         runs=tuple(runs),
+        cost=cost_of(around, endless=endless),
+        destinations=tuple(dict.fromkeys(measures.destinations)),
     )
 
 
@@ -111,6 +117,8 @@ def _offer(examined: Examined, context: Context) -> str | None:
 
 def examine(command: str, context: Context) -> Examined:
     """Everything found in `command`. Never raises for a text, whatever it is."""
+    if context.measures is None:
+        context = replace(context, measures=Measures())
     found = hidden(command)
     if found is not None:
         return Examined(command, None, (refusal("characters", *found),))
@@ -128,7 +136,7 @@ def examine(command: str, context: Context) -> Examined:
 def _findings(script: Script, context: Context) -> Iterator[Finding]:
     found = tuple(uses(script, context.tables))
     yield from secrets_in(found, context.tables)
-    yield from devices_in(found)
+    yield from devices_in(found, context)
     yield from fed_names(script, context.tables, fed=context.fed)
     for redirect in script.redirects:
         yield from _redirected(redirect)
@@ -138,6 +146,7 @@ def _findings(script: Script, context: Context) -> Iterator[Finding]:
         same = fed == context.fed and silent == context.silent
         around = context if same else replace(context, fed=fed, silent=silent)
         yield from called(stage, around)
+    yield from together(context)
 
 
 def _silent(script: Script, place: int) -> bool:
@@ -151,7 +160,7 @@ def _silent(script: Script, place: int) -> bool:
 
 def called(stage: Stage, context: Context) -> Iterator[Finding]:
     """What is found of one program call alone, without its redirections."""
-    yield from _assigned(stage)
+    yield from _assigned(stage, context)
     if not stage.words:
         yield refusal("guard", "", "an assignment without a program")
         return
@@ -200,9 +209,14 @@ _WHICH: Final = re.compile(r"AWS_(?:PROFILE|REGION|DEFAULT_REGION)=[A-Za-z0-9_-]
 _INSTEAD: Final = {"KUBECONFIG": "kubectl --context names one of your own configuration"}
 
 
-def _assigned(stage: Stage) -> Iterator[Finding]:
+def _assigned(stage: Stage, context: Context) -> Iterator[Finding]:
     for name, value in stage.assignments:
         known = name in _HARMLESS_NAMES or name.startswith("LC_")
-        if (known and not _OPENED.match(value)) or _WHICH.fullmatch(f"{name}={value}"):
+        if known and not _OPENED.match(value):
+            continue
+        if _WHICH.fullmatch(f"{name}={value}"):
+            if name == "AWS_PROFILE" and context.measures is not None:
+                place = Destination(f"@{value}", None, "aws", dynamic=False)
+                context.measures.destinations.append(place)
             continue
         yield refusal("guard", f"{name}={value}", ASSIGNED, _INSTEAD.get(name, ""))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from math import inf
 
 from pulsus.commands.content import ContentInspector
 from pulsus.commands.tables import Tables
-from pulsus.commands.verdict import Finding
+from pulsus.commands.verdict import Destination, Finding
 from pulsus.commands.words import Word
 from pulsus.record import dataclass
 
@@ -15,22 +16,46 @@ DEEPEST = 3
 """Wrappers within wrappers that are followed (`timeout 5 nice env ls`)."""
 
 
+LOW_SECONDS = 30.0
+HIGH_SECONDS = 600.0
+"""The limits of `policy.low_seconds` and `policy.high_seconds`, if no settings give others."""
+
+
+class Measures:
+    """The time and the destinations that the calls of one command add up to."""
+
+    __slots__ = ("destinations", "high", "seconds", "word")
+
+    def __init__(self) -> None:
+        self.seconds, self.high, self.word = 0.0, False, ""
+        self.destinations: list[Destination] = []
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`bounded`: something outside ends it (timeout N). `fed`: another program writes its input.
-    `silent`: nothing can be typed, and nothing is fed but the end of a line.
+    """`bounded`: something outside ends it (timeout N), after `within` seconds.
+
+    `fed`: another program writes its input. `silent`: nothing can be typed, and nothing is fed but
+    the end of a line.
 
     `depth`: wrappers around it. `inspectors`: kinds that plugins add to those that ship. `calls`
     judges a program call within another, `texts` a text that another shell reads (`classify.py`
     sets both; without them neither is a read). `seen` is given the words of each such call.
+    `repeated` is how often the program is taken to run (xargs). `measures` collects times and
+    destinations. A call that runs for more than `high_seconds` is without end.
     """
 
     tables: Tables = field(default_factory=Tables)
     inspectors: Mapping[str, ContentInspector] = field(default_factory=dict)
     bounded: bool = False
+    within: float = inf
+    repeated: float = 1.0
+    low_seconds: float = LOW_SECONDS
+    high_seconds: float = HIGH_SECONDS
     fed: bool = False
     silent: bool = False
     depth: int = 0
     calls: Callable[[Sequence[Word], Context], Iterable[Finding]] | None = None
     texts: Callable[[str, Context], Iterable[Finding]] | None = None
     seen: list[Sequence[Word]] | None = None
+    measures: Measures | None = None

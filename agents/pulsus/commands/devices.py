@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 
+from pulsus.commands.context import Context
 from pulsus.commands.peeled import program
 from pulsus.commands.places import holds, is_disk, matches, rules, words
+from pulsus.commands.refusals import ended
 from pulsus.commands.uses import Use
 from pulsus.commands.verdict import Category, Finding, Reason
 from pulsus.commands.whereabouts import below
@@ -37,22 +40,30 @@ _REASONS: Mapping[Category, Callable[[str], Reason]] = {
 }
 
 
-def devices_in(found: Sequence[Use]) -> Iterator[Finding]:
+def devices_in(found: Sequence[Use], context: Context) -> Iterator[Finding]:
     """A refusal for each device that would be read as a file."""
     calls = [use for use in found if use.program]
     limited = len(calls) == 1 and _limited(calls[0].words)
     for use in found:
         if not use.program and use.words[0].text != "<":
             continue
-        bounded = use.bounded or (limited if not use.program else _limited(use.words))
+        sized = limited if not use.program else _limited(use.words)
+        ends = partial(_ends, use, context, sized=sized)
         named = use.program in words("device_tools")
         asked = named and (use.only_names or not use.deep)
         for at, word in enumerate(use.words):
             if at and at not in use.searched:
-                yield from _device(use, word, bounded=bounded, asked=asked)
+                yield from _device(use, word, ends=ends, asked=asked)
 
 
-def _device(use: Use, word: Word, *, bounded: bool, asked: bool) -> Iterator[Finding]:
+def _ends(use: Use, context: Context, *, sized: bool) -> bool:
+    """Whether a number of bytes, or `timeout N`, ends the call in time; N is then counted."""
+    if sized or not (use.bounded or context.bounded):
+        return sized
+    return ended(replace(context, within=min(context.within, use.within)))
+
+
+def _device(use: Use, word: Word, *, ends: Callable[[], bool], asked: bool) -> Iterator[Finding]:
     text = word.text
     spellings = [text, text.rpartition("=")[2]] + ([text[2:]] if text[:1] == "-" else [])
     for path in dict.fromkeys(p for one in spellings for p in below(use.folders, one)):
@@ -61,18 +72,18 @@ def _device(use: Use, word: Word, *, bounded: bool, asked: bool) -> Iterator[Fin
         if asked and not use.only_names and matches(path, _named("starts")):
             yield Finding("write_or_unknown", Reason("guard", path, "opening it starts it"))
         if not asked:
-            yield from _read(path, bounded=bounded, called=use.pattern if use.deep else None)
+            yield from _read(path, ends=ends, called=use.pattern if use.deep else None)
         if (use.program in words("readers") or not use.program) and is_disk(path):
             rule = "it is a whole disk: every file of it, whoever may read them"
             yield Finding("write_or_unknown", Reason("sensitive", path, rule))
 
 
-def _read(path: str, *, bounded: bool, called: str | None) -> Iterator[Finding]:
+def _read(path: str, *, ends: Callable[[], bool], called: str | None) -> Iterator[Finding]:
     for category in _REASONS:
         found = matches(path, _named(category)) or (
             called is not None and holds(path, _named(category), called)
         )
-        if found and not (bounded and category == "unbounded_stream"):
+        if found and not (category == "unbounded_stream" and ends()):
             yield Finding("write_or_unknown", _REASONS[category](path), category)
     deep = called is not None and holds(path, _named("effects"), called)
     if deep or matches(path, _named("effects")):

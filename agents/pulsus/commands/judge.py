@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from pulsus.commands.arguments import operands, values
 from pulsus.commands.context import Context
+from pulsus.commands.cost.limits import lasting
+from pulsus.commands.cost.quantities import deadline
+from pulsus.commands.destinations.connections import connections
 from pulsus.commands.options import Given, Parsed, Parser, Unlisted
 from pulsus.commands.refusals import ASSIGNED, BLOCKS, blocked, refusal
 from pulsus.commands.risk import always_changes
@@ -48,7 +52,7 @@ def judge(words: Sequence[Word], context: Context) -> Iterator[Finding]:
         rule = f"a program of that name may be another: known are those in {_folders()}"
         yield refusal("unknown", program.text, rule, f"{name} alone would be judged")
         return
-    yield from _node(known, words[1:], {}, context)
+    yield from _node(known, words[1:], {}, context, ())
 
 
 def _folders() -> str:
@@ -56,7 +60,11 @@ def _folders() -> str:
 
 
 def _node(
-    node: Node, words: Sequence[Word], above: Mapping[str, Option], context: Context
+    node: Node,
+    words: Sequence[Word],
+    above: Mapping[str, Option],
+    context: Context,
+    levels: tuple[Parsed, ...],
 ) -> Iterator[Finding]:
     if node.category is not None:
         why = node.never or f"{node.name} {BLOCKS[node.category]}"
@@ -80,20 +88,39 @@ def _node(
         ways = instead(node, words, partial(_all_read, node, above, context)) if error.wild else ""
         yield refusal("write", error.word, error.rule, ways)
         return
+    levels = (*levels, parsed)
     yield from _categories(node, parsed.given, context)
     yield from values(node, parsed, context)
     if node.subcommands and parsed.operands:
-        yield from _subcommand(node, parsed, parser, context)
+        yield from _subcommand(node, parsed, parser, context, levels)
         return
     yield from _needs(node, parsed, context)
-    yield from operands(node, parsed, context)
+    yield from operands(node, parsed, _within(node, parsed, context))
+    yield from _measured(node, levels, context)
     yield _reads(node)
+
+
+def _within(node: Node, parsed: Parsed, context: Context) -> Context:
+    """What holds for the program that `timeout N` runs."""
+    if not node.bounds or not parsed.operands:
+        return context
+    return replace(context, within=min(context.within, deadline(parsed.operands[0].text)))
+
+
+def _measured(node: Node, levels: tuple[Parsed, ...], context: Context) -> Iterator[Finding]:
+    """A refusal of a call that runs too long; else its time and destinations are counted."""
+    if node.lasts is not None:
+        yield from lasting(node, levels, context)
+    if node.connects is not None and context.measures is not None:
+        context.measures.destinations += connections(node.connects, node.name, levels)
 
 
 def _all_read(
     node: Node, above: Mapping[str, Option], context: Context, words: Sequence[Word]
 ) -> bool:
-    return all(found.is_read for found in _node(node, words, above, context))
+    return all(
+        found.is_read for found in _node(node, words, above, replace(context, measures=None), ())
+    )
 
 
 def _asked(
@@ -151,7 +178,9 @@ def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
             yield from blocked(need.category, word, need.why, context)
 
 
-def _subcommand(node: Node, parsed: Parsed, parser: Parser, context: Context) -> Iterator[Finding]:
+def _subcommand(
+    node: Node, parsed: Parsed, parser: Parser, context: Context, levels: tuple[Parsed, ...]
+) -> Iterator[Finding]:
     word = parsed.operands[0]
     child = None if word.wild else node.subcommands.get(word.text)
     if child is None:
@@ -162,4 +191,4 @@ def _subcommand(node: Node, parsed: Parsed, parser: Parser, context: Context) ->
         return
     # Options of a permuting parser may follow the subcommand too; others only where a table says.
     inherited = parser.known if node.style == "gnu" else parser.above
-    yield from _node(child, parsed.operands[1:], inherited, context)
+    yield from _node(child, parsed.operands[1:], inherited, context, levels)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Final
 
 from pulsus.commands.content import inspector, opinion
 from pulsus.commands.context import DEEPEST, Context
 from pulsus.commands.kinds import WILD_OK
-from pulsus.commands.refusals import refusal
+from pulsus.commands.refusals import ended, refusal
 from pulsus.commands.script import read
 from pulsus.commands.table import Node, WordKind
 from pulsus.commands.verdict import Finding, Phase, Reason
@@ -22,6 +23,9 @@ WRAPS: Final = "command"
 _SHELL: Final = "shell"
 _FOUND: Final = Word(text="{}", wild=True, head="./")
 """What find puts in the place of `{}`: paths below where it began, one or many."""
+
+REPEATED: Final = 100.0
+"""Times that xargs and find are taken to run a program: how often is not known."""
 
 
 def inside(
@@ -47,7 +51,9 @@ def _wrapped(
     if kind.argument == ";":
         words = tuple(map(_found, words))
     bounded = context.bounded or node.bounds
-    inner = replace(context, depth=context.depth + 1, bounded=bounded)
+    again = REPEATED if kind.argument in {"fed", ";"} else 1.0
+    repeated = max(context.repeated, again)
+    inner = replace(context, depth=context.depth + 1, bounded=bounded, repeated=repeated)
     yield from context.calls(words, inner)
 
 
@@ -74,7 +80,7 @@ def _shell(words: Sequence[Word], node: Node, context: Context) -> Iterator[Find
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
     else:
         # What ends it here need not end what it runs there.
-        inner = replace(context, depth=context.depth + 1, bounded=False)
+        inner = replace(context, depth=context.depth + 1, bounded=False, within=inf)
         yield from context.texts(text, inner)
 
 
@@ -104,7 +110,8 @@ def _content(
     said = opinion(inspect, tuple(word.text for word in words), kind.argument)
     phase: Phase = "non_interactive" if said.category else "content"
     reason = Reason(phase, said.word or words[0].text, said.rule)
-    ends = said.category is None or (context.bounded and said.category == "unbounded_stream")
+    endless = said.category == "unbounded_stream"
+    ends = said.category is None or (endless and context.bounded and ended(context))
     if said.reads and ends:
         yield Finding("read_only_conditional", reason)
     else:

@@ -19,6 +19,15 @@ BLOCKS: Final[Mapping[Category, str]] = {
 ASSIGNED: Final = "a variable set before a program may change what it does"
 
 
+def ended(context: Context) -> bool:
+    """Whether something outside ends the call in time; the time is then counted."""
+    if context.within > context.high_seconds:
+        return False
+    if context.measures is not None:
+        context.measures.seconds = max(context.measures.seconds, context.within)
+    return True
+
+
 def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> Finding:
     """A finding that is no read."""
     return Finding("write_or_unknown", Reason(phase, word, rule, instead))
@@ -31,9 +40,11 @@ def blocked(
 
     `ends`: whether it would be a read then.
     """
-    if category == "unbounded_stream" and context.bounded:
+    if category == "unbounded_stream" and context.bounded and ended(context):
         return
     way = ends and category == "unbounded_stream"
     instead = "timeout N before it would end it" if way else ""
+    if way and context.bounded:
+        instead = f"a timeout of at most {context.high_seconds:g} seconds would end it"
     reason = Reason("non_interactive", word, rule, instead)
     yield Finding("write_or_unknown", reason, category)

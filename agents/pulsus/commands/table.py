@@ -7,10 +7,12 @@ the command a write.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from pulsus.commands.declarations.connects import Connects, connects
+from pulsus.commands.declarations.lasts import Lasts, inferred, lasts
 from pulsus.commands.raw import BadTable as BadTable
 from pulsus.commands.raw import (
     category_of,
@@ -109,6 +111,8 @@ class Node:
     """Why it is no read where another program or a file feeds it."""
     typed: str = ""
     """What it does with what is typed: it is none unless nothing can be."""
+    connects: Connects | None = None
+    lasts: Lasts | None = None
 
 
 _NODE_KEYS = {
@@ -116,6 +120,7 @@ _NODE_KEYS = {
     *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
     *("joined", "detached", "apart", "closed", "stops"),
     *("harmless", "conditional", "category", "never", "bounds", "sends", "typed"),
+    *("connects", "lasts"),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
 _CATEGORY_KEYS: Mapping[str, Category] = {
@@ -133,8 +138,9 @@ def node(
     top: bool = False,
     inherited: str = "gnu",
     told: Mapping[str, str] = MappingProxyType({}),
+    above: Node | None = None,
 ) -> Node:
-    """The node that `raw` (parsed YAML) describes. Raises BadTable."""
+    """The node that `raw` (parsed YAML) describes, below `above`. Raises BadTable."""
     allowed = _NODE_KEYS | (_TOP_KEYS if top else set())
     for key in raw:
         if key not in allowed:
@@ -144,19 +150,20 @@ def node(
         raise BadTable(f"{name}: style {style!r} is none of {', '.join(get_args(Style))}")
     refused = reasons(raw, name)
     below = reasons_below(refused, str(style), told) if "subcommands" in raw else told
-    return Node(
+    own = _options(raw, name)
+    everywhere = _options(mapping(raw, "everywhere", name), f"{name}: everywhere")
+    known = frozenset((*own, *everywhere))
+    declared = _connects(raw, name, above), _lasts(raw, name, above, known)
+    found = Node(
         name=name,
         style=style,  # type: ignore[arg-type]  # checked above
-        options=_options(raw, name),
-        everywhere=_options(mapping(raw, "everywhere", name), f"{name}: everywhere"),
+        options=own,
+        everywhere=everywhere,
         refused=refused,
         told=told,
         forms=_forms(raw, name),
         needs=tuple(_need(n, name) for n in listed(raw, "needs", name)),
         apart=tuple(_apart(str(a), name) for a in listed(raw, "apart", name)),
-        subcommands=_subcommands(
-            raw, name, str(style) if style in {"pflag", "go"} else "gnu", below
-        ),
         bare=flag(raw, "bare", name),
         numeric=flag(raw, "numeric", name),
         plus=flag(raw, "plus", name),
@@ -171,7 +178,30 @@ def node(
         bounds=flag(raw, "bounds", name),
         sends=text_of(raw, "sends", name),
         typed=text_of(raw, "typed", name),
+        connects=declared[0],
+        lasts=declared[1],
     )
+    if "subcommands" not in raw:
+        return found
+    inherits = str(style) if style in {"pflag", "go"} else "gnu"
+    return replace(found, subcommands=_subcommands(raw, name, inherits, below, found))
+
+
+def _connects(raw: Mapping[str, object], name: str, above: Node | None) -> Connects | None:
+    """What the node declares, else what holds above it."""
+    if "connects" in raw:
+        return connects(text_of(raw, "connects", name), name)
+    return above.connects if above else None
+
+
+def _lasts(
+    raw: Mapping[str, object], name: str, above: Node | None, options: frozenset[str]
+) -> Lasts | None:
+    """What the node declares, else what holds above it, else what names of options say."""
+    if "lasts" in raw:
+        return lasts(mapping(raw, "lasts", name), name)
+    held = above.lasts if above else None
+    return held if held is not None else inferred(options)
 
 
 def _options(raw: Mapping[str, object], name: str) -> dict[str, Option]:
@@ -235,7 +265,7 @@ def _apart(text: str, name: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _subcommands(
-    raw: Mapping[str, object], name: str, style: str, told: Mapping[str, str]
+    raw: Mapping[str, object], name: str, style: str, told: Mapping[str, str], above: Node
 ) -> dict[str, Node]:
     out: dict[str, Node] = {}
     for words, child in mapping(raw, "subcommands", name).items():
@@ -244,5 +274,5 @@ def _subcommands(
         for word in words.split():
             if word in out:
                 raise BadTable(f"{name}: subcommand {word} is given twice")
-            out[word] = node(child, f"{name} {word}", inherited=style, told=told)
+            out[word] = node(child, f"{name} {word}", inherited=style, told=told, above=above)
     return out

@@ -11,10 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
+from math import inf
 from typing import Final
 
+from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.levels import levels
-from pulsus.commands.peeled import peeled, program, wrappers
+from pulsus.commands.peeled import layers, peeled, program, wrappers
 from pulsus.commands.places import rules, words
 from pulsus.commands.script import Script
 from pulsus.commands.tables import Tables
@@ -36,7 +38,7 @@ class Use:
     `only_names`: of files it says what they are called and the like. `deep`: it looks below a
     folder, into files called like `pattern`. `searched` and `apart`: where in `words` patterns
     stand, and files that are used without being shown. `names`: not every `*.pem` is secret to it.
-    `folders`: where it may be. `bounded`: something ends it.
+    `folders`: where it may be. `bounded`: something ends it, after `within` seconds.
     """
 
     program: str
@@ -49,6 +51,7 @@ class Use:
     apart: frozenset[int] = frozenset()
     names: bool = True
     bounded: bool = False
+    within: float = inf
 
 
 def uses(script: Script, tables: Tables) -> Iterator[Use]:
@@ -63,8 +66,8 @@ def uses(script: Script, tables: Tables) -> Iterator[Use]:
             yield Use(program(around), around, folders)
         if inner:
             inner = _filled(inner, around)
-            bounded = "timeout" in wrappers(stage.words)
-            yield _use(inner, folders, tables, handed_on=handed_on, bounded=bounded)
+            within = _within(stage.words) if "timeout" in wrappers(stage.words) else None
+            yield _use(inner, folders, tables, handed_on=handed_on, within=within)
     for redirect in script.redirects:
         if redirect.operator != "<<<":
             yield Use("", (Word(redirect.operator), redirect.target), folders)
@@ -89,7 +92,7 @@ def _use(
     tables: Tables,
     *,
     handed_on: bool,
-    bounded: bool,
+    within: float | None,
 ) -> Use:
     name = program(inner).lower()
     texts = [word.text for word in inner[1:]]
@@ -105,8 +108,16 @@ def _use(
         searched=_searched(inner, tables),
         apart=_apart(inner, tables),
         names=name not in words("no_files") and not set(public) & set(texts),
-        bounded=bounded,
+        bounded=within is not None,
+        within=inf if within is None else within,
     )
+
+
+def _within(given: Sequence[Word]) -> float:
+    """The seconds after which the quickest `timeout N` around a program ends it."""
+    around = [*layers(given)]
+    calls = [(a, b) for a, b in pairwise(around) if program(a).lower() == "timeout"]
+    return min((deadline(a[len(a) - len(b) - 1].text) for a, b in calls), default=inf)
 
 
 @lru_cache(maxsize=4096)

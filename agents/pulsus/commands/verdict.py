@@ -10,6 +10,8 @@ from pulsus.record import dataclass
 
 Intent = Literal["read_only_certain", "read_only_conditional", "write_or_unknown"]
 Category = Literal["tty_flag", "pager", "unbounded_stream", "interactive_repl"]
+Cost = Literal["low", "high", "unbounded"]
+"""How long a command runs by its own words (docs/commands.md, Cost)."""
 Phase = Literal[
     "characters",
     "sensitive",
@@ -56,13 +58,30 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Destination:
+    """A place that a program in the command connects to, or a name that it looks up.
+
+    `host` begins with `@` if the program's own configuration names the place (`@configured`), and
+    is empty if it is not known before the command runs (`dynamic`). `sends` are the words of the
+    call that may reach it.
+    """
+
+    host: str
+    port: int | None
+    program: str
+    dynamic: bool
+    sends: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CommandVerdict:
     """The answer for a whole command.
 
     `allow` is true only for a command that may run through the read tool as it stands. `risk` is
     0 (read) to 3; `sensitive` says that it touches secrets; `rewrite` is another command that was
     judged and is allowed, offered in place of this one. `runs` are the words of calls that
-    programs in it were judged to run (`ssh`, `find -exec`, `xargs`).
+    programs in it were judged to run (`ssh`, `find -exec`, `xargs`). `cost` is how long it runs by
+    its own words, `destinations` are the places that it connects to.
     """
 
     command: str
@@ -74,3 +93,5 @@ class CommandVerdict:
     reason: Reason
     rewrite: str | None = None
     runs: tuple[Sequence[Word], ...] = ()
+    cost: Cost = "low"
+    destinations: tuple[Destination, ...] = ()

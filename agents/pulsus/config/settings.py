@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pulsus.config.command_patterns import meaningless
+from pulsus.config.egress_hosts import is_place
 from pulsus.config.section import Days, Hosts, Limits, Seconds, Section, Unit
 from pulsus.record import dataclass
 
@@ -72,7 +73,8 @@ class PolicyConfig(Section):
     Patterns of commands: a program, then words of the call in that order. block wins over
     require_approval, that over allow; what no pattern names needs approval. `@default` stands for
     the patterns that ship. `target_…` adds patterns for targets by name (`*` and `?` as in file
-    names).
+    names). `egress` says which places a read may connect to, `egress_hosts` adds some; `high_cost`
+    says what is done with an expensive read, and the seconds are the limits of its cost.
     """
 
     allow: tuple[str, ...] = ("@read",)
@@ -89,6 +91,11 @@ class PolicyConfig(Section):
     target_allow: dict[str, tuple[str, ...]] = field(default_factory=dict)
     target_require_approval: dict[str, tuple[str, ...]] = field(default_factory=dict)
     target_block: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    egress: Literal["allow", "known", "approve", "block"] = "known"
+    egress_hosts: tuple[str, ...] = ()
+    high_cost: Literal["allow", "approve", "block"] = "allow"
+    low_seconds: Seconds = 30.0
+    high_seconds: Annotated[float, Limits(gt=0.0, le=86_400.0)] = 600.0
 
     def __post_init__(self) -> None:
         for name in ("allow", "require_approval", "block"):
@@ -97,6 +104,14 @@ class PolicyConfig(Section):
                 wrong = meaningless(pattern)
                 if wrong:
                     raise ValueError(f"policy.{name}: {pattern!r} is like no command: {wrong}")
+        for entry in self.egress_hosts:
+            if not is_place(entry):
+                raise ValueError(
+                    f"policy.egress_hosts: {entry!r} names no place: write a host, host:port, "
+                    "*.example.org or a network such as 10.0.0.0/8"
+                )
+        if self.low_seconds > self.high_seconds:
+            raise ValueError("policy.low_seconds is above policy.high_seconds: lower it")
 
 
 @dataclass(frozen=True)

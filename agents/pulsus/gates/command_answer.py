@@ -5,10 +5,19 @@ Both have to agree. A rewrite is offered only where both would let it run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pulsus.commands import CommandVerdict
-from pulsus.gates.command_policy import COMPOUND, UNKNOWN, CommandPolicy, Ruling, may_read
+from pulsus.gates.command_policy import (
+    COMPOUND,
+    COST,
+    EGRESS,
+    UNKNOWN,
+    CommandPolicy,
+    Ruling,
+    may_read,
+)
 from pulsus.record import dataclass
 
 NOT_A_READ = "ACTION_NOT_ALLOWED"
@@ -49,13 +58,21 @@ class Answer:
         return SENSITIVE if self.verdict.sensitive else self.ruling.code or NOT_A_READ
 
 
-def answer(policy: CommandPolicy, verdict: CommandVerdict, target: str | None = None) -> Answer:
-    """The answer to a command that was judged, and is to run on `target`."""
-    ruling = policy.evaluate(verdict.command, target, verdict)
+def answer(
+    policy: CommandPolicy,
+    verdict: CommandVerdict,
+    target: str | None = None,
+    known: Sequence[str] = (),
+) -> Answer:
+    """The answer to a command that was judged, and is to run on `target`.
+
+    `known` are hosts that the request named.
+    """
+    ruling = policy.evaluate(verdict.command, target, verdict, known)
     other = verdict.rewrite
     if other is not None:
         found = policy.judge(other)
-        other = other if may_read(found, policy.evaluate(other, target, found)) else None
+        other = other if may_read(found, policy.evaluate(other, target, found, known)) else None
     return Answer(verdict, ruling, other)
 
 
@@ -65,5 +82,8 @@ def told(ruling: Ruling) -> str:
         return "the policy asks for approval of several programs, unless all of them are reads"
     if ruling.rule == UNKNOWN:
         return "no pattern that the policy allows is about it, so it asks for approval"
+    if ruling.rule in {EGRESS, COST}:
+        does = "blocks it" if ruling.decision == "block" else "asks for approval"
+        return f"{ruling.why}, and {ruling.setting} {does}"
     says = {"allow": "allows it", "require_approval": "asks for approval", "block": "blocks it"}
     return f"the policy {says[ruling.decision]}, by {ruling.rule} in {ruling.setting}"

@@ -23,6 +23,7 @@ from pulsus.commands.script import Script, read
 from pulsus.commands.words import Unreadable, Word
 from pulsus.config.settings import PolicyConfig
 from pulsus.gates.command_patterns import about, has, is_whole
+from pulsus.gates.egress import shown, stranger
 from pulsus.gates.fetched_code import runs_what_it_fetches
 from pulsus.record import dataclass
 
@@ -32,8 +33,10 @@ _List = tuple[str, tuple[str, ...]]
 
 COMPOUND: Final = "compound"
 UNKNOWN: Final = "unknown"
+EGRESS: Final = "egress"
+COST: Final = "cost"
 """Rules of a policy beside its patterns: more than one program; none of the patterns, or no command
-that can be read."""
+that can be read; a read that connects to a place that is not known; an expensive read."""
 
 _AGAINST: Final[tuple[Decision, ...]] = ("block", "require_approval")
 _SHIPPED: Final = PolicyConfig()
@@ -43,12 +46,14 @@ _SUDO: Final = re.compile(r"\s*sudo\s+(?:-n\s+)?(?=[\w/])")
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """What is done with a command: the `rule` that says so is a pattern of the policy, `compound`
-    or `unknown`; `version` is the policy's, `setting` the list that has the pattern."""
+    `unknown`, `egress` or `cost`; `version` is the policy's, `setting` the one that decides. `why`
+    says of the last two what is against the command."""
 
     decision: Decision
     rule: str
     version: str
     setting: str = ""
+    why: str = ""
 
     @property
     def code(self) -> str | None:
@@ -81,6 +86,8 @@ class _Asked:
     calls: tuple[Sequence[Word], ...]
     whole: tuple[Sequence[Word], ...]
     reads: bool
+    judged: CommandVerdict
+    """The verdict on the command itself, or on what sudo runs."""
 
 
 class CommandPolicy:
@@ -96,16 +103,20 @@ class CommandPolicy:
         self._known: dict[Decision, tuple[str, ...]] = {}
 
     def evaluate(
-        self, command: str, target: str | None = None, verdict: CommandVerdict | None = None
+        self,
+        command: str,
+        target: str | None = None,
+        verdict: CommandVerdict | None = None,
+        known: Sequence[str] = (),
     ) -> Ruling:
-        """What is done with `command` on `target`; `verdict` saves judging it again."""
+        """What is done with `command` on `target`; `verdict` saves judging it again.
+
+        `known` are hosts that the request named.
+        """
         asked = self._asked(command, verdict or self.judge(command))
-        programs = frozenset(program(call).lower() for call in asked.calls if call)
-        for decision in _AGAINST:
-            for setting, patterns in self._lists(decision, target):
-                for pattern in about(patterns, programs):
-                    if _against(pattern, asked):
-                        return Ruling(decision, pattern, self.version, setting)
+        against = self._refused(asked, target, known)
+        if against is not None:
+            return against
         if asked.script is not None and asked.script.compound:
             return Ruling("require_approval", COMPOUND, self.version)
         for setting, patterns in self._lists("allow", target):
@@ -113,6 +124,32 @@ class CommandPolicy:
                 if _for(pattern, asked):
                     return Ruling("allow", pattern, self.version, setting)
         return Ruling("require_approval", UNKNOWN, self.version)
+
+    def _refused(self, asked: _Asked, target: str | None, known: Sequence[str]) -> Ruling | None:
+        """What blocks the command, else what needs approval, else None."""
+        programs = frozenset(program(call).lower() for call in asked.calls if call)
+        limited = [*self._limited(asked, known)] if asked.reads else []
+        for decision in _AGAINST:
+            for setting, patterns in self._lists(decision, target):
+                for pattern in about(patterns, programs):
+                    if _against(pattern, asked):
+                        return Ruling(decision, pattern, self.version, setting)
+            ruling = next((each for each in limited if each.decision == decision), None)
+            if ruling is not None:
+                return ruling
+        return None
+
+    def _limited(self, asked: _Asked, known: Sequence[str]) -> Iterator[Ruling]:
+        """What is against a read: where it connects to, and what it costs."""
+        config, judged = self.config, asked.judged
+        unknown = stranger(judged.destinations, config.egress, config.egress_hosts, known)
+        if unknown is not None:
+            decision = _AGAINST[0] if config.egress == "block" else _AGAINST[1]
+            yield Ruling(decision, EGRESS, self.version, "policy.egress", shown(unknown))
+        if judged.cost == "high" and config.high_cost != "allow":
+            decision = _AGAINST[0] if config.high_cost == "block" else _AGAINST[1]
+            why = "it is expensive: it may run long, or walks a whole file system or database"
+            yield Ruling(decision, COST, self.version, "policy.high_cost", why)
 
     def _lists(self, decision: Decision, target: str | None) -> Iterator[_List]:
         """The lists of patterns that hold for `target`, each with the name of its setting."""
@@ -134,17 +171,18 @@ class CommandPolicy:
             script = read(command)
         except Unreadable:
             calls = (call for words in calls_in_text(command) for call in _all_in(words))
-            return _Asked(command, verdict, None, tuple(calls), (), reads=False)
+            return _Asked(command, verdict, None, tuple(calls), (), reads=False, judged=verdict)
         # What is a proven read runs what it was judged to: `find / -name reboot` only looks.
         inside = layers if verdict.allow else _all_in
         runs = list(verdict.runs)
-        reads, bare = verdict.allow, _SUDO.sub("", command, count=1)
-        if not reads and not script.compound and bare != command:
-            behind = self.judge(bare)
-            reads, runs = behind.allow, [*runs, *behind.runs]
+        judged, bare = verdict, _SUDO.sub("", command, count=1)
+        if not verdict.allow and not script.compound and bare != command:
+            judged = self.judge(bare)
+            runs += judged.runs
         around = (stage.words for stage in script.stages)
         found = tuple(call for words in (*around, *runs) for call in inside(words))
-        return _Asked(command, verdict, script, found, tuple(_plain(script)), reads)
+        whole = tuple(_plain(script))
+        return _Asked(command, verdict, script, found, whole, judged.allow, judged)
 
 
 def _with_shipped(decision: Decision, patterns: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from pulsus.commands.content import Opinion
 from pulsus.commands.inspectors.sql_calls import check as check_calls
 from pulsus.commands.inspectors.sql_client import client_command
 from pulsus.commands.inspectors.sql_other import OTHER, reads_otherwise
+from pulsus.commands.inspectors.sql_series import check as check_series
 from pulsus.commands.inspectors.sql_text import Statement, Token, statements, words
 from pulsus.commands.inspectors.sql_tree import Endless
 from pulsus.commands.inspectors.sql_tree import check as check_tree
@@ -105,6 +106,7 @@ def _query(
     if dialect == "clickhouse" and _counts_on(statement.tokens):
         endless.append(Endless(statement.shown, "it counts on without a limit"))
     endless += check_calls(statement.tokens, dialect, writes=writes)
+    endless += check_series(statement.tokens)
     try:
         check_tree(statement, dialect, explained=writes)
     except Endless as error:

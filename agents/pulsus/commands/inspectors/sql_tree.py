@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
 
 from pulsus.commands.inspectors.sql_text import Statement, words
 from pulsus.commands.inspectors.unclear import Unclear
@@ -92,18 +93,65 @@ def _node(node: Expr, allowed: Iterable[str]) -> None:
 
 
 def _ends(root: Expr, statement: Statement) -> None:
-    """A recursive query ends by a condition or a limit."""
+    """A recursive query ends by a condition on a number, by other tables, or by a limit."""
     with_ = root.args.get("with_")
-    if with_ is None or not with_.args.get("recursive") or root.args.get("limit"):
+    if with_ is None or _cut_short(root):
         return
     from sqlglot import expressions
 
     for cte in with_.expressions:
         query = cte.this
-        if isinstance(query, expressions.SetOperation) and not query.args.get("limit"):
-            again = query.expression
-            if not any(again.find(kind) for kind in (expressions.Where, expressions.Join)):
-                raise Endless(statement.shown, "recursion without a condition that ends it")
+        if not isinstance(query, expressions.SetOperation) or _limit(query) <= MOST_ROUNDS:
+            continue
+        again = query.expression
+        tables = {table.name.lower() for table in again.find_all(expressions.Table)}
+        if cte.alias.lower() not in tables or tables - {cte.alias.lower()}:
+            continue  # no recursion, or one that ends with the rows of another table
+        if not any(map(_bounds, again.find_all(expressions.Where))):
+            raise Endless(statement.shown, "recursion without a condition that ends it")
+
+
+MOST_ROUNDS: Final = 1e8
+
+
+def _cut_short(root: Expr) -> bool:
+    """Whether a limit ends the query before all rows are made."""
+    from sqlglot import expressions
+
+    if _limit(root) > MOST_ROUNDS:
+        return False
+    kinds = (expressions.AggFunc, expressions.Order, expressions.Group, expressions.Distinct)
+    parts = (part for key, part in root.args.items() if key != "with_")
+    flat = (each for part in parts for each in (part if isinstance(part, list) else [part]))
+    return not any(hasattr(each, "find") and each.find(*kinds) for each in flat)
+
+
+def _limit(query: Expr) -> float:
+    """The number behind LIMIT; without end if there is none."""
+    limit = query.args.get("limit")
+    return _literal(limit.args.get("expression")) if limit is not None else inf
+
+
+def _literal(node: Any) -> float:
+    from sqlglot import expressions
+
+    if not isinstance(node, expressions.Literal) or node.is_string:
+        return inf
+    return float(node.name)
+
+
+def _bounds(where: Expr) -> bool:
+    """Whether a comparison with a number that is not too large stands in it."""
+    from sqlglot import expressions
+
+    kinds = (expressions.LT, expressions.LTE, expressions.GT, expressions.GTE, expressions.NEQ)
+    compared = (side for each in where.find_all(*kinds) for side in (each.left, each.right))
+    columns = any(where.find_all(expressions.Column))
+    return (
+        columns
+        and not where.find(expressions.Or)
+        and min(map(_literal, compared), default=inf) <= (MOST_ROUNDS)
+    )
 
 
 class Endless(Unclear):

@@ -1,0 +1,1 @@
+"""How long a call runs by its own words: one kind for counts, times, retries and sizes."""

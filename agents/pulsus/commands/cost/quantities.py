@@ -1,0 +1,75 @@
+"""Numbers with a unit, as programs read them: times, counts and sizes. Pure."""
+
+from __future__ import annotations
+
+import re
+from math import inf
+from typing import Final
+
+_NUMBER: Final = r"(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+|0[xX][0-9a-fA-F]+)"
+_PLAIN: Final = re.compile(_NUMBER)
+_PIECE: Final = re.compile(rf"{_NUMBER}\s*([A-Za-zµ]*)\s*")
+_CLOCK: Final = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
+
+_SECONDS: Final = {
+    **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), 1e-9),
+    **dict.fromkeys(("us", "µs", "usec", "microsecond", "microseconds"), 1e-6),
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds", "millis"), 1e-3),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hr", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86400.0),
+    **dict.fromkeys(("w", "week", "weeks"), 604800.0),
+    **dict.fromkeys(("mon", "month", "months"), 2629800.0),
+    **dict.fromkeys(("y", "year", "years"), 31557600.0),
+}
+_SIZES: Final = {"b": 512.0, "c": 1.0, "w": 2.0}
+_POWERS: Final = "kmgtpezy"
+
+
+def seconds(text: str, unit: float = 1.0) -> float | None:
+    """The time that `text` is, a bare number in `unit`; None for a text that is no time."""
+    if _PLAIN.fullmatch(text):
+        return _value(text) * unit
+    clock = _CLOCK.fullmatch(text)
+    if clock:
+        return int(clock[1] or 0) * 3600.0 + int(clock[2]) * 60.0 + float(clock[3])
+    total, at = 0.0, 0
+    while at < len(text):
+        piece = _PIECE.match(text, at)
+        name = piece[2] if piece else ""
+        length = _SECONDS.get(name) or _SECONDS.get(name.lower())
+        if piece is None or (length is None and (name or at)):
+            return None
+        total += _value(piece[1]) * (unit if length is None else length)
+        at = piece.end()
+    return total if text else None
+
+
+def number(text: str, unit: float = 1.0) -> float | None:
+    """The count or size that `text` is (`5`, `10k`, `1.5GiB`, `0x10`, `1e6`); None for another."""
+    text = text.lstrip("+")
+    found = _PIECE.fullmatch(text)
+    if found is None:
+        return None
+    name = found[2].lower()
+    if not name:
+        return _value(found[1]) * unit
+    if name in _SIZES:
+        return _value(found[1]) * _SIZES[name]
+    power = _POWERS.find(name[0])
+    if power < 0 or name[1:] not in {"", "b", "ib", "i"}:
+        return None
+    return _value(found[1]) * 1024.0 ** (power + 1)
+
+
+def _value(text: str) -> float:
+    try:
+        return float(int(text, 16)) if text[:2].lower() == "0x" else float(text)
+    except OverflowError:
+        return inf
+
+
+def deadline(text: str) -> float:
+    """The seconds after which `timeout TEXT` ends a program; without end if that cannot be told."""
+    return seconds(text) or inf

@@ -1,0 +1,96 @@
+"""Hosts and ports inside a word. Pure.
+
+Programs differ on what an address means: on backslashes, on `#` before `@`, on numbers with leading
+zeros. A text that they may read in two ways is Unclear, never the likelier of the two.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pulsus.record import dataclass
+
+
+class Unclear(ValueError):
+    """The place that a word names cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A host name or address as it was written, without brackets and user; and its port."""
+
+    host: str
+    port: int | None = None
+
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?")
+_SIX: Final = re.compile(r"[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9_.-]+)?")
+_BRACKETED: Final = re.compile(r"\[(?P<host>[^\]]*)\](?::(?P<port>\d*))?")
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_ENDS: Final = re.compile(r"[/?#]")
+
+
+def host(text: str) -> Place:
+    """`host`, `host:port`, `user@host`, `[::1]:port` or `::1`. Raises Unclear."""
+    bare = _without_user(text)
+    found = _BRACKETED.fullmatch(bare)
+    if found:
+        if not _SIX.fullmatch(found["host"]):
+            raise Unclear(text)
+        return Place(found["host"], _port(found["port"], text))
+    if bare.count(":") > 1:
+        if not _SIX.fullmatch(bare):
+            raise Unclear(text)
+        return Place(bare)
+    name, _, port = bare.partition(":")
+    if not _named(name):
+        raise Unclear(text)
+    return Place(name, _port(port, text))
+
+
+def _named(name: str) -> bool:
+    """Whether it is a name: of ASCII, or of letters beyond it that IDNA may write."""
+    if _NAME.fullmatch(name):
+        return ".." not in name
+    return not name.isascii() and all(c.isalnum() or c in ".-" for c in name)
+
+
+def _without_user(text: str) -> str:
+    """The text behind the last `@`; a user part may hold no sign that ends an address."""
+    user, at, bare = text.rpartition("@")
+    if at and re.search(r"[/?#\\\s@\[\]]", user):
+        raise Unclear(text)
+    return bare
+
+
+def _port(text: str | None, whole: str) -> int | None:
+    if not text:
+        return None
+    if not text.isdigit() or not text.isascii() or len(text) > 5:
+        raise Unclear(whole)
+    return int(text)
+
+
+def url(text: str) -> Place:
+    """The host of an address, with its scheme or without. Raises Unclear."""
+    if re.search(r"[\\\s\x00-\x1f\x7f]", text):
+        raise Unclear(text)
+    scheme = _SCHEME.match(text)
+    rest = text[scheme.end() :] if scheme else text
+    authority = _ENDS.split(rest, maxsplit=1)[0]
+    behind = rest[len(authority) :]
+    # `http://known#@evil`: not every program ends the address at the same sign.
+    if "@" in behind and behind[:1] in {"?", "#"}:
+        raise Unclear(text)
+    # `http:/evil` and `http:evil`: curl takes one slash for two.
+    if not authority or (not scheme and re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", text)):
+        raise Unclear(text)
+    if re.search(r"%|[{}]", authority) and not authority.startswith("["):
+        raise Unclear(text)
+    return host(authority)
+
+
+def has_scheme(text: str) -> bool:
+    """Whether the text begins with `scheme://`."""
+    return _SCHEME.match(text) is not None

@@ -1,0 +1,137 @@
+"""The destinations of one call, from its words and the `connects` of its table. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from pulsus.commands.declarations.connects import LOCAL, Connects, Source
+from pulsus.commands.destinations.addresses import Place, Unclear, has_scheme
+from pulsus.commands.destinations.places import places
+from pulsus.commands.options import Parsed
+from pulsus.commands.verdict import Destination
+from pulsus.commands.words import Word
+
+_NOT_SENT: Final = frozenset(
+    {"path", "file", "number", "decimal", "count", "duration", "size", "literal", "command"}
+)
+"""Kinds of values that stay here, or say nothing."""
+_FILES: Final = frozenset(
+    {"maybe", "colon", "rsync", "git", "mongo", "postgres", "cloud", "inside", "qemu", "remote"}
+)
+"""Kinds where a word may name no place at all, so that a pattern of file names names none."""
+_ENDS: Final = ("/", "?", "#")
+
+
+def connections(
+    declared: Connects, called: str, levels: Sequence[Parsed]
+) -> tuple[Destination, ...]:
+    """Where the call of `called` (a program and subcommands) goes.
+
+    Its place is `dynamic` if it is not known before the call runs.
+    """
+    program, *below = called.split(" ")
+    said = frozenset((*below, *(word.text for word in levels[-1].operands)))
+    names = {one.name for parsed in levels for one in parsed.given}
+    if declared.quiet & names:
+        return ()
+    used: set[int] = set()
+    found: list[Place | None] = []
+    for source in declared.sources:
+        if source.when and source.when.isdisjoint(said):
+            continue
+        for word in _words(source, levels):
+            here = list(_places(source.place, word))
+            found += here
+            if here and source.place not in {"url", "urls", "dig", "name", "lookup", "cloud"}:
+                used.add(id(word))
+    sent = [word for word in _sent(levels) if id(word) not in used]
+    # An address where a table expects none is a place too.
+    for word in sent:
+        if has_scheme(word.text):
+            found += _places("maybe", word)
+    if not found:
+        found += _implicit(declared.otherwise, said)
+    found += _implicit(declared.also, said)
+    texts = tuple(word.text for word in sent)
+    return tuple(
+        Destination(
+            host="" if place is None else place.host,
+            port=None if place is None else place.port or _port(declared, place),
+            program=program,
+            dynamic=place is None,
+            sends=texts,
+        )
+        for place in dict.fromkeys(found)
+    )
+
+
+def _implicit(
+    listed: Sequence[tuple[str, frozenset[str]]], said: frozenset[str]
+) -> list[Place | None]:
+    """The places that no word names."""
+    meant = (text for text, when in listed if not when or not when.isdisjoint(said))
+    return [Place(text) if text else None for text in meant]
+
+
+def _port(declared: Connects, place: Place) -> int | None:
+    return None if place.host[:1] == "@" else declared.port
+
+
+def _words(source: Source, levels: Sequence[Parsed]) -> Iterator[Word]:
+    if source.options:
+        for parsed in levels:
+            for one in parsed.given:
+                if one.name in source.options:
+                    # Given without a value, it may say alone that the place is not known.
+                    unnamed = (Word(one.name),) if source.place == "dynamic" else ()
+                    yield from one.values or unnamed
+        yield from _behind(source.options, levels[-1].operands)
+        return
+    operands = levels[-1].operands
+    if source.first < 0:
+        yield from operands[-1:]
+    else:
+        yield from operands[source.first : source.last + 1]
+
+
+def _behind(options: frozenset[str], operands: Sequence[Word]) -> Iterator[Word]:
+    """Values of options among words that a table leaves to an inspector (`aws ec2 --profile x`)."""
+    for at, word in enumerate(operands):
+        if word.text[:1] != "-":
+            continue
+        name, equals, value = word.text.partition("=")
+        if name in options:
+            yield from (Word(value),) if equals else operands[at + 1 : at + 2]
+
+
+def _places(kind: str, word: Word) -> Iterator[Place | None]:
+    """The places of a word; None for one that cannot be told."""
+    text = word.text
+    if word.wild:
+        if kind in _FILES and word.head and ":" not in word.text:
+            return
+        text = word.head
+        behind = text.partition("://")[2] or text
+        # `http://host/a?b`: the host is literal, and only what follows stands for file names.
+        if not any(sign in behind for sign in _ENDS):
+            yield None
+            return
+    try:
+        yield from places(kind, text)
+    except Unclear:
+        yield None
+
+
+def _sent(levels: Sequence[Parsed]) -> Iterator[Word]:
+    """The words that may reach the other side: operands, and values that are no local files."""
+    for parsed in levels:
+        for one in parsed.given:
+            if one.option.kind is not None and one.option.kind.name not in _NOT_SENT:
+                yield from one.values
+    yield from levels[-1].operands
+
+
+def is_local(destination: Destination) -> bool:
+    """Whether it is this machine by the name that tables use for it."""
+    return destination.host == LOCAL and not destination.dynamic

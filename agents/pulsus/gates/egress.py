@@ -1,0 +1,144 @@
+"""May a read connect to the places that it names? (`policy.egress`, docs/command-safety.md)
+
+Known are this machine, what `policy.egress_hosts` lists, the place that a client's own
+configuration names, and the names that the request said. Everything else, and what is not known
+before the command runs, needs approval. Pure.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final, Literal
+
+from pulsus.commands.declarations.connects import CONFIGURED
+from pulsus.commands.verdict import Destination
+
+Egress = Literal["allow", "known", "approve", "block"]
+
+_LOCAL: Final = frozenset({"localhost", "ip6-localhost", "ip6-loopback", "localhost.localdomain"})
+_DOTTED: Final = re.compile(r"(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}")
+_PORT: Final = re.compile(r"(?P<host>\[[^\]]+\]|[^:]+):(?P<port>\d{1,5})")
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def stranger(
+    destinations: Iterable[Destination], egress: Egress, hosts: Sequence[str], known: Sequence[str]
+) -> Destination | None:
+    """The first of `destinations` that `egress` does not let a read connect to, or None.
+
+    `hosts` are those of the settings, `known` those that the request named.
+    """
+    if egress == "allow":
+        return None
+    for each in destinations:
+        if each.dynamic:
+            return each
+        if is_this_machine(each.host) or any(covers(entry, each) for entry in hosts):
+            continue
+        if egress != "known" or not _known(each, known):
+            return each
+    return None
+
+
+def _known(destination: Destination, known: Sequence[str]) -> bool:
+    return destination.host == CONFIGURED or any(covers(entry, destination) for entry in known)
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether `host` is this machine, written so that every program reads it alike."""
+    name = plain(host)
+    if name in _LOCAL or name.endswith(".localhost"):
+        return True
+    found = address(name)
+    return found is not None and (found.is_loopback or found.is_unspecified)
+
+
+def covers(entry: str, destination: Destination) -> bool:
+    """Whether `entry` (a host, `host:port`, `*.domain` or a network) names that destination."""
+    wanted = _entry(entry)
+    if wanted.port is not None and wanted.port != destination.port:
+        return False
+    host = plain(destination.host)
+    if wanted.network is not None:
+        found = address(host)
+        return (
+            found is not None
+            and found.version == wanted.network.version
+            and (found in wanted.network)
+        )
+    if wanted.host.startswith("*."):
+        return host.endswith(wanted.host[1:]) and address(host) is None
+    # `@prod`, a context of kubectl, is what a request calls prod.
+    return host in {wanted.host, f"@{wanted.host}"}
+
+
+class _Entry:
+    """One entry of a list, taken apart."""
+
+    __slots__ = ("host", "network", "port")
+
+    def __init__(self, host: str, port: int | None, network: _Network | None) -> None:
+        self.host, self.port, self.network = host, port, network
+
+
+@lru_cache(maxsize=1024)
+def _entry(text: str) -> _Entry:
+    found = _PORT.fullmatch(text)
+    host = plain(found["host"] if found else text)
+    network: _Network | None = None
+    single = address(host)
+    try:
+        if single is not None:
+            network = ipaddress.ip_network(single)
+        elif "/" in host:
+            network = ipaddress.ip_network(host, strict=False)
+    except ValueError:
+        network = None
+    return _Entry(host, int(found["port"]) if found else None, network)
+
+
+@lru_cache(maxsize=4096)
+def plain(host: str) -> str:
+    """`host` in small letters, in ASCII, without brackets and the last dot."""
+    name = host.removeprefix("[").removesuffix("]").lower()
+    if not name.isascii():
+        try:
+            name = name.encode("idna").decode("ascii")
+        except UnicodeError:
+            return host
+    return name.removesuffix(".")
+
+
+@lru_cache(maxsize=4096)
+def address(name: str) -> _Address | None:
+    """The address that `name` is in its usual form; a mapped one as the IPv4 address it stands for.
+
+    `0177.0.0.1`, `127.1` and `2130706433` are none: programs read them in different ways.
+    """
+    try:
+        found: _Address = ipaddress.ip_address(name)
+    except ValueError:
+        return None
+    if isinstance(found, ipaddress.IPv4Address):
+        return found if _DOTTED.fullmatch(name) else None
+    if found.scope_id is not None:
+        return None
+    return found.ipv4_mapped or found
+
+
+def shown(destination: Destination) -> str:
+    """The destination in words, for a reason."""
+    if destination.dynamic:
+        return f"{destination.program} connects to a place that is not known before it runs"
+    if destination.host == CONFIGURED:
+        return f"{destination.program} connects to the place that its configuration names"
+    port = f":{destination.port}" if destination.port is not None else ""
+    if destination.host.startswith("@"):
+        return f"{destination.program} uses {destination.host[1:]} of its configuration"
+    host = f"[{destination.host}]" if port and ":" in destination.host else destination.host
+    return f"{destination.program} connects to {host}{port}"
