@@ -35,6 +35,8 @@ done
 mkdir -p "$upper/whole/mnt/seen"
 mount --bind "$upper/seen" "$upper/whole/mnt/seen"
 ip link set lo up 2>/dev/null || true
+rm -f "$upper/whole/etc/resolv.conf"
+echo 'nameserver 127.0.0.1' >"$upper/whole/etc/resolv.conf"
 cd "$root"
 exec chroot "$upper/whole" sh -c 'cd "$1"; shift; exec "$@"' sh "$root" \
     "$python" -m tests.observed_writes "$commands"
@@ -49,18 +51,21 @@ def observed(commands, seconds=SECONDS):
     with tempfile.TemporaryDirectory() as upper, tempfile.TemporaryDirectory() as folder:
         given = {"commands": list(commands), "seconds": seconds}
         Path(folder, "given.json").write_text(json.dumps(given), encoding="utf-8")
-        done = subprocess.run(
-            [*way, "--net", "sh", "-uc", _ENTER, "sh", upper, sys.executable, ROOT, folder],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    if done.returncode == 99:
-        return None
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+        rows = Path(folder, "rows.jsonl")
+        with rows.open("wb") as output:
+            done = subprocess.run(
+                [*way, "--net", "sh", "-uc", _ENTER, "sh", upper, sys.executable, ROOT, folder],
+                stdout=output,
+                stderr=subprocess.PIPE,
+                stdin=subprocess.DEVNULL,
+                check=False,
+            )
+        if done.returncode == 99:
+            return None
+        if done.returncode:
+            raise RuntimeError(done.stderr.decode(errors="replace"))
+        lines = rows.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def written(seen):

@@ -187,7 +187,7 @@ def _settings(marks):
         "git submodule",
         "git submodule status --recursive",
         "git submodule summary --files",
-        "git lfs env",
+        "git lfs version",
         "git fame",
         "git apply --check .git/info/attributes",
         "git clean -nd",

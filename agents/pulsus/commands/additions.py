@@ -22,6 +22,20 @@ from pulsus.record import dataclass
 _COMPARES: Final = ("--no-ext-diff", "--no-textconv")
 """What keeps git from running the programs that a repository's attributes and settings name."""
 
+_NO_FIGURES: Final = "-J-XX:-UsePerfData"
+"""Keeps a Java program from leaving figures about itself in /tmp."""
+
+_NO_LOCKS: Final = ("--nolocking", "--nohints")
+
+_SSH: Final = tuple(
+    f"-o{setting}"
+    for setting in (
+        *("BatchMode=yes", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "ControlMaster=no"),
+        *("PermitLocalCommand=no", "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"),
+    )
+)
+"""ssh takes the first value of a setting: these win over the user's own settings."""
+
 _ADDED: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("git diff", "git log", "git show", "git whatchanged"), _COMPARES),
     **dict.fromkeys(("git stash list", "git stash show", "git reflog"), _COMPARES),
@@ -30,10 +44,17 @@ _ADDED: Final[Mapping[str, tuple[str, ...]]] = {
     "sqlite3": ("-readonly",),
     "duckdb": ("-readonly",),
     "restic": ("--no-lock",),
+    **dict.fromkeys(("borg list", "borg info"), ("--bypass-lock",)),
+    "java": ("-XX:-UsePerfData",),
+    **dict.fromkeys(("javac", "jps", "jstat", "jstack", "jcmd", "keytool"), (_NO_FIGURES,)),
+    **dict.fromkeys(("pvs", "vgs", "lvs", "pvdisplay", "vgdisplay", "lvdisplay"), _NO_LOCKS),
+    **dict.fromkeys(("lvscan", "lvmdiskscan"), _NO_LOCKS),
+    "ssh": _SSH,
+    "wget": ("--no-hsts",),
 }
 """By program and subcommand, what stands behind it."""
 
-_GIVEN: Final = {"-readonly", "--readonly", "--no-lock"}
+_GIVEN: Final = {"-readonly", "--readonly", "--no-lock", "--nolocking", "--no-hsts"}
 _IN_MEMORY: Final = {"", ":memory:"}
 _MARKS: Final = frozenset("<>|&;()")
 

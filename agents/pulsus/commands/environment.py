@@ -82,10 +82,23 @@ _REPORTS: Final[Mapping[str, str]] = {
 _WRITES: Final[Mapping[str, str]] = {
     "PIP_NO_CACHE_DIR": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONSAFEPATH": "1",  # -m takes no module from the current folder
+    "BLKID_FILE": "/dev/null",
+    "KAFKA_OPTS": "-XX:-UsePerfData",
     "npm_config_logs_max": "0",
     "ANSIBLE_RETRY_FILES_ENABLED": "0",
     "ANSIBLE_CACHE_PLUGIN": "memory",
     "ANSIBLE_LOG_PATH": "",
+    **dict.fromkeys(  # settings of the current folder may name folders of plugins
+        (
+            *("ANSIBLE_INVENTORY_PLUGINS", "ANSIBLE_VARS_PLUGINS", "ANSIBLE_CALLBACK_PLUGINS"),
+            *("ANSIBLE_FILTER_PLUGINS", "ANSIBLE_TEST_PLUGINS", "ANSIBLE_LOOKUP_PLUGINS"),
+            *("ANSIBLE_CACHE_PLUGINS", "ANSIBLE_STRATEGY_PLUGINS", "ANSIBLE_LIBRARY"),
+            *("ANSIBLE_DOC_FRAGMENT_PLUGINS", "ANSIBLE_MODULE_UTILS", "ANSIBLE_ROLES_PATH"),
+        ),
+        "/dev/null",
+    ),
+    "ANSIBLE_INVENTORY_ENABLED": "yaml,ini,toml",
 }
 
 FIXED: Final[Mapping[str, str]] = {
@@ -115,7 +128,9 @@ PRIVATE: Final[Mapping[str, str]] = {
     "MPLCONFIGDIR": "cache/matplotlib",
     "PYTHONPYCACHEPREFIX": "cache/python",
     "RCLONE_CACHE_DIR": "cache/rclone",
+    "LOG_DIR": "logs",  # the scripts of Kafka
     "RESTIC_CACHE_DIR": "cache/restic",
+    "SNMP_PERSISTENT_DIR": "state/snmp",
     "TRIVY_CACHE_DIR": "cache/trivy",
     "npm_config_cache": "cache/npm",
 }

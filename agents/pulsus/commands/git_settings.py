@@ -25,6 +25,7 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "log.diffMerges": "separate",  # not what merges anew
     "status.submoduleSummary": "false",
     "http.saveCookies": "false",
+    "diff.autoRefreshIndex": "false",  # git diff would write the index
     "alias.lfs": "",  # where that program is not installed
     "alias.fame": "",
 }
@@ -32,7 +33,8 @@ _SETTINGS: Final[Mapping[str, str]] = {
 _SSH: Final = (
     "f() { for last; do :; done; case $last in"
     """ "git-upload-pack '"*"'"*"'") exit 1 ;;"""
-    """ "git-upload-pack '"*"'") exec ssh -o BatchMode=yes "$@" ;;"""
+    """ "git-upload-pack '"*"'") exec ssh -o BatchMode=yes -o UpdateHostKeys=no"""
+    """ -o StrictHostKeyChecking=yes "$@" ;;"""
     " esac; exit 1; }; f"
 )
 """ssh for asking what a repository has: settings may name another program to run over there."""
@@ -42,6 +44,7 @@ GIT: Final[Mapping[str, str]] = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_ASKPASS": "",
     "GIT_PROXY_COMMAND": "",

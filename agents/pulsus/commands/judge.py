@@ -156,9 +156,12 @@ def _categories(node: Node, given: Sequence[Given], context: Context) -> Iterato
 
 
 def _answered(one: Given) -> bool:
-    """Whether what an option asks for stands in its own word (`mysql -psecret`)."""
-    asks = one.option.category == "interactive_repl" and one.option.takes == "attached"
-    return asks and bool(one.values)
+    """Whether what an option asks for stands in its own word (`mysql -psecret`), or says no."""
+    if one.option.takes != "attached" or not one.values:
+        return False
+    kind = one.option.kind
+    says_no = kind is not None and kind.literals == {"false"}
+    return one.option.category == "interactive_repl" or says_no
 
 
 def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
