@@ -115,6 +115,15 @@ def pulsus_here(folder, *args, env=None):
     return Done(code, out.getvalue(), err.getvalue())
 
 
+def trust(folder):
+    """Approve what the project's files set, as this user would with `pulsus config trust`."""
+    from pulsus import bootstrap
+    from pulsus.bootstrap import project_trust
+
+    found = bootstrap.inspect(folder, {"cache_enabled": False}).standings
+    project_trust.approve(folder, found, lambda value: value, "2026-01-01T00:00:00+00:00")
+
+
 def records(folder):
     """Every promotion on record, in the order of their files."""
     found = sorted((folder / "workflows").rglob("metadata.jsonl"))

@@ -11,12 +11,14 @@ import pytest
 from pulsus.commands.tables import SHIPPED
 from tests.integration.test_json_schemas import check
 from tests.integration.test_plugins import path, register
-from tests.project import FIXTURES, PULSUS, make, pulsus, pulsus_here
+from tests.project import FIXTURES, PULSUS, make, pulsus, pulsus_here, trust
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    return make(tmp_path_factory.mktemp("commands") / "project", "tables", warm=False)
+    folder = make(tmp_path_factory.mktemp("commands") / "project", "tables", warm=False)
+    trust(folder)
+    return folder
 
 
 def answers(done):
@@ -26,6 +28,7 @@ def answers(done):
 def settings(folder, text):
     (folder / "config").mkdir(exist_ok=True)
     (folder / "config/pulsus.toml").write_text(text, encoding="utf-8")
+    trust(folder)
 
 
 def rows(folder, *lines):
@@ -267,6 +270,7 @@ def test_a_projects_own_table_comes_before_the_one_that_ships(tmp_path):
     (folder / "config/commands/df.yaml").write_text(
         "program: df\nsource: ours\nnever: it hangs here\nexamples: {refused: [df]}\n"
     )
+    trust(folder)
     assert pulsus_here(folder, "commands", "classify", "df -h").code == 6
 
 
@@ -274,6 +278,7 @@ def test_a_table_that_cannot_be_read_refuses_its_program(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     (folder / "config/commands").mkdir(parents=True)
     (folder / "config/commands/df.yaml").write_text("program: df\nflags: [-h\n")
+    trust(folder)
     done = pulsus_here(folder, "commands", "classify", "df -h")
     assert done.code == 6
     assert "its table cannot be read" in done.out
@@ -312,6 +317,7 @@ def test_a_policy_may_hold_what_is_a_read(tmp_path):
     (folder / "config/pulsus.toml").write_text(
         '[policy]\nblock = ["dmesg"]\n[policy.target_block]\n"prod-*" = ["df"]\n'
     )
+    trust(folder)
     done = pulsus_here(folder, "commands", "classify", "dmesg --color=never", "--output", "json")
     assert done.code == 6
     assert (done.json["allow"], done.json["policy"], done.json["policy_rule"]) == (

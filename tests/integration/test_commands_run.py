@@ -15,6 +15,7 @@ from pulsus.commands.execution import Execution
 from pulsus.errors import CommandRefused, ConfigError, SensitivePath, UsageError
 from pulsus.execution.reading import run
 from tests.patience import PATIENCE_SECONDS
+from tests.project import trust
 
 ROOT = Path(__file__).parents[2]
 POLICY = '[policy]\nblock = ["@default", "dmesg"]\n[policy.target_block]\n"db*" = ["df"]\n'
@@ -68,6 +69,7 @@ def test_a_projects_own_table_holds_for_what_is_prepared(commands, tmp_path):
         "examples: {allowed: [acme -l], refused: [acme x]}\n",
         encoding="utf-8",
     )
+    trust(tmp_path)
     assert commands.prepared("acme -l", {}).argv[-1].endswith("acme -l")
 
 

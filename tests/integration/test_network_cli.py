@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from tests.integration.test_json_schemas import check
-from tests.project import make, pulsus, pulsus_here, records
+from tests.project import make, pulsus, pulsus_here, records, trust
 from tests.sandboxes import need_sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
@@ -75,6 +75,7 @@ def lay(project, host, effects="Effects:\n    hosts: 127.0.0.1\n\n"):
 def settle(project, text):
     (project / "config").mkdir(exist_ok=True)
     (project / "config/pulsus.toml").write_text(text, encoding="utf-8")
+    trust(project)
 
 
 def test_an_allowed_host_is_reached_and_named_in_every_report(project, host):

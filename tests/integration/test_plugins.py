@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from pulsus.plugins import hookspecs
-from tests.project import FIXTURES, make, pulsus, pulsus_here
+from tests.project import FIXTURES, make, pulsus, pulsus_here, trust
 from tests.promotions import tree
 from tests.sandboxes import need_sandbox
 
@@ -264,6 +264,7 @@ def test_a_disabled_plugin_is_not_even_imported(project, bad):
     bad("raise RuntimeError('boom')")
     (project / "config").mkdir()
     (project / "config/pulsus.toml").write_text('[plugins]\ndisabled = ["acme"]\n')
+    trust(project)
     assert pulsus_here(project, "tools", "list").err == ""
     listed = pulsus_here(project, "plugins", "list", "--output", "json")
     assert [p["state"] for p in listed.json["plugins"]] == ["ok", "disabled"]

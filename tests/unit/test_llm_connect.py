@@ -11,10 +11,17 @@ import pulsus
 from pulsus import bootstrap
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import Message, Setup
-from pulsus.errors import ConfigError, LlmNotConfigured, ModelKeyWithheld, ModelRefused
+from pulsus.errors import (
+    ConfigError,
+    ConfigUntrusted,
+    LlmNotConfigured,
+    ModelKeyWithheld,
+    ModelRefused,
+)
 from pulsus.llm.address import address, is_local
 from pulsus.llm.connect import connect
 from tests.model_server import playing, says
+from tests.project import trust
 from tests.scripted import Scripted
 
 PACKAGE = Path(pulsus.__file__).parent
@@ -97,6 +104,7 @@ def test_the_project_s_file_is_told_from_the_user_s_variable(tmp_path, monkeypat
     (tmp_path / "config").mkdir()
     settings = '[model]\nbase_url = "http://127.0.0.1:9/v1"\napi_key_env = "GITHUB_TOKEN"\n'
     (tmp_path / "config/pulsus.toml").write_text(settings, encoding="utf-8")
+    trust(tmp_path)
     with pytest.raises(ConfigError, match="_API_KEY"):
         bootstrap.build(tmp_path, {}).model()
     monkeypatch.setenv("PULSUS_MODEL__API_KEY_ENV", "GITHUB_TOKEN")
@@ -155,10 +163,15 @@ def test_a_host_that_the_user_allows_gets_the_key_with_its_port_and_no_other():
             made(MINE, file, base_url=other, **allowed)
 
 
-def test_a_checkout_cannot_allow_itself_a_host():
-    project = {"model.base_url": FILE, "model.key_hosts": FILE}
-    with pytest.raises(ConfigError, match="not the project's to say"):
-        made(MINE, project, base_url="https://evil.example/v1", key_hosts=("evil.example",))
+def test_a_checkout_cannot_allow_itself_a_host(tmp_path, monkeypatch):
+    monkeypatch.setenv("PULSUS_LLM_API_KEY", KEY)
+    monkeypatch.setenv("PULSUS_MODEL__BASE_URL", "https://mine.example/v1")
+    text = '[tool.pulsus.model]\nkey_hosts = ["evil.example"]\n'
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigUntrusted, match=r"model\.key_hosts"):
+        bootstrap.build(tmp_path, {})
+    trust(tmp_path)
+    assert bootstrap.build(tmp_path, {}).settings.model.key_hosts == ("evil.example",)
 
 
 def test_a_project_s_local_server_without_a_key_still_works():
@@ -172,6 +185,7 @@ def test_who_names_the_host_is_told_from_where_the_setting_stands(tmp_path, monk
     monkeypatch.setenv("PULSUS_LLM_API_KEY", KEY)
     text = '[tool.pulsus.model]\nbase_url = "https://evil.example/v1"\n'
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    trust(tmp_path)
     for _ in range(2):  # also with settings that were kept
         with pytest.raises(ModelKeyWithheld, match=r"pyproject\.toml"):
             bootstrap.build(tmp_path, {}).model()

@@ -6,8 +6,9 @@ import shutil
 import pytest
 
 from pulsus import bootstrap
-from pulsus.config import layers, remembered
+from pulsus.config import cache_key, layers
 from pulsus.errors import ConfigError
+from tests.project import trust
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +56,8 @@ def kept(project):
 
 def test_unchanged_settings_are_validated_once(project, validations):
     write(project, '[ranker]\nthreshold = 0.7\nweights = {name = 0.5}\n[plugins]\ndisabled=["p"]')
+    trust(project)
+    validations.clear()
     first, second = used(project), used(project)
     assert len(validations) == 1
     assert (first.settings, first.origins) == (second.settings, second.origins)
@@ -102,7 +105,7 @@ def test_a_wrong_value_is_refused_though_a_right_one_was_kept(project):
         lambda text: text.replace("0.6", "0.9"),
         lambda text: text[:-3],
         lambda _: "",
-        lambda _: "[]\n" + remembered._sha256("[]"),
+        lambda _: "[]\n" + cache_key.seal(bytes(32), b"[]"),
     ],
 )
 def test_a_damaged_file_is_as_none(project, validations, damage):

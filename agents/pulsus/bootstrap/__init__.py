@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,50 @@ from pulsus.core.telemetry import ids
 if TYPE_CHECKING:
     from pulsus.routing.vectors import Progress
 
-__all__ = ["App", "build"]
+__all__ = ["App", "build", "inspect"]
 
 
 def build(project: Path, flags: dict[str, Any], progress: Progress | None = None) -> App:
     """The application for the folder `project`; `progress` is told of long work.
 
-    A promotion that was interrupted here is put right first. Raises ConfigError.
+    A promotion that was interrupted here is put right first. Raises ConfigError; ConfigUntrusted if
+    a file of the project sets a value that this machine's user has to approve first, and
+    UserStateInvalid if approvals cannot be read then.
     """
     app = _wired(project, flags, progress)
+    if app.widenings:
+        from pulsus.bootstrap import project_trust
+
+        found, _ = project_trust.standings(project, app.asked)
+        unapproved = [each for each in found if each.state != "approved"]
+        if unapproved:
+            raise project_trust.refused(unapproved, app.redactor.redact_value)
+        app = replace(app, standings=found)
+    return _recovered(app)
+
+
+def inspect(project: Path, flags: dict[str, Any], progress: Progress | None = None) -> App:
+    """The application for a command that only reports: `doctor`, `config`, `audit`, `init`.
+
+    Values that are not approved are not used: the default stands in their place, and
+    `App.standings` tells of them. Raises ConfigError.
+    """
+    from pulsus.bootstrap import project_trust
+
+    app = _wired(project, flags, progress)
+    asked = [*app.asked, *project_trust.of_tables(project)]
+    if asked:
+        found, failure = project_trust.standings(project, asked, lenient=True)
+        unapproved = [each for each in found if each.state != "approved"]
+        app = replace(app, standings=found, trust_failure=failure)
+        settings = [each for each in unapproved if each.key != project_trust.TABLES]
+        if settings:
+            usable = project_trust.without(app.settings, app.origins, settings)
+            app = replace(app, settings=usable, unsaved=None)
+    return _recovered(app)
+
+
+def _recovered(app: App) -> App:
     if (app.state_dir / "promotion.json").exists():
         from pulsus.core.storage import writing  # only after a crash
 
@@ -33,9 +69,11 @@ def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> A
     sources = remembered.Sources.of(project, flags)
     known = remembered.load(sources) if flags.get("cache_enabled", True) else None
     if known:
-        return App(project, *known, progress)
-    from pulsus.config import layers  # pydantic: only where something about the settings is new
+        return App(project, known.settings, known.origins, progress, None, known.widenings)
+    # pydantic: only where something about the settings is new
+    from pulsus.config import layers, widening
 
     found = layers.read(Settings, project, flags)
     settings = layers.validated(Settings, found)
-    return App(project, settings, found.origins, progress, sources)
+    asked = widening.widenings(settings, found.origins, project)
+    return App(project, settings, found.origins, progress, sources, asked)

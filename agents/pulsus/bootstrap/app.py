@@ -9,10 +9,11 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pulsus.config import remembered
 from pulsus.config.settings import Settings
+from pulsus.config.trust import Widening
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
@@ -21,6 +22,7 @@ from pulsus.record import dataclass
 if TYPE_CHECKING:
     from pulsus.bootstrap.commands import Commands
     from pulsus.bootstrap.past import Past
+    from pulsus.bootstrap.project_trust import Standing
     from pulsus.bootstrap.proving import Proving
     from pulsus.bootstrap.ranking import Ranking
     from pulsus.bootstrap.upkeep import Upkeep
@@ -43,13 +45,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class App:
-    """One project with its settings. Paths are absolute."""
+    """One project with its settings. Paths are absolute.
+
+    `widenings` are the values of project files that need approval, `standings` how they stand.
+    """
 
     project: Path
     settings: Settings
     origins: Mapping[str, str]
     progress: Progress | None = None
     unsaved: remembered.Sources | None = None
+    widenings: tuple[Widening, ...] = ()
+    standings: tuple[Standing, ...] = ()
+    trust_failure: str = ""
+
+    @property
+    def asked(self) -> list[tuple[Widening, Any, Any]]:
+        """The values that need approval, each with the project's value and the default."""
+        from pulsus.bootstrap.project_trust import of_settings
+
+        return of_settings(self.settings, self.origins, self.widenings)
 
     @property
     def workflows_root(self) -> Path:
@@ -157,7 +172,8 @@ class App:
         if self.cache_dir and self.unsaved:
             from pulsus.bootstrap.keeping import keep
 
-            keep(self.unsaved, self.settings, self.origins, self.state_dir, self.redactor)
+            known = remembered.Known(self.settings, self.origins, self.widenings)
+            keep(self.unsaved, known, self.state_dir, self.redactor)
 
     def tool(self, ref: str) -> ToolSpec:
         """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""

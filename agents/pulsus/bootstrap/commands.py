@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.errors import CommandRefused, ConfigError, SensitivePath
@@ -12,6 +13,7 @@ from pulsus.record import dataclass
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.ground import Ground
+    from pulsus.bootstrap.project_trust import TableApproval
     from pulsus.commands.context import Context
     from pulsus.commands.execution import Execution
     from pulsus.gates.command_answer import Answer
@@ -28,8 +30,17 @@ class Commands:
     def context(self) -> Context:
         """What is known: the project's tables, then the plugins', then those that ship.
 
-        Raises ConfigError where there is no such folder.
+        The project's own are not used to judge before this user approved them. Raises ConfigError
+        where there is no such folder.
         """
+        return self._context(self._unapproved)
+
+    @cached_property
+    def unguarded(self) -> Context:
+        """The same for checking tables, where nothing is judged for a caller."""
+        return self._context(lambda _: "")
+
+    def _context(self, unapproved: Callable[[Path], str]) -> Context:
         from pulsus.commands.context import Context
         from pulsus.commands.tables import Tables
 
@@ -38,11 +49,11 @@ class Commands:
                 f"{self.ground.project} is no folder",
                 hint="name the project's folder, whose tables and policy are to count",
             )
-        own = self.ground.project / "config" / "commands"
+        own = self._own
         if len(self.ground.plugins.infos) == 1:
-            return self._limited(Context(Tables((own,))))
+            return self._limited(Context(Tables((own,), unapproved)))
         added = self.ground.contributions
-        tables = Tables((own, *added.command_tables))
+        tables = Tables((own, *added.command_tables), unapproved)
         return self._limited(Context(tables, added.content_inspectors))
 
     def _limited(self, context: Context) -> Context:
@@ -50,6 +61,20 @@ class Commands:
         policy = self.ground.settings.policy
         low, high = policy.low_seconds, policy.high_seconds
         return replace(context, low_seconds=low, high_seconds=high)
+
+    @property
+    def _own(self) -> Path:
+        return self.ground.project / "config" / "commands"
+
+    def _unapproved(self, file: Path) -> str:
+        """Why a table may not be used to judge: it is the project's, and not approved."""
+        return self._approval.unapproved(file) if file.parent == self._own else ""
+
+    @cached_property
+    def _approval(self) -> TableApproval:
+        from pulsus.bootstrap.project_trust import TableApproval
+
+        return TableApproval(self.ground.project)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from pulsus.config import remembered
 from pulsus.config.section import plain
-from pulsus.config.settings import Settings
 from pulsus.core.storage.state import open_state
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.errors import PulsusError
@@ -16,8 +14,7 @@ from pulsus.errors import PulsusError
 
 def keep(
     sources: remembered.Sources,
-    settings: Settings,
-    origins: Mapping[str, str],
+    known: remembered.Known,
     state_dir: Path,
     redactor: Redactor,
 ) -> None:
@@ -25,9 +22,9 @@ def keep(
 
     Nothing is kept where the state folder cannot be written.
     """
-    values = plain(settings)
+    values = plain(known.settings)
     if sources.state_dir != state_dir or redactor.redact_value(values) != values:
         return
     with suppress(PulsusError, OSError):
         (open_state(state_dir).path / "index").mkdir(exist_ok=True)
-        remembered.save(sources, settings, origins)
+        remembered.save(sources, known)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pulsus.config import remembered
+from pulsus.config.trust import SOURCES
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.ground import Ground
     from pulsus.llm.gate import Gate
 
-_TELLING = ("model.api_key_env", "model.base_url", "model.key_hosts")
-"""Settings that say which key goes where: told is which of them a file of the project sets."""
+_TELLING = ("model.api_key_env", "model.base_url")
+"""Settings that have further rules if a file of the project sets them, approved or not."""
 
 
 def connected(ground: Ground) -> Gate:
@@ -29,5 +29,5 @@ def connected(ground: Ground) -> Gate:
         os.environ,
         ground.redactor.redact,
         redact_own=ground.redactor.redact_derived,
-        by_project={key: o for key, o in origins.items() if o in remembered.SOURCES},
+        by_project={key: o for key, o in origins.items() if o in SOURCES},
     )

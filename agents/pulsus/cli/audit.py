@@ -47,7 +47,7 @@ _WORDS = 2
     help="Go on with a damaged log, or with promotions that it does not know: what was found, your "
     "user name and REASON are recorded in it.",
 )
-@common()
+@common(inspects=True)
 def command(
     session: Session, expect_head: str | None, quick: bool, strict: bool, reason: str | None
 ) -> None:
@@ -56,6 +56,7 @@ def command(
     Every file is read anew. Exit 1 when a promoted file, a step of a composition or a line of the
     log was changed, is missing or stands out of order.
     """
+    from pulsus.cli import audit_settings
     from pulsus.routing import audit, audit_log
 
     _check(expect_head, quick, reason)
@@ -68,7 +69,7 @@ def command(
         app.upkeep.accept_break(logged, reason)
         logged = audit_log.log(folder, found.records)
     findings = sorted(
-        (*catalogued.findings, *logged.findings),
+        (*catalogued.findings, *logged.findings, *audit_settings.findings(app)),
         key=lambda f: (audit.LEVELS.index(f.level), f.code, str(f.path), f.line or 0),
     )
     refusal = _refusal(findings, strict=strict)

@@ -48,12 +48,12 @@ def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None
     """
     warnings = commands_project.warn(session, plugins=bool(files))
     commands_json.names(session)  # all that is checked is judged by what can be read
-    checked = [file.resolve() for file in files] or _used(session.app.commands.context)
+    checked = [file.resolve() for file in files] or _used(session.app.commands.unguarded)
     found, effects = _found(session, checked)
     warnings += _advised(session, found)
     found = [each for each in found if not each.advises]
     found += _unproved(session, checked, found) if restrictions else []
-    found += [] if files else _unread(session.app.commands.context)
+    found += [] if files else _unread(session.app.commands.unguarded)
     rows = [_row(session, each) for each in found]
     rows += [] if files else _failed(session)
     others = [_effect(session, each) for each in effects]
@@ -185,7 +185,7 @@ def _context(session: Session, file: Path) -> Context:
 
     from pulsus.commands.tables import SHIPPED, Tables
 
-    context = session.app.commands.context
+    context = session.app.commands.unguarded
     if file.suffix != ".yaml":
         raise UsageError(f"{file.name} is no table", hint="a table is called PROGRAM.yaml")
     if file.parent in context.tables.folders:

@@ -17,10 +17,13 @@ from pulsus.errors import Denied, PulsusError
 __all__ = ["Session", "allow", "common", "kind_option", "network_option"]
 
 
-def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def common(
+    *formats: str, inspects: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the common options; the command receives a `Session` first.
 
-    `formats` are output formats beyond text and json.
+    `formats` are output formats beyond text and json. A command that `inspects` works with project
+    settings that are not approved, and uses none of them.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,7 +45,7 @@ def common(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 flags["non_interactive"] = True
             if quiet > verbose:
                 logging.getLogger("pulsus").setLevel(logging.ERROR)
-            session = Session(resolved(project), output, verbose - quiet, flags)
+            session = Session(resolved(project), output, verbose - quiet, flags, inspects)
             try:
                 return command(session, *args, **options)
             except Denied as refusal:

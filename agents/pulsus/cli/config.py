@@ -1,4 +1,4 @@
-"""`pulsus config show`: every setting, its value and the layer that set it."""
+"""`pulsus config show`: every setting, its value, the layer that set it, and its approval."""
 
 from __future__ import annotations
 
@@ -8,23 +8,36 @@ import click
 
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
+from pulsus.cli.config_trust import trust
+from pulsus.config.trust import SOURCES
 from pulsus.errors import UsageError
+
+_SAID = {
+    None: "",
+    "approved": "approved",
+    "changed": "NOT APPROVED: changed since it was",
+    "unapproved": "NOT APPROVED",
+}
 
 
 @click.group()
 def command() -> None:
-    """Show every setting and where it came from.
+    """Show every setting and where it came from, and approve those of a project.
 
     Later sources win: defaults, [tool.pulsus] in pyproject.toml, config/pulsus.toml, PULSUS_*
-    variables (nested by "__"), flags.
+    variables (nested by "__"), flags. A value of a project's file that widens what may run or leave
+    counts after `pulsus config trust KEY`.
     """
+
+
+command.add_command(trust)
 
 
 @command.command()
 @click.argument("prefix", default="")
-@common()
+@common(inspects=True)
 def show(session: Session, prefix: str) -> None:
-    """Print each setting whose name starts with PREFIX, with its origin."""
+    """Print each setting whose name starts with PREFIX, with its origin and its approval."""
     known = list(_rows(session))
     rows = [row for row in known if row["key"].startswith(prefix)]
     if not rows:
@@ -32,20 +45,41 @@ def show(session: Session, prefix: str) -> None:
     if session.json:
         output.document({"settings": rows})
         return
+    asks = any(row["trust"] for row in rows)
     output.table(
-        ("setting", "value", "origin"), [(r["key"], _text(r["value"]), r["origin"]) for r in rows]
+        ("setting", "value", "origin", *(("approval",) if asks else ())),
+        [
+            (r["key"], _text(r["value"]), r["origin"], *((_SAID[r["trust"]],) if asks else ()))
+            for r in rows
+        ],
     )
 
 
 def _rows(session: Session) -> list[dict[str, Any]]:
+    """Each setting with the value that its origin gives it, approved or not."""
     from pulsus.config.layers import flatten
     from pulsus.config.section import plain
 
     app = session.app
     values = plain(app.settings)
-    return [
-        {"key": key, "value": value, "origin": app.origin(key)} for key, value in flatten(values)
-    ]
+    for each in app.standings:
+        _put(values, each.key, each.value)
+    rows = []
+    for key, value in flatten(values):
+        stands = next((e for e in app.standings if f"{key}.".startswith(f"{e.key}.")), None)
+        own = stands is not None and app.origin(key) in SOURCES
+        trust = stands.state if stands and own else None
+        rows.append({"key": key, "value": value, "origin": app.origin(key), "trust": trust})
+    return rows
+
+
+def _put(values: dict[str, Any], key: str, value: Any) -> None:
+    """Set one key of the sections; a table gets the entries beside its others."""
+    section, _, name = key.rpartition(".")
+    inside = values[section] if section else values
+    if name not in inside:
+        return
+    inside[name] = {**inside[name], **value} if isinstance(value, dict) else value
 
 
 def _unknown(prefix: str, known: list[str]) -> UsageError:

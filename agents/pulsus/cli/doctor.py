@@ -40,7 +40,7 @@ class Check:
 
 @click.command()
 @click.option("--model", is_flag=True, help="Ask the configured model for what Pulsus needs of it.")
-@common()
+@common(inspects=True)
 def command(session: Session, model: bool) -> None:
     """Show what works on this machine, why, and what to do where it does not.
 
@@ -91,6 +91,8 @@ def examine(app: App) -> Iterator[Check]:
     yield _sandbox()
     for name in ("ruff", "mypy"):
         yield _package(name, f"pip install {name}")
+    if app.standings:
+        yield _settings(app)
     yield _catalogue(app)
     yield from _git_ignored(app)
     yield _writable("logs", app.log_dir)
@@ -117,6 +119,23 @@ def _package(name: str, hint: str, *, required: bool = True) -> Check:
         return Check(name, True, version(name), required=required)
     except PackageNotFoundError:
         return Check(name, True, "installed, version unknown", required=required)
+
+
+def _settings(app: App) -> Check:
+    """Whether every value of the project's files that needs approval has it."""
+    from pulsus.bootstrap.project_trust import TABLES, shown
+
+    missing = [each for each in app.standings if each.state != "approved"]
+    if missing:
+        redact = app.redactor.redact_value
+        told = [f"{e.found.place}: {e.key} = {shown(redact(e.value))}" for e in missing]
+        why = f" ({app.trust_failure})" if app.trust_failure else ""
+        hint = f"`pulsus config trust {' '.join(each.key for each in missing)}` shows and asks"
+        found = f"not approved on this machine: {'; '.join(told)}{why}"
+        required = any(each.key != TABLES for each in missing)
+        return Check("settings", False, found, hint, required)
+    approved = ", ".join(each.key for each in app.standings)
+    return Check("settings", True, f"approved for this project: {approved}")
 
 
 def _catalogue(app: App) -> Check:

@@ -34,7 +34,10 @@ COMMANDS = {
     "eval": ("pulsus.cli.evaluate", "Measure routing on requests whose right tools are known."),
     "init": ("pulsus.cli.init", "Set up a catalogue with the starter tools."),
     "doctor": ("pulsus.cli.doctor", "Show what works on this machine and what to install."),
-    "config": ("pulsus.cli.config", "Show every setting and where it came from."),
+    "config": (
+        "pulsus.cli.config",
+        "Show every setting and its origin; approve a project's.",
+    ),
     "plugins": ("pulsus.cli.plugins", "List plugins and what they add."),
     "audit": ("pulsus.cli.audit", "Show whether tools and decision log are as recorded."),
     "gc": ("pulsus.cli.gc", "Remove old candidates and logs."),

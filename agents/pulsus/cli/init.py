@@ -17,7 +17,7 @@ from pulsus.errors import PulsusError
 @click.command()
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--empty", is_flag=True, help="Only the folders, without the starter tools.")
-@common()
+@common(inspects=True)
 def command(session: Session, folder: Path, empty: bool) -> None:
     """Set up a catalogue in FOLDER: starter tools, settings and ignore rules.
 

@@ -17,12 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Session:
-    """What the common options said. The application is built on first use."""
+    """What the common options said. The application is built on first use.
+
+    A command that `inspects` only reports on the project: it works with settings that are not
+    approved, and uses none of them.
+    """
 
     project: Path
     output: str
     verbosity: int
     flags: dict[str, Any] = field(default_factory=dict)
+    inspects: bool = False
 
     @functools.cached_property
     def app(self) -> App:
@@ -31,7 +36,8 @@ class Session:
         from pulsus.cli import progress
 
         told = progress.encoding(quiet=self.verbosity < 0)
-        return bootstrap.build(self.project, self.flags, told)
+        build = bootstrap.inspect if self.inspects else bootstrap.build
+        return build(self.project, self.flags, told)
 
     @property
     def json(self) -> bool:

@@ -25,6 +25,7 @@ from pulsus.commands.risk import MOST, risk_of
 from pulsus.commands.script import Redirect, Script, Stage, read
 from pulsus.commands.sensitive import secrets_in, secrets_in_text
 from pulsus.commands.table import BadTable
+from pulsus.commands.tables import UnapprovedTable
 from pulsus.commands.uses import uses
 from pulsus.commands.verdict import Category, CommandVerdict, Destination, Finding, Phase
 from pulsus.commands.words import Unreadable, Word
@@ -169,6 +170,8 @@ def called(stage: Stage, context: Context) -> Iterator[Finding]:
     try:
         for words in readings(stage.words):
             yield from _judged(words, context)
+    except UnapprovedTable as error:
+        yield refusal("unknown", stage.words[0].text, str(error))
     except BadTable as error:
         yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
 

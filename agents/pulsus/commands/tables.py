@@ -7,7 +7,7 @@ is searched earlier wins, so a project can replace what ships. A file may say `s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,11 +21,21 @@ SHIPPED: Final = Path(__file__).parent / "tables"
 _NAME = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
 
 
-class Tables:
-    """Programs known by `folders`, the first that knows one wins. Not changed once read."""
+class UnapprovedTable(BadTable):
+    """A table that this machine's user did not approve: nothing is judged by it."""
 
-    def __init__(self, folders: Sequence[Path] = ()) -> None:
+
+class Tables:
+    """Programs known by `folders`, the first that knows one wins. Not changed once read.
+
+    `unapproved` says why a file may not be used to judge; empty if it may.
+    """
+
+    def __init__(
+        self, folders: Sequence[Path] = (), unapproved: Callable[[Path], str] = lambda _: ""
+    ) -> None:
         self.folders = (*folders, SHIPPED)
+        self._unapproved = unapproved
         self._known: dict[str, Node | None] = {}
 
     def get(self, program: str) -> Node | None:
@@ -68,18 +78,26 @@ class Tables:
             raise BadTable(f"{program}: {error}") from error
 
     def _read(self, program: str) -> Node | None:
-        raw = self.raw(program)
+        raw = self._used(program)
         if raw is None:
             return None
         if "same_as" in raw:
             other = str(raw["same_as"])
-            found = self.raw(other)
+            found = self._used(other)
             if found is None or "same_as" in found:
                 raise BadTable(f"{program}: same_as {other!r} is not a table of its own")
             raw = found
         elif raw.get("program") != program:
             raise BadTable(misnamed(raw, f"{program}.yaml"))
         return node(raw, program, top=True)
+
+    def _used(self, program: str) -> Mapping[str, object] | None:
+        """The parsed file of `program` to judge by. Raises UnapprovedTable."""
+        file = self.path(program)
+        why = "" if file is None else self._unapproved(file)
+        if why:
+            raise UnapprovedTable(why)
+        return None if file is None else parsed(file)
 
 
 def _file(program: str) -> str:

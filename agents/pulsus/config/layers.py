@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDic
 from pydantic_settings.exceptions import SettingsError
 
 from pulsus.config import faults
+from pulsus.config.project_file import read_bytes
 from pulsus.config.remembered import PREFIX, RESERVED
 from pulsus.config.section import Section
 from pulsus.errors import ConfigError
@@ -85,10 +86,14 @@ def _pyproject(path: Path) -> Tree:
 
 def _toml(path: Path) -> Tree:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_bytes(path).decode("utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:  # not TOML, not UTF-8, or a number of too many digits
+    except (
+        OSError,
+        ValueError,
+        RecursionError,
+    ) as error:  # not TOML, not UTF-8, or a number of too many digits
         shown = f"{path.parent.name}/{path.name}" if path.parent.name == "config" else path.name
         raise ConfigError(f"cannot read {shown}: {error}", hint="correct the file") from error
 

@@ -3,7 +3,8 @@
 Effect: reads and replaces files in the state folder. Importing pydantic takes longer than a warm
 route; its verdict holds for the same files, the same variables and the same flags. Anything else,
 a damaged file included (with a warning), is validated anew (`config/layers.py`): there is one set
-of rules.
+of rules. The state folder lies in the project, so a repository can bring one: name and content of
+each file are bound to a key of this user (`config/cache_key.py`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pulsus import __version__
-from pulsus.config import section, settings
+from pulsus.config import cache_key, marks, section, settings
+from pulsus.config.project_file import read_bytes
 from pulsus.config.section import Section, plain
 from pulsus.config.settings import Settings
+from pulsus.config.trust import SOURCES, Widening
 from pulsus.record import dataclass
 
 PREFIX = "PULSUS_"
@@ -31,8 +34,6 @@ RESERVED = frozenset({"PULSUS_LLM_API_KEY", "PULSUS_CASES", "PULSUS_BENCH", "PUL
     f"PULSUS_LLM_{name}"
     for name in ("BASE_URL", "SCRIPT", "MODEL", "PORT", "CTX", "THREADS", "WAIT", "DIR")
 }
-SOURCES = ("pyproject.toml", "config/pulsus.toml")
-
 T = TypeVar("T", bound=Section)
 
 _LOG = logging.getLogger("pulsus")
@@ -47,6 +48,7 @@ class Sources:
 
     digest: str
     state_dir: Path
+    project: Path
 
     @classmethod
     def of(cls, project: Path, flags: Mapping[str, Any]) -> Sources:
@@ -56,7 +58,7 @@ class Sources:
             k.upper(): v for k, v in sorted(os.environ.items()) if k.upper().startswith(PREFIX)
         }
         variables = {k: v for k, v in given.items() if k not in RESERVED}
-        code = [Path(file).stat() for file in (section.__file__, settings.__file__)]
+        code = [Path(file).stat() for file in (section.__file__, settings.__file__, marks.__file__)]
         parts = (
             __version__,
             repr([(each.st_mtime_ns, each.st_size) for each in code]),
@@ -65,51 +67,78 @@ class Sources:
             *(repr(_bytes(project / name)) for name in SOURCES),
         )
         named = flags.get("state_dir") or variables.get("PULSUS_STATE_DIR") or Settings.state_dir
-        return cls(_sha256("\n".join(parts)), project / named)
+        return cls(_sha256("\n".join(parts)), project / named, project)
 
-    @property
-    def file(self) -> Path:
-        """Where the settings made from them are kept."""
-        return self.state_dir / "index" / f"settings-{self.digest[:16]}.json"
+    def file(self, key: bytes) -> Path:
+        """Where this user keeps the settings made from them."""
+        named = cache_key.seal(key, self.digest.encode())
+        return self.state_dir / "index" / f"settings-{named[:16]}.json"
 
 
-def load(sources: Sources) -> tuple[Settings, dict[str, str]] | None:
-    """The settings and their origins; None where these sources were not validated before.
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Validated settings, the layer of each value, and the values that need approval.
+
+    Approvals are never kept: each start reads them anew.
+    """
+
+    settings: Settings
+    origins: Mapping[str, str]
+    widenings: tuple[Widening, ...]
+
+
+def load(sources: Sources) -> Known | None:
+    """The settings; None where this user did not validate these sources before.
 
     Warns of a damaged file: it is made anew.
     """
+    key = cache_key.read(sources.project)
+    if key is None:
+        return None
+    file = sources.file(key)
     try:
-        body, _, checksum = sources.file.read_bytes().decode("utf-8").rpartition("\n")
-        if checksum == _sha256(body):
+        body, _, code = read_bytes(file).rpartition(b"\n")
+        if code == cache_key.seal(key, body).encode():
             kept = json.loads(body)
             if kept["sources"] != sources.digest:
                 return None
-            return _section(Settings(), kept["settings"]), kept["origins"]
+            asked = tuple(Widening(**each) for each in kept["widenings"])
+            return Known(_section(Settings(), kept["settings"]), kept["origins"], asked)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as failure:
-        _LOG.warning("%s was not used: %s", sources.file.name, failure.strerror)
+        _LOG.warning("%s was not used: %s", file.name, failure.strerror)
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass  # a damaged file, told of below
-    _LOG.warning("%s rebuilt: kept settings were damaged", sources.file.name)
+    _LOG.warning("%s rebuilt: kept settings were damaged", file.name)
     return None
 
 
-def save(sources: Sources, validated: Settings, origins: Mapping[str, str]) -> None:
+def save(sources: Sources, known: Known) -> None:
     """Keep validated settings for the next run; it only costs that run its head start if not.
 
     The folder must exist.
     """
-    file = sources.file
-    kept = {"sources": sources.digest, "settings": plain(validated), "origins": dict(origins)}
-    body = json.dumps(kept)
+    key = cache_key.made(sources.project)
+    if key is None:
+        return
+    file = sources.file(key)
+    kept = {
+        "sources": sources.digest,
+        "settings": plain(known.settings),
+        "origins": dict(known.origins),
+        "widenings": [
+            {f.name: getattr(each, f.name) for f in fields(each)} for each in known.widenings
+        ],
+    }
+    body = json.dumps(kept).encode()
     temp = file.with_suffix(f".{os.urandom(4).hex()}")
     try:
-        temp.write_text(f"{body}\n{_sha256(body)}", encoding="utf-8")
+        temp.write_bytes(body + b"\n" + cache_key.seal(key, body).encode())
         temp.replace(file)
-        known = sorted(file.parent.glob("settings-*"), key=lambda f: f.stat().st_mtime_ns)
-        for old in known[:-_MOST]:
+        written = sorted(file.parent.glob("settings-*"), key=lambda f: f.stat().st_mtime_ns)
+        for old in written[:-_MOST]:
             old.unlink()
     except OSError:
         with suppress(OSError):
@@ -138,7 +167,7 @@ def _value(default: Any, value: Any) -> Any:
 
 def _bytes(path: Path) -> bytes | str:
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except OSError as failure:
         return failure.strerror or ""  # no path: a checkout that moved has the same settings
 

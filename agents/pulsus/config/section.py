@@ -61,10 +61,11 @@ class Section:
 
 def plain(section: Section) -> dict[str, Any]:
     """The settings as JSON values, section by section."""
-    return {f.name: _plain(getattr(section, f.name)) for f in dataclasses.fields(section)}
+    return {f.name: json_value(getattr(section, f.name)) for f in dataclasses.fields(section)}
 
 
-def _plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
+    """One setting as a JSON value."""
     match value:
         case Section():
             return plain(value)
@@ -73,6 +74,6 @@ def _plain(value: Any) -> Any:
         case tuple():
             return list(value)
         case dict():
-            return {key: _plain(inner) for key, inner in value.items()}
+            return {key: json_value(inner) for key, inner in value.items()}
         case _:
             return value

@@ -14,6 +14,19 @@ from typing import Annotated, Literal
 
 from pulsus.config.command_patterns import meaningless
 from pulsus.config.egress_hosts import is_place
+from pulsus.config.marks import (
+    ASKS,
+    ASKS_ADDED,
+    ASKS_DROPPED,
+    ASKS_LOOSER,
+    ASKS_LOWERED,
+    ASKS_OUTSIDE,
+    ASKS_PROGRAM,
+    ASKS_RAISED,
+    ASKS_SET,
+    ASKS_UNCOVERED,
+    FREE,
+)
 from pulsus.config.section import Days, Hosts, Limits, Seconds, Section, Unit
 from pulsus.record import dataclass
 
@@ -22,31 +35,31 @@ from pulsus.record import dataclass
 class ParserConfig(Section):
     """Words to intent (spec §3)."""
 
-    confidence_threshold: Unit = 0.55
-    settled_at: Unit = 0.90
-    max_request_chars: Annotated[int, Limits(ge=1, le=100_000)] = 4000
-    max_options: Annotated[int, Limits(ge=2, le=20)] = 4
+    confidence_threshold: Annotated[Unit, ASKS_LOWERED] = 0.55
+    settled_at: Annotated[Unit, ASKS_LOWERED] = 0.90
+    max_request_chars: Annotated[int, Limits(ge=1, le=100_000), ASKS_RAISED] = 4000
+    max_options: Annotated[int, Limits(ge=2, le=20), FREE] = 4
 
 
 @dataclass(frozen=True)
 class DiscoveryConfig(Section):
     """Which files are looked at (spec §4)."""
 
-    max_file_bytes: Annotated[int, Limits(ge=1)] = 1_000_000
-    max_depth: Annotated[int, Limits(ge=1, le=50)] = 6
+    max_file_bytes: Annotated[int, Limits(ge=1), ASKS_RAISED] = 1_000_000
+    max_depth: Annotated[int, Limits(ge=1, le=50), ASKS_RAISED] = 6
 
 
 @dataclass(frozen=True)
 class RankerConfig(Section):
     """Weights and τ (spec §5). `weights` may name a plugin's feature too."""
 
-    threshold: Unit = 0.60
-    weights: dict[str, Annotated[float, Limits(ge=0.0)]] = field(
+    threshold: Annotated[Unit, ASKS_LOWERED] = 0.60
+    weights: Annotated[dict[str, Annotated[float, Limits(ge=0.0)]], FREE] = field(
         default_factory=lambda: {"name": 0.4, "doc": 0.4, "history": 0.2}
     )
-    compose_slack: Unit = 0.05
-    max_candidates: Annotated[int, Limits(ge=1, le=1000)] = 10
-    history_half_life_days: Annotated[float, Limits(gt=0.0)] = 90.0
+    compose_slack: Annotated[Unit, ASKS_RAISED] = 0.05
+    max_candidates: Annotated[int, Limits(ge=1, le=1000), FREE] = 10
+    history_half_life_days: Annotated[float, Limits(gt=0.0), FREE] = 90.0
 
     def __post_init__(self) -> None:
         if not sum(self.weights.values()) > 0:
@@ -57,9 +70,13 @@ class RankerConfig(Section):
 class AccessConfig(Section):
     """Which tools a request may be routed to, before anything is ranked. `deny` wins."""
 
-    allow: tuple[str, ...] = ("*",)
-    deny: tuple[str, ...] = ()
-    kinds: tuple[Literal["resolve", "read", "write"], ...] = ("resolve", "read", "write")
+    allow: Annotated[tuple[str, ...], ASKS_ADDED] = ("*",)
+    deny: Annotated[tuple[str, ...], ASKS_DROPPED] = ()
+    kinds: Annotated[tuple[Literal["resolve", "read", "write"], ...], ASKS_ADDED] = (
+        "resolve",
+        "read",
+        "write",
+    )
 
     def __post_init__(self) -> None:
         if not self.kinds:
@@ -77,9 +94,9 @@ class PolicyConfig(Section):
     says what is done with an expensive read, and the seconds are the limits of its cost.
     """
 
-    allow: tuple[str, ...] = ("@read",)
-    require_approval: tuple[str, ...] = ("ping <name>", "ping6 <name>")
-    block: tuple[str, ...] = (
+    allow: Annotated[tuple[str, ...], ASKS_ADDED] = ("@read",)
+    require_approval: Annotated[tuple[str, ...], ASKS_DROPPED] = ("ping <name>", "ping6 <name>")
+    block: Annotated[tuple[str, ...], ASKS_DROPPED] = (
         *("@secret", "@disk", "@shell-from-network", "shutdown", "reboot", "poweroff", "halt"),
         *("init 0", "init 6", "telinit 0", "telinit 6", "systemctl poweroff", "systemctl reboot"),
         *("systemctl halt", "systemctl kexec", "systemctl emergency", "systemctl rescue"),
@@ -88,14 +105,16 @@ class PolicyConfig(Section):
         *("wipefs", "shred", "dd of=/dev/*", "rm <system>", "mv <system>", "chmod <system>"),
         *("chown <system>", "find / -delete"),
     )
-    target_allow: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    target_require_approval: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    target_block: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    egress: Literal["allow", "known", "approve", "block"] = "known"
-    egress_hosts: tuple[str, ...] = ()
-    high_cost: Literal["allow", "approve", "block"] = "allow"
-    low_seconds: Seconds = 30.0
-    high_seconds: Annotated[float, Limits(gt=0.0, le=86_400.0)] = 600.0
+    target_allow: Annotated[dict[str, tuple[str, ...]], ASKS] = field(default_factory=dict)
+    target_require_approval: Annotated[dict[str, tuple[str, ...]], FREE] = field(
+        default_factory=dict
+    )
+    target_block: Annotated[dict[str, tuple[str, ...]], FREE] = field(default_factory=dict)
+    egress: Annotated[Literal["allow", "known", "approve", "block"], ASKS_LOOSER] = "known"
+    egress_hosts: Annotated[tuple[str, ...], ASKS_SET] = ()
+    high_cost: Annotated[Literal["allow", "approve", "block"], ASKS_LOOSER] = "allow"
+    low_seconds: Annotated[Seconds, ASKS_RAISED] = 30.0
+    high_seconds: Annotated[float, Limits(gt=0.0, le=86_400.0), ASKS_RAISED] = 600.0
 
     def __post_init__(self) -> None:
         for name in ("allow", "require_approval", "block"):
@@ -118,7 +137,7 @@ class PolicyConfig(Section):
 class ComposeConfig(Section):
     """Limits of a composed plan (spec §6)."""
 
-    max_steps: Annotated[int, Limits(ge=2, le=50)] = 8
+    max_steps: Annotated[int, Limits(ge=2, le=50), ASKS_RAISED] = 8
 
 
 @dataclass(frozen=True)
@@ -129,15 +148,17 @@ class SandboxConfig(Section):
     run of a tool may, by id: `host:port` each.
     """
 
-    max_seconds: Seconds = 30.0
-    max_mem_mb: Annotated[int, Limits(ge=64)] = 512
-    max_processes: Annotated[int, Limits(ge=4)] = 64
-    max_tmp_mb: Annotated[int, Limits(ge=1)] = 64
-    max_output_kb: Annotated[int, Limits(ge=1)] = 8
-    max_result_kb: Annotated[int, Limits(ge=1, le=4096)] = 64
-    max_network_mb: Annotated[int, Limits(ge=1)] = 16
-    network: Annotated[str | tuple[str, ...], Hosts(off=True)] = "off"
-    tool_network: dict[str, Annotated[tuple[str, ...], Hosts()]] = field(default_factory=dict)
+    max_seconds: Annotated[Seconds, ASKS_RAISED] = 30.0
+    max_mem_mb: Annotated[int, Limits(ge=64), ASKS_RAISED] = 512
+    max_processes: Annotated[int, Limits(ge=4), ASKS_RAISED] = 64
+    max_tmp_mb: Annotated[int, Limits(ge=1), ASKS_RAISED] = 64
+    max_output_kb: Annotated[int, Limits(ge=1), ASKS_RAISED] = 8
+    max_result_kb: Annotated[int, Limits(ge=1, le=4096), ASKS_RAISED] = 64
+    max_network_mb: Annotated[int, Limits(ge=1), ASKS_RAISED] = 16
+    network: Annotated[str | tuple[str, ...], Hosts(off=True), ASKS_SET] = "off"
+    tool_network: Annotated[dict[str, Annotated[tuple[str, ...], Hosts()]], ASKS] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(frozen=True)
@@ -147,52 +168,54 @@ class ValidationConfig(Section):
     `wait_seconds` is how long a module waits while other validations take every core.
     """
 
-    ruff_seconds: Seconds = 5.0
-    mypy_seconds: Seconds = 20.0
-    import_seconds: Seconds = 3.0
-    wait_seconds: Seconds = 600.0
-    max_module_bytes: Annotated[int, Limits(ge=1)] = 200_000
-    ruff_rules: tuple[str, ...] = ("E4", "E7", "E9", "F", "B006", "B008", "PLE")
-    mypy_flags: tuple[str, ...] = ("--check-untyped-defs", "--warn-unreachable")
+    ruff_seconds: Annotated[Seconds, ASKS_RAISED] = 5.0
+    mypy_seconds: Annotated[Seconds, ASKS_RAISED] = 20.0
+    import_seconds: Annotated[Seconds, ASKS_RAISED] = 3.0
+    wait_seconds: Annotated[Seconds, ASKS_RAISED] = 600.0
+    max_module_bytes: Annotated[int, Limits(ge=1), ASKS_RAISED] = 200_000
+    ruff_rules: Annotated[tuple[str, ...], ASKS_UNCOVERED] = (
+        *("E4", "E7", "E9", "F", "B006", "B008", "PLE"),
+    )
+    mypy_flags: Annotated[tuple[str, ...], ASKS] = ("--check-untyped-defs", "--warn-unreachable")
 
 
 @dataclass(frozen=True)
 class TmpConfig(Section):
     """Candidates that were not promoted (spec §16)."""
 
-    dirname: Annotated[str, Limits(pattern=r"^[A-Za-z0-9_.-]+$")] = "_tmp"
-    retention_days: Days = 7
+    dirname: Annotated[str, Limits(pattern=r"^[A-Za-z0-9_.-]+$"), ASKS] = "_tmp"
+    retention_days: Annotated[Days, FREE] = 7
 
 
 @dataclass(frozen=True)
 class LogConfig(Section):
     """Traces (spec §11, §16)."""
 
-    retention_days: Days = 30
-    metrics: bool = True
+    retention_days: Annotated[Days, FREE] = 30
+    metrics: Annotated[bool, FREE] = True
 
 
 @dataclass(frozen=True)
 class ModelConfig(Section):
     """The language model for the generator. With `base_url` empty none is configured."""
 
-    provider: str = "openai"
-    name: str = "gpt-4o-mini"
-    temperature: Annotated[float, Limits(ge=0.0, le=2.0)] = 0.3
-    base_url: str = ""
-    api_key_env: str = "PULSUS_LLM_API_KEY"
-    key_hosts: tuple[str, ...] = ()
-    allow_plain_http: bool = False
-    connect_seconds: Seconds = 10.0
-    read_seconds: Seconds = 300.0
-    total_seconds: Seconds = 900.0
-    retries: Annotated[int, Limits(ge=0, le=10)] = 3
-    max_answer_tokens: Annotated[int, Limits(ge=1)] = 4096
-    max_answer_kb: Annotated[int, Limits(ge=1, le=65_536)] = 512
-    max_tokens_per_run: Annotated[int, Limits(ge=1)] = 200_000
-    price_per_1k_prompt: Annotated[float, Limits(ge=0.0)] = 0.0
-    price_per_1k_answer: Annotated[float, Limits(ge=0.0)] = 0.0
-    budget: Annotated[float, Limits(ge=0.0)] = 0.0
+    provider: Annotated[str, ASKS] = "openai"
+    name: Annotated[str, FREE] = "gpt-4o-mini"
+    temperature: Annotated[float, Limits(ge=0.0, le=2.0), FREE] = 0.3
+    base_url: Annotated[str, ASKS] = ""
+    api_key_env: Annotated[str, ASKS] = "PULSUS_LLM_API_KEY"
+    key_hosts: Annotated[tuple[str, ...], ASKS_SET] = ()
+    allow_plain_http: Annotated[bool, ASKS_RAISED] = False
+    connect_seconds: Annotated[Seconds, ASKS_RAISED] = 10.0
+    read_seconds: Annotated[Seconds, ASKS_RAISED] = 300.0
+    total_seconds: Annotated[Seconds, ASKS_RAISED] = 900.0
+    retries: Annotated[int, Limits(ge=0, le=10), ASKS_RAISED] = 3
+    max_answer_tokens: Annotated[int, Limits(ge=1), ASKS_RAISED] = 4096
+    max_answer_kb: Annotated[int, Limits(ge=1, le=65_536), ASKS_RAISED] = 512
+    max_tokens_per_run: Annotated[int, Limits(ge=1), ASKS_RAISED] = 200_000
+    price_per_1k_prompt: Annotated[float, Limits(ge=0.0), ASKS] = 0.0
+    price_per_1k_answer: Annotated[float, Limits(ge=0.0), ASKS] = 0.0
+    budget: Annotated[float, Limits(ge=0.0), FREE] = 0.0
 
     def __post_init__(self) -> None:
         if self.budget and not (self.price_per_1k_prompt or self.price_per_1k_answer):
@@ -203,67 +226,67 @@ class ModelConfig(Section):
 class GeneratorConfig(Section):
     """What a model may write, and how it is asked (spec §7)."""
 
-    allowed_imports: tuple[str, ...] = (
+    allowed_imports: Annotated[tuple[str, ...], ASKS_ADDED] = (
         *("typing", "dataclasses", "pathlib", "json", "csv", "math", "statistics", "re"),
         *("datetime", "collections", "itertools", "functools", "random"),
     )
-    extra_imports: tuple[str, ...] = ()
-    allow_writes: bool = False
-    rounds: Annotated[int, Limits(ge=0, le=10)] = 2
-    seed: Annotated[int, Limits(ge=0)] = 1
-    neighbours: Annotated[int, Limits(ge=0, le=10)] = 2
-    neighbour_chars: Annotated[int, Limits(ge=0, le=50_000)] = 3000
+    extra_imports: Annotated[tuple[str, ...], ASKS_SET] = ()
+    allow_writes: Annotated[bool, ASKS_RAISED] = False
+    rounds: Annotated[int, Limits(ge=0, le=10), ASKS_RAISED] = 2
+    seed: Annotated[int, Limits(ge=0), FREE] = 1
+    neighbours: Annotated[int, Limits(ge=0, le=10), ASKS_RAISED] = 2
+    neighbour_chars: Annotated[int, Limits(ge=0, le=50_000), ASKS_RAISED] = 3000
 
 
 @dataclass(frozen=True)
 class StorageConfig(Section):
     """Locks around promotion (spec §10)."""
 
-    lock_seconds: Seconds = 30.0
+    lock_seconds: Annotated[Seconds, ASKS_RAISED] = 30.0
 
 
 @dataclass(frozen=True)
 class AuditConfig(Section):
     """The decision log (spec §10, §16)."""
 
-    seal_days: Days = 30
+    seal_days: Annotated[Days, FREE] = 30
 
 
 @dataclass(frozen=True)
 class RunConfig(Section):
     """Running a promoted tool on this machine, and what it may use meanwhile."""
 
-    max_seconds: Seconds = 300.0
-    max_mem_mb: Annotated[int, Limits(ge=64, le=1_048_576)] = 2048
-    max_processes: Annotated[int, Limits(ge=1, le=32_768)] = 256
-    max_files: Annotated[int, Limits(ge=32, le=1_048_576)] = 4096
+    max_seconds: Annotated[Seconds, ASKS_RAISED] = 300.0
+    max_mem_mb: Annotated[int, Limits(ge=64, le=1_048_576), ASKS_RAISED] = 2048
+    max_processes: Annotated[int, Limits(ge=1, le=32_768), ASKS_RAISED] = 256
+    max_files: Annotated[int, Limits(ge=32, le=1_048_576), ASKS_RAISED] = 4096
 
 
 @dataclass(frozen=True)
 class ToolsConfig(Section):
     """What tools run with. With `python` empty it is the Python that runs Pulsus."""
 
-    python: str = ""
+    python: Annotated[str, ASKS_PROGRAM] = ""
 
 
 @dataclass(frozen=True)
 class PluginsConfig(Section):
     """Plugins found through the entry-point group `pulsus.plugins`."""
 
-    disabled: tuple[str, ...] = ()
+    disabled: Annotated[tuple[str, ...], ASKS_SET] = ()
 
 
 @dataclass(frozen=True)
 class Settings(Section):
     """All settings. Built from already merged layers: it reads no file or variable itself."""
 
-    workflows_root: Path = Path("workflows")
-    log_dir: Path = Path("logs")
-    state_dir: Path = Path(".pulsus")
-    non_interactive: bool = False
-    cache_enabled: bool = True
-    embeddings_enabled: bool = False
-    rag_enabled: bool = False
+    workflows_root: Annotated[Path, ASKS_OUTSIDE] = Path("workflows")
+    log_dir: Annotated[Path, ASKS] = Path("logs")
+    state_dir: Annotated[Path, ASKS] = Path(".pulsus")
+    non_interactive: Annotated[bool, ASKS_RAISED] = False
+    cache_enabled: Annotated[bool, FREE] = True
+    embeddings_enabled: Annotated[bool, FREE] = False
+    rag_enabled: Annotated[bool, FREE] = False
     parser: ParserConfig = ParserConfig()
     discovery: DiscoveryConfig = DiscoveryConfig()
     ranker: RankerConfig = RankerConfig()

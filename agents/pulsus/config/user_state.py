@@ -45,14 +45,14 @@ class UserState:
         project's repository could fill.
         """
         folder = _named()
-        for root in _roots(project):
-            if folder.is_relative_to(root):
-                raise UserStateInvalid(
-                    f"the user's state folder {folder} lies in the project {root}: its repository "
-                    "could bring its own approvals",
-                    hint="set XDG_STATE_HOME to an absolute folder outside the project",
-                    path=str(folder),
-                )
+        root = repository(project)
+        if folder.is_relative_to(root):
+            raise UserStateInvalid(
+                f"the user's state folder {folder} lies in the project {root}: its repository "
+                "could bring its own approvals",
+                hint="set XDG_STATE_HOME to an absolute folder outside the project",
+                path=str(folder),
+            )
         return cls(folder)
 
     def read(self, name: str) -> bytes | None:
@@ -159,15 +159,10 @@ def _named() -> Path:
     )
 
 
-def _roots(project: Path) -> Iterator[Path]:
-    """The project, and the working tree that it lies in: a repository brings both."""
+def repository(project: Path) -> Path:
+    """The real path of the working tree that the project lies in; its own if there is none."""
     root = Path(os.path.realpath(project))
-    yield root
-    for folder in (root, *root.parents):
-        if os.path.lexists(folder / ".git"):
-            if folder != root:
-                yield folder
-            return
+    return next((f for f in (root, *root.parents) if os.path.lexists(f / ".git")), root)
 
 
 @contextmanager

@@ -51,6 +51,13 @@ class InputNeeded(ApprovalNeeded):
     code = "INPUT_NEEDED"
 
 
+class ConfigUntrusted(PulsusError):
+    """A project file sets a value that this machine's user did not approve."""
+
+    code = "CONFIG_UNTRUSTED"
+    exit_status = 4
+
+
 class Denied(PulsusError):
     """Policy refuses it, whoever asks."""
 

@@ -92,18 +92,11 @@ def _key(
 
 
 def _require_meant(settings: ModelConfig, place: Address, by_project: Mapping[str, str]) -> None:
-    """Raise where the key would go to whom only the project's files name.
+    """Raise if only `model.base_url` in the project's files names the host that gets the key.
 
-    The key is the user's; a checkout must not be able to send for it. Whoever said where it goes is
-    the user too (environment, flag), or it is the provider's own host.
+    Approving where requests go is not approving where the key goes: that is `model.key_hosts`,
+    which counts from a variable, or from a project's file after `pulsus config trust`.
     """
-    if "model.key_hosts" in by_project:
-        raise ConfigError(
-            f"setting model.key_hosts stands in {by_project['model.key_hosts']}: who may get your "
-            "key is not the project's to say",
-            hint="take it out there; set PULSUS_MODEL__KEY_HOSTS yourself if the host is yours",
-            key="model.key_hosts",
-        )
     file = by_project.get("model.base_url")
     known = place.encrypted and place.place == KNOWN_HOSTS.get(settings.provider)
     if file is None or known or place.place in (h.lower() for h in settings.key_hosts):

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.config import hosts
-from pulsus.config.remembered import SOURCES
 from pulsus.config.settings import SandboxConfig
+from pulsus.config.trust import SOURCES
 from pulsus.core.storage import candidates
 from pulsus.core.storage.metadata import Record
 from pulsus.core.types import ToolSpec

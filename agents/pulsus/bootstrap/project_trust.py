@@ -1,0 +1,248 @@
+"""How the values of a project's files stand with this machine's user (ADR 27).
+
+Effect: reads the user's approvals, only if a value needs one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pulsus.config.project_file import read_bytes
+from pulsus.config.section import Section, json_value
+from pulsus.config.settings import Settings
+from pulsus.config.trust import (
+    SOURCES,
+    Approval,
+    Approvals,
+    State,
+    Widening,
+    bound_hash,
+    project_value,
+    value_hash,
+)
+from pulsus.config.user_state import UserState
+from pulsus.errors import ConfigError, ConfigUntrusted, UserStateInvalid
+from pulsus.record import dataclass
+
+TABLES = "config/commands"
+"""The folder of a project's own tables, and the key that approves them."""
+
+_SHOWN_CHARS = 300
+
+Redact = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One value that needs approval. `approved` is what was approved for its key before.
+
+    `bound` is the hash that an approval of this value holds.
+    """
+
+    found: Widening
+    value: Any
+    default: Any
+    bound: str
+    state: State
+    approved: Approval | None = None
+
+    @property
+    def key(self) -> str:
+        """The setting."""
+        return self.found.key
+
+
+def standings(
+    project: Path,
+    asked: Sequence[tuple[Widening, Any, Any]],
+    *,
+    lenient: bool = False,
+) -> tuple[tuple[Standing, ...], str]:
+    """How each of `asked` (with value and default) stands, and why approvals cannot be read.
+
+    Raises UserStateInvalid for that reason unless `lenient`: then nothing is approved.
+    """
+    if not asked:
+        return (), ""
+    failure = ""
+    try:
+        approvals = Approvals.load(UserState.of(project))
+    except UserStateInvalid as error:
+        if not lenient:
+            raise
+        approvals, failure = Approvals(()), f"{error.message}; {error.hint}"
+    found = []
+    for widening, value, default in asked:
+        bound = bound_hash(widening, value, project)
+        state = approvals.state(project, widening, bound)
+        known = approvals.of(project, widening.key)
+        found.append(Standing(widening, value, default, bound, state, known))
+    return tuple(found), failure
+
+
+def of_settings(
+    settings: Settings, origins: Mapping[str, str], widenings: Sequence[Widening]
+) -> list[tuple[Widening, Any, Any]]:
+    """Each widening with the project's value and the default."""
+    default = Settings()
+    return [
+        (each, project_value(settings, origins, each.key), json_value(_value(default, each.key)))
+        for each in widenings
+    ]
+
+
+def of_tables(project: Path) -> list[tuple[Widening, Any, Any]]:
+    """The project's own tables of commands, as one value: file names with their hashes.
+
+    A table says what counts as a read, as `policy.allow` does.
+    """
+    try:
+        files = sorted(path for path in (project / TABLES).iterdir() if path.suffix == ".yaml")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as failure:
+        raise ConfigError(
+            f"cannot look into {TABLES}: {failure.strerror}",
+            hint="make it a folder that this user can read",
+        ) from failure
+    value = {path.name: _content(path) for path in files}
+    if not value:
+        return []
+    return [(Widening(TABLES, value_hash(TABLES, value, unordered=False), TABLES), value, {})]
+
+
+def _content(path: Path) -> str:
+    try:
+        return hashlib.sha256(read_bytes(path)).hexdigest()
+    except OSError as failure:
+        return failure.strerror or "unreadable"
+
+
+@dataclass(frozen=True)
+class TableApproval:
+    """Whether the project's own tables of commands may be used to judge."""
+
+    project: Path
+
+    def unapproved(self, file: Path) -> str:
+        """Why not; empty if this user approved the project's tables as they are now."""
+        approved, failure = self._approved
+        content = approved.get(file.name)
+        if content is not None and content == _content(file):
+            return ""
+        return failure or (
+            f"{TABLES}/{file.name} says what it reads, and this machine's user did not approve "
+            f"the project's tables: `pulsus config trust {TABLES}` asks"
+        )
+
+    @cached_property
+    def _approved(self) -> tuple[Mapping[str, str], str]:
+        found, failure = standings(self.project, of_tables(self.project), lenient=True)
+        approved = [each.value for each in found if each.state == "approved"]
+        return (approved[0] if approved else {}), failure
+
+
+def refused(found: Sequence[Standing], redact: Redact) -> ConfigUntrusted:
+    """The error for values that are not approved; `found` is not empty."""
+    first, *others = found
+    also = [f"{e.found.place} {e.key} = {shown(redact(e.value))}" for e in others]
+    more = f"; not approved either: {'; '.join(also)}" if also else ""
+    again = "was changed since it was approved" if first.state == "changed" else "is not approved"
+    keys = " ".join(each.key for each in found)
+    return ConfigUntrusted(
+        f"{first.found.place} sets {first.key} = {shown(redact(first.value))}: it widens what may "
+        f"run on this machine or leave it, and {again} by this machine's user{more}",
+        hint=f"`pulsus config trust {keys}` shows the value and asks"
+        + ("" if "/" in first.key else f"; in CI set {variable(first.key)} instead"),
+        settings=[row(each, redact) for each in found],
+    )
+
+
+def row(each: Standing, redact: Redact) -> dict[str, Any]:
+    """One value as JSON."""
+    return {
+        "key": each.key,
+        "value": redact(each.value),
+        "default": each.default,
+        "approved": each.approved.value if each.approved else None,
+        "state": each.state,
+        "file": each.found.file,
+        "line": each.found.line or None,
+        "sha256": each.bound,
+    }
+
+
+def shown(value: object) -> str:
+    """A value in a message: ASCII, so that it holds no look-alikes, and bounded."""
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}… ({len(text)} characters)"
+
+
+def variable(key: str) -> str:
+    """The environment's variable for a key: it needs no approval."""
+    return "PULSUS_" + key.upper().replace(".", "__")
+
+
+def without(
+    settings: Settings, origins: Mapping[str, str], unapproved: Sequence[Standing]
+) -> Settings:
+    """The settings with the default in the place of each value that is not approved."""
+    for each in unapproved:
+        value, default = _value(settings, each.key), _value(Settings(), each.key)
+        if isinstance(value, dict):
+            own = {k: v for k, v in value.items() if origins.get(f"{each.key}.{k}") not in SOURCES}
+            default = {**default, **own}
+        settings = _replaced(settings, each.key, default)
+    return settings
+
+
+def _replaced(settings: Settings, key: str, value: Any) -> Settings:
+    name, _, inner = key.partition(".")
+    if inner:
+        section: Any = getattr(settings, name)
+        try:
+            value = replace(section, **{inner: value})
+        except ValueError:  # the section's values fit together only as the project wrote them
+            value = type(section)()
+    changes: dict[str, Any] = {name: value}
+    return replace(settings, **changes)
+
+
+def _value(settings: Section, key: str) -> Any:
+    value: Any = settings
+    for name in key.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def approve(project: Path, given: Sequence[Standing], redact: Redact, at: str) -> None:
+    """Record that this user approved these values. Raises UserStateInvalid, Busy, and the like."""
+    state = UserState.of(project)
+    real = os.path.realpath(project)
+    with state.locked("trust.json"):
+        approvals = Approvals.load(state)
+        for each in given:
+            new = Approval(real, each.key, each.bound, redact(each.value), at)
+            approvals = approvals.with_approval(new)
+        approvals.save(state)
+
+
+def revoke(project: Path, keys: Sequence[str]) -> list[str]:
+    """Take back approvals of this project; the keys that had one. Raises as `approve`."""
+    state = UserState.of(project)
+    real = os.path.realpath(project)
+    with state.locked("trust.json"):
+        approvals = Approvals.load(state)
+        had = [key for key in keys if approvals.of(project, key)]
+        for key in had:
+            approvals = approvals.without(real, key)
+        if had:
+            approvals.save(state)
+    return had

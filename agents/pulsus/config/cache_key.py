@@ -1,0 +1,48 @@
+"""This user's secret for caches that lie in a project. Effect: reads and makes `cache.key`.
+
+A repository can bring a `.pulsus/` folder of its own. A cache that carries a decision is therefore
+authenticated with a key that only this user can read, and is made anew without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from pulsus.config.user_state import UserState
+from pulsus.errors import PulsusError
+
+FILE = "cache.key"
+BYTES = 32
+
+
+def read(project: Path) -> bytes | None:
+    """The key; None if there is none, or no safe place for one: caches are then not used."""
+    try:
+        key = UserState.of(project).read(FILE)
+    except PulsusError:
+        return None
+    return key if key is not None and len(key) == BYTES else None
+
+
+def made(project: Path) -> bytes | None:
+    """The key, made if there is none yet; None if it cannot be kept."""
+    known = read(project)
+    if known is not None:
+        return known
+    try:
+        state = UserState.of(project)
+        with state.locked(FILE):
+            known = read(project)
+            if known is None:
+                known = os.urandom(BYTES)
+                state.write(FILE, known)
+    except PulsusError:
+        return None
+    return known
+
+
+def seal(key: bytes, text: bytes) -> str:
+    """The authentication code of a text, in hex."""
+    return hashlib.blake2b(text, key=key, digest_size=32).hexdigest()

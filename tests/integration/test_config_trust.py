@@ -1,0 +1,214 @@
+"""`pulsus config trust`, and what every command does before it."""
+
+import json
+import os
+
+import pytest
+
+from pulsus.config.user_state import UserState
+from tests.project import COUNT, PULSUS, make, pulsus_here, trust
+
+PYTHON = '[tools]\npython = "evil/bin/python"\n'
+STOPPED = [
+    ["route", COUNT, "--plan"],
+    [COUNT, "--run", "--non-interactive"],
+    ["explain", COUNT],
+    ["run", "count_words", "--input", "text=a b"],
+    ["validate", "workflows/domains/text"],
+    ["validate", "workflows/domains/text/count/count_words.py"],
+    ["generate", COUNT, "--scaffold"],
+    ["promote", "workflows/domains/text/count/count_words.py", "--action", "count"],
+    ["rollback", "count_words"],
+    ["tools", "list"],
+    ["eval", "requests.jsonl"],
+    ["commands", "classify", "df -h"],
+    ["gc"],
+]
+WORKING = [
+    (["--help"], 0),
+    (["--version"], 0),
+    (["run", "--help"], 0),
+    (["config", "show"], 0),
+    (["config", "trust", "--list"], 0),
+    (["audit"], 1),
+    (["doctor"], 3),
+    (["init"], 0),
+]
+
+
+def setting(folder, text):
+    (folder / "config").mkdir(exist_ok=True)
+    (folder / "config/pulsus.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def unapproved(tmp_path_factory):
+    folder = make(tmp_path_factory.mktemp("trust") / "project", "requests", warm=False)
+    return setting(folder, PYTHON)
+
+
+@pytest.mark.parametrize("args", STOPPED, ids=" ".join)
+def test_a_command_that_uses_settings_stops_before_they_are_approved(unapproved, args):
+    done = pulsus_here(unapproved, *args, "--output", "json")
+    assert done.code == 4, done.out + done.err
+    error = done.json["error"]
+    assert error["code"] == "CONFIG_UNTRUSTED"
+    assert 'config/pulsus.toml:2 sets tools.python = "evil/bin/python"' in error["message"]
+    assert "pulsus config trust tools.python" in error["hint"]
+    assert "PULSUS_TOOLS__PYTHON" in error["hint"]
+    (row,) = error["details"]["settings"]
+    assert (row["file"], row["line"], row["state"]) == ("config/pulsus.toml", 2, "unapproved")
+
+
+def test_validating_one_file_as_editors_do_stops_too(unapproved):
+    done = pulsus_here(unapproved, "validate", "workflows/domains/text/count/count_words.py")
+    assert done.code == 4
+    assert "CONFIG_UNTRUSTED" in done.err
+
+
+@pytest.mark.parametrize(("args", "code"), WORKING, ids=lambda v: str(v))
+def test_a_command_that_only_reports_still_works(unapproved, args, code):
+    assert pulsus_here(unapproved, *args).code == code
+
+
+def test_every_report_tells_of_a_value_that_is_not_approved(unapproved):
+    shown = pulsus_here(unapproved, "config", "show", "tools")
+    assert "NOT APPROVED" in shown.out
+    rows = pulsus_here(unapproved, "config", "show", "tools", "--output", "json").json["settings"]
+    assert rows == [
+        {
+            "key": "tools.python",
+            "value": "evil/bin/python",
+            "origin": "config/pulsus.toml",
+            "trust": "unapproved",
+        }
+    ]
+    checks = pulsus_here(unapproved, "doctor", "--output", "json").json["checks"]
+    (check,) = [c for c in checks if c["name"] == "settings"]
+    assert not check["ok"]
+    assert "tools.python" in check["found"]
+    audited = pulsus_here(unapproved, "audit", "--output", "json").json
+    (finding,) = [f for f in audited["findings"] if f["code"] == "SETTING_UNAPPROVED"]
+    assert (finding["path"], finding["line"]) == ("config/pulsus.toml", 2)
+    assert finding["level"] == "error"
+
+
+def test_an_approved_value_is_used_and_reports_say_so(tmp_path):
+    folder = setting(make(tmp_path / "project", warm=False), "[compose]\nmax_steps = 9\n")
+    trust(folder)
+    assert pulsus_here(folder, "route", COUNT, "--plan").code == 0
+    assert "approved" in pulsus_here(folder, "config", "show", "compose").out
+    audited = pulsus_here(folder, "audit", "--output", "json")
+    assert audited.code == 0
+    assert "SETTING_APPROVED" in [f["code"] for f in audited.json["findings"]]
+    revoked = pulsus_here(folder, "config", "trust", "--revoke", "compose.max_steps")
+    assert (revoked.code, revoked.out) == (0, "revoked compose.max_steps\n")
+    assert pulsus_here(folder, "route", COUNT, "--plan").code == 4
+
+
+@pytest.mark.parametrize("options", [[], ["--non-interactive"]])
+def test_without_a_terminal_nothing_is_approved(unapproved, options):
+    done = pulsus_here(unapproved, "config", "trust", "tools.python", *options)
+    assert done.code == 4
+    assert "error[APPROVAL_REQUIRED]: tools.python (config/pulsus.toml:2)" in done.err
+    assert pulsus_here(unapproved, "tools", "list").code == 4
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "one of KEY, --all, --list and --revoke KEY is needed"),
+        (["tools.python", "--list"], "one of KEY"),
+        (["tools.pyton"], "there is no setting 'tools.pyton'"),
+    ],
+)
+def test_a_mistake_in_the_call_is_a_usage_error(unapproved, args, message):
+    done = pulsus_here(unapproved, "config", "trust", *args)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_a_key_that_needs_nothing_is_done(unapproved):
+    done = pulsus_here(unapproved, "config", "trust", "model.name")
+    assert (done.code, done.out) == (0, "nothing to approve\n")
+
+
+def test_a_table_of_the_project_judges_nothing_before_it_is_approved(tmp_path):
+    folder = make(tmp_path / "project", "tables", warm=False)
+    (folder / "config/commands/rm.yaml").write_text(
+        "program: rm\nsource: ours\nsummary: lists\nflags: -r -f\noperands: [[path*]]\n"
+        "examples: {allowed: [rm x], refused: [rm -z]}\n"
+    )
+    for command in ("sh -c 'rm x'", "xargs rm < /dev/null", "acme list"):
+        done = pulsus_here(folder, "commands", "classify", command, "--output", "json")
+        assert (done.code, done.json["allow"]) == (6, False), command
+    done = pulsus_here(folder, "commands", "classify", "rm -rf x", "--output", "json")
+    assert (done.code, done.json["allow"]) == (6, False)
+    assert "pulsus config trust config/commands" in done.json["reason"]
+    assert pulsus_here(folder, "commands", "classify", "df -h").code == 0
+    checked = pulsus_here(folder, "commands", "check", "config/commands/acme.yaml")
+    assert checked.code == 0, checked.out
+    trust(folder)
+    assert pulsus_here(folder, "commands", "classify", "acme list -n 3").code == 0
+    (folder / "config/commands/new.yaml").write_text("program: new\n")
+    assert pulsus_here(folder, "commands", "classify", "acme list -n 3").code == 6
+
+
+def test_a_secret_in_a_value_is_neither_printed_nor_recorded(tmp_path):
+    text = '[model]\nbase_url = "https://me:hunter2hunter2@models.example/v1"\n'
+    folder = setting(make(tmp_path / "project", warm=False), text)
+    done = pulsus_here(folder, "tools", "list", "--output", "json")
+    listed = pulsus_here(folder, "config", "trust", "--list", "--output", "json")
+    assert "hunter2" not in done.out + done.err + listed.out
+
+
+def talk(folder, args, *answers):
+    """Exit status and everything shown, after answering each prompt in turn."""
+    pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")}
+    child = pexpect.spawn(
+        str(PULSUS),
+        args,
+        cwd=str(folder),
+        env={**clean, "NO_COLOR": "1"},
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(40, 200),
+    )
+    shown = ""
+    for prompt, answer in answers:
+        child.expect_exact(prompt)
+        shown += child.before + prompt
+        child.send(answer)
+    child.expect(pexpect.EOF)
+    child.close()
+    return child.exitstatus, shown + child.before
+
+
+@pytest.mark.seconds
+@pytest.mark.filterwarnings("ignore:.*forkpty:DeprecationWarning")
+def test_at_a_terminal_old_and_new_value_are_shown_before_the_question(tmp_path):
+    folder = setting(
+        make(tmp_path / "project", warm=False), '[policy]\nallow = ["@read", "rm *"]\n'
+    )
+    code, shown = talk(folder, ["config", "trust", "policy.allow"], ("[y/N]", "n\n"))
+    assert code == 4
+    assert "policy.allow in config/pulsus.toml:2 of" in shown
+    assert 'old: ["@read"] (default)' in shown
+    assert 'new: ["@read", "rm *"]' in shown
+    assert 'added: "rm *"' in shown
+    assert UserState.of(folder).read("trust.json") is None or "rm *" not in str(
+        UserState.of(folder).read("trust.json")
+    )
+    code, shown = talk(folder, ["config", "trust", "--all"], ("[y/N]", "y\n"))
+    assert (code, "approved policy.allow for" in shown) == (0, True)
+    record = json.loads(UserState.of(folder).read("trust.json") or b"")["approvals"][-1]
+    assert (record["project"], record["key"], record["value"]) == (
+        *(str(folder.resolve()), "policy.allow"),
+        ["@read", "rm *"],
+    )
+    setting(folder, '[policy]\nallow = ["@read", "rm -r *"]\n')
+    code, shown = talk(folder, ["config", "trust", "policy.allow"], ("[y/N]", "\x04"))
+    assert code == 4
+    assert 'old: ["@read", "rm *"] (approved)' in shown
