@@ -89,6 +89,7 @@ def examine(app: App) -> Iterator[Check]:
     """Every check, most important first."""
     yield Check("python", True, platform.python_version())
     yield _sandbox()
+    yield _confinement()
     for name in ("ruff", "mypy"):
         yield _package(name, f"pip install {name}")
     if app.standings:
@@ -110,6 +111,22 @@ def _sandbox() -> Check:
     if status.works:
         return Check("sandbox", True, f"{status.how} (version {status.version})")
     return Check("sandbox", False, status.reason, status.hint)
+
+
+def _confinement() -> Check:
+    """How promoted tools are confined while they run; not needed to promote."""
+    from pulsus.execution.confinement.machine import machine
+
+    here = machine()
+    parts = (
+        f"Landlock {here.landlock}" if here.landlock else "no Landlock",
+        "system-call filter" if here.filter else "no system-call filter",
+        "supervised calls" if here.supervisor else "no supervised calls",
+        "user namespaces" if here.user_namespaces else "no user namespaces",
+    )
+    found = ", ".join((*parts, *here.why))
+    hint = "tools that read run with all your rights: use Linux 5.14 or newer"
+    return Check("run confinement", here.files != "none", found, hint, required=False)
 
 
 def _package(name: str, hint: str, *, required: bool = True) -> Check:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from io import FileIO
 
-from pulsus.execution.worker import HEADER
+from pulsus.execution.composition import HEADER
 
 # What a pipe holds at most on Linux: one read empties it.
 _CHUNK = 65536

@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import signal
-import struct
 import sys
 import traceback
 import types
@@ -21,9 +20,7 @@ from typing import Any
 import pulsus.steps
 from pulsus.core.sandbox.calling import load_module, run_entry
 from pulsus.core.sandbox.wire import check_json
-
-HEADER = struct.Struct(">Q")
-"""Length of the report that follows, in bytes."""
+from pulsus.execution.composition import HEADER, Answering, Asking, NextJob, StepFailed, send
 
 
 class StepRefused(RuntimeError):
@@ -80,18 +77,21 @@ def load(unit: dict[str, Any]) -> types.ModuleType:
     return load_module(source, unit["id"], unit["filename"])
 
 
-def perform(job: dict[str, Any]) -> dict[str, Any]:
+def perform(job: dict[str, Any], steps: Asking | None = None) -> dict[str, Any]:
     """The report of a job: `ok` with `result`, or the stage and the failure in words."""
     tool = job["tool"]
     stage = "import"
     try:
-        pulsus.steps.bind(Steps(job["steps"], tool["calls"], job["max_nesting"]).run)
+        own = Steps(job["steps"], tool["calls"], job["max_nesting"])
+        pulsus.steps.bind(steps.run if steps else own.run)
         module = load(tool)
         stage = "run"
         result = run_entry(module, tool["entry"], job["inputs"])
         stage = "result"
         check_json(result)
         return {"ok": True, "result": result}
+    except StepFailed as error:
+        return {**error.report, "stage": stage, "ok": False}
     except BaseException as error:  # noqa: BLE001 - SystemExit and the like are failures too
         units = (tool, *job["steps"].values())
         return {"ok": False, "stage": stage, **describe(error, units)}
@@ -156,53 +156,64 @@ def main(result_fd: int, lifeline: int) -> None:
     os.set_inheritable(lifeline, False)
     if sys.platform != "linux":
         _thread.start_new_thread(end_with, (lifeline,))
-    orders = job["confinement"]
-    if orders and not orders["only_limits"]:
-        confined(job, orders, result_fd)
-        return
-    if orders:
-        from pulsus.execution.confinement.limits import set_limits
-
-        set_limits(orders["max_mem_mb"], orders["max_files"])
-    send(result_fd, {"confined": False})
-    answer(job, result_fd)
+    begin(job, job["confinement"], result_fd)
 
 
-def confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int) -> None:
+def begin(job: dict[str, Any], orders: dict[str, Any] | None, result_fd: int) -> None:
+    """Perform the job as it is to be confined; a process forked for a step comes back here."""
+    within = ""
+    while True:
+        try:
+            if orders and not orders["only_limits"]:
+                confined(job, orders, result_fd, within)
+                return
+            if orders:
+                from pulsus.execution.confinement.limits import set_limits
+
+                set_limits(orders["max_mem_mb"], orders["max_files"])
+            send(result_fd, {"confined": False})
+            answer(job, result_fd)
+        except NextJob as step:
+            job, orders, result_fd = step.job, step.orders, step.result_fd
+            within = step.within
+        else:
+            return
+
+
+def confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int, within: str) -> None:
     """Perform the job in a confined child; this process answers for it and ends as it did."""
     from pulsus.execution.confinement.supervisor import NotConfined, Run
 
     try:
-        run = Run(orders)
-        inside = run.start(
-            lambda: send(result_fd, {"confined": True, "folder": run.folder}), (result_fd,)
-        )
+        run = Run(orders, within)
+        steps = Answering(job, orders, run.folder) if "steps" in orders else None
+        keep = (result_fd, steps.asks, steps.answers) if steps else (result_fd,)
+        inside = run.start(lambda: send(result_fd, {"confined": True, "folder": run.folder}), keep)
     except (NotConfined, OSError) as error:
         send(result_fd, {"confined": False})
         report = {"ok": False, "stage": "confine", "type": "NotConfined", "message": str(error)}
         send(result_fd, {**report, "own": False})
         return
     if inside:
-        answer(job, result_fd)
+        answer(job, result_fd, Asking(steps.asks, steps.answers) if steps else None)
         return
-    run.supervise()
+    if steps:
+        steps.forget_the_other_end()
+        run.supervise(steps.fileno, steps.act)
+    else:
+        run.supervise()
     run.end_like_it()
 
 
-def answer(job: dict[str, Any], result_fd: int) -> None:
-    """Perform the job and send the report."""
+def answer(job: dict[str, Any], result_fd: int, steps: Asking | None = None) -> None:
+    """Perform the job and send the report. `steps` runs its steps, if this process does not."""
     os.register_at_fork(after_in_child=lambda: os.close(result_fd))
     sys.argv = [job["tool"]["filename"]]
     parent = os.getpid()
-    report = perform(job)
+    report = perform(job, steps)
     if os.getpid() != parent:  # a child that the tool forked came back here
         os._exit(1)
     write(result_fd, encode(report, job["max_result_bytes"]))
-
-
-def send(result_fd: int, found: dict[str, Any]) -> None:
-    """Write one frame of JSON."""
-    write(result_fd, json.dumps(found).encode("ascii"))
 
 
 def write(result_fd: int, data: bytes) -> None:

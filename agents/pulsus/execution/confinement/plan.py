@@ -89,6 +89,8 @@ def plan(
 
     `reads` says that none of them may change anything in this call.
     """
+    if not reads and len(tools) > 1 and here.files != "none":
+        return by_step(tools, limits, here)
     folders = () if reads else declared.folders(tools[0], inputs)
     if not reads and (folders is None or not _only_files(tools[0])):
         return undecided(limits, here)
@@ -104,6 +106,32 @@ def unconfined(why: str) -> Planned:
         {"files": "none", "writes": "open", "network": "open", "processes": "none",
          "limits": {}, "why": [why]},
     )  # fmt: skip
+
+
+def by_step(tools: Sequence[ToolSpec], limits: RunLimits, here: Machine) -> Planned:
+    """A composition with steps that write: each step runs in a confined process of its own.
+
+    The composition itself only passes values on. What a step may write is known when its inputs
+    are: the worker decides then.
+    """
+    own = _confined(tools[:1], {}, limits, here, (), reads=True, pure=True)
+    steps: dict[str, Any] = {}
+    held: dict[str, JsonValue] = {}
+    for step in tools[1:]:
+        reads = step.kind != "write"
+        found = _confined([step], {}, limits, here, (), reads=reads, certain=False)
+        steps[step.id] = {
+            "orders": found.orders,
+            "reads": reads,
+            "decidable": step.effects is not None and _only_files(step),
+            "paths": list(_paths(step)),
+            "args": [[arg.name, arg.default] for arg in step.args],
+        }
+        shown = {key: found.held[key] for key in ("files", "network")}
+        held[step.id] = {**shown, "writes": "none" if reads else "declared or undecided"}
+    assert own.orders is not None
+    orders = {**own.orders, "steps": steps}
+    return Planned(orders, {**own.held, "writes": "by step", "steps": held})
 
 
 def undecided(limits: RunLimits, here: Machine) -> Planned:
@@ -130,9 +158,14 @@ def _confined(
     folders: tuple[str, ...],
     *,
     reads: bool,
+    certain: bool = True,
+    pure: bool = False,
 ) -> Planned:
+    """`certain` says that `inputs` are those of the call; `pure` code needs nothing but itself."""
     why: list[JsonValue] = []
-    network, hosts = _network(tools, inputs)
+    if pure:
+        tools = ()
+    network, hosts = _network(tools, inputs, certain=certain)
     if network == "gate" and not here.supervisor:
         network = "open"
         why.append("hosts cannot be told apart here, so every host can be reached")
@@ -198,7 +231,7 @@ def _looks_at_processes(tools: Sequence[ToolSpec]) -> bool:
 
 
 def _network(
-    tools: Sequence[ToolSpec], inputs: Mapping[str, JsonValue]
+    tools: Sequence[ToolSpec], inputs: Mapping[str, JsonValue], *, certain: bool
 ) -> tuple[Network, tuple[str, ...]]:
     """How far the network is open, and the hosts. Those of a step are certain only if constant."""
     hosts: list[str] = []
@@ -206,15 +239,14 @@ def _network(
     if any(program_ in _RAW for program_ in names):
         return "open", ()
     for number, tool in enumerate(tools):
-        found = declared.hosts(tool, inputs if number == 0 else {})
-        wanted = tool.effects is not None and any(
-            not each.startswith("unix:") for each in tool.effects.hosts
-        )
-        if found is None or (number and wanted and " " in "".join(tool.effects.hosts)):  # type: ignore[union-attr]
+        known = certain and number == 0
+        found = declared.hosts(tool, inputs if known else {})
+        words = not known and any(" " in host for host in _hosts(tool))
+        if found is None or words:
             return "open", ()
         hosts += found
     hosts += [each for name in names for each in _LOCAL_HOSTS.get(name, ())]
-    declares = any(tool.effects is not None and tool.effects.hosts for tool in tools)
+    declares = any(not host.startswith("unix:") for tool in tools for host in _hosts(tool))
     return ("gate" if hosts or declares else "none"), tuple(dict.fromkeys(hosts))
 
 
@@ -242,6 +274,10 @@ def _commands(tools: Sequence[ToolSpec]) -> list[str]:
 
 def _paths(tool: ToolSpec) -> tuple[str, ...]:
     return tool.effects.paths if tool.effects else ()
+
+
+def _hosts(tool: ToolSpec) -> tuple[str, ...]:
+    return tool.effects.hosts if tool.effects else ()
 
 
 def _limits(limits: RunLimits) -> dict[str, Any]:

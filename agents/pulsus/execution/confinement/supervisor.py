@@ -38,14 +38,16 @@ class NotConfined(RuntimeError):
 class Run:
     """One confined child and all that it starts."""
 
-    def __init__(self, plan: dict[str, Any]) -> None:
+    def __init__(self, plan: dict[str, Any], within: str = "") -> None:
+        """`within` is the folder for the temporary one: that of the run this one is a step of."""
         self._plan = plan
+        self._is_step = bool(within)
         self.status: int | None = None
         self._child = 0
         self._listener = -1
         self._names = {int(number): name for number, name in plan["names"].items()}
         self._told = False
-        within = scratch.base(os.environ)
+        within = within or scratch.base(os.environ)
         self._within = within
         self.folder, self._lock = scratch.make(within)
         self._answers: dict[str, Callable[[Question], Any]] = {}
@@ -92,6 +94,7 @@ class Run:
     def _become_child(self, keep: tuple[int, ...]) -> None:
         """Confine this process, and wait for the supervisor's word."""
         *_, saying, going = keep
+        signal.signal(END_NOW, signal.SIG_DFL)
         scratch.point(os.environ, self.folder)
         try:
             listener = entering.enter(self._plan, self.folder, keep)
@@ -126,24 +129,33 @@ class Run:
         self._processes = processes.Processes(plan["max_processes"])
         self._answers = {**files.calls, **sockets.calls, **self._processes.calls}
 
-    def supervise(self) -> None:
-        """Answer until the child has ended; then end what it left and remove its folder."""
+    def supervise(self, also: int = -1, act: Callable[[], bool] | None = None) -> None:
+        """Answer until the child has ended; then end what it left and remove its folder.
+
+        `act` is called when `also` can be read, until it returns False.
+        """
         self._prepare()
         pidfd = os.pidfd_open(self._child)
         poll = select.poll()
         poll.register(pidfd, select.POLLIN)
         if self._listener >= 0:
             poll.register(self._listener, select.POLLIN)
-        asked = False
+        if act is not None:
+            poll.register(also, select.POLLIN)
+        ended = False
         looked = time.monotonic()
-        scratch.sweep(self._within)
-        while not asked:
+        if not self._is_step:
+            scratch.sweep(self._within)
+        while not ended:
             ready = dict(poll.poll(_TICK_MS))
+            if act is not None and also in ready and not act():
+                poll.unregister(also)
+                act = None
             if ready.get(self._listener, 0) & select.POLLIN:
                 self._answer_some()
             elif self._listener in ready:
                 poll.unregister(self._listener)
-            asked = pidfd in ready
+            ended = pidfd in ready
             if time.monotonic() - looked > _TICK_MS / 1000:
                 self._reap()
                 self._look_at_memory()

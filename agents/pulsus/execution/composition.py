@@ -1,0 +1,189 @@
+"""Steps of a composition that run in processes of their own (ADR 28).
+
+Two ends of two pipes: the composition, confined, asks for a step; the worker, which is not, starts
+a process for it, confined by that step's own contract, and sends back what it returned.
+Effects: forks; reads and writes pipes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+HEADER = struct.Struct(">Q")
+"""Length of the frame that follows, in bytes."""
+
+
+class StepFailed(Exception):
+    """A step failed in its own process; `report` says how."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        super().__init__(str(report.get("message")))
+        self.report = report
+
+
+class NextJob(BaseException):
+    """Unwinds a process that was forked for a step, so that it begins anew with that step."""
+
+    def __init__(
+        self, job: dict[str, Any], orders: dict[str, Any], result_fd: int, within: str
+    ) -> None:
+        super().__init__()
+        self.job, self.orders, self.result_fd, self.within = job, orders, result_fd, within
+
+
+class Asking:
+    """The composition's end: `run` is what `pulsus.steps.call` calls."""
+
+    def __init__(self, asks: int, answers: int) -> None:
+        self._asks, self._answers = asks, answers
+
+    def run(self, tool_id: str, inputs: dict[str, Any]) -> object:
+        """What the step returned. Raises StepFailed; ValueError for inputs that are not JSON."""
+        send(self._asks, {"tool": tool_id, "inputs": inputs})
+        report = receive(self._answers)
+        if report is None:
+            raise StepFailed({"type": "StepFailed", "message": f"step {tool_id} was not run"})
+        if report.get("ok") is not True:
+            raise StepFailed(report)
+        result: object = report.get("result")
+        return result
+
+
+class Answering:
+    """The worker's end."""
+
+    def __init__(self, job: dict[str, Any], orders: dict[str, Any], folder: str) -> None:
+        self._job, self._orders, self._folder = job, orders, folder
+        self._asked, self.asks = os.pipe()
+        self.answers, self._answer = os.pipe()
+
+    @property
+    def fileno(self) -> int:
+        """What becomes readable when a step is asked for."""
+        return self._asked
+
+    def forget_the_other_end(self) -> None:
+        """Close what the composition has."""
+        os.close(self.asks)
+        os.close(self.answers)
+
+    def act(self) -> bool:
+        """Run one step and answer. False once the composition asks no more.
+
+        Raises NextJob in the process that is forked for the step.
+        """
+        question = receive(self._asked)
+        if question is None:
+            return False
+        tool_id = question.get("tool")
+        if tool_id not in self._job["tool"]["calls"] or tool_id not in self._job["steps"]:
+            answer = _refused(f"{tool_id!r} is not part of this plan")
+        elif self._job["max_nesting"] <= 0:
+            answer = _refused("compositions nest deeper than is allowed")
+        else:
+            answer = self._run(str(tool_id), question["inputs"])
+        send(self._answer, answer)
+        return True
+
+    def _run(self, tool_id: str, inputs: dict[str, Any]) -> dict[str, Any]:
+        unit = self._job["steps"][tool_id]
+        job = {**self._job, "tool": unit, "inputs": inputs}
+        job["max_nesting"] = self._job["max_nesting"] - 1
+        found, finding = os.pipe()
+        child = os.fork()
+        if not child:
+            _forget_the_run(finding)
+            raise NextJob(job, self._orders_for(tool_id, unit, inputs), finding, self._folder)
+        os.close(finding)
+        try:
+            receive(found)  # says how the step is confined, as the plan does
+            report = receive(found)
+        finally:
+            os.close(found)
+        os.waitpid(child, 0)
+        if report is None:
+            report = {"ok": False, "stage": "run", "type": "StepFailed", "tool": tool_id}
+            report |= {"message": f"step {tool_id} ended without a result", "own": False}
+        elif report.get("stage") == "result":
+            message = f"step {tool_id} returned no usable result: {report.get('message')}"
+            report |= {"stage": "run", "type": "BadResult", "message": message}
+        report["own"] = bool(report.get("own")) and tool_id in self._job["tool"]["direct"]
+        return report
+
+    def _orders_for(
+        self, tool_id: str, unit: dict[str, Any], inputs: dict[str, Any]
+    ) -> dict[str, Any]:
+        """How that call is confined, now that its inputs are known."""
+        given = self._orders["steps"][tool_id]
+        orders = dict(given["orders"])
+        if unit["calls"]:  # a composition among the steps: its steps are confined one by one, too
+            return {**orders, "steps": self._orders["steps"]}
+        if given["reads"]:
+            return orders
+        folders = _folders(given, inputs) if given["decidable"] else None
+        if folders is None:
+            return {**orders, "only_limits": True}
+        return {**orders, "folders": list(folders)}
+
+
+def _folders(given: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] | None:
+    from types import SimpleNamespace
+
+    from pulsus.execution.confinement import declared
+
+    contract = SimpleNamespace(
+        effects=SimpleNamespace(paths=tuple(given["paths"]), hosts=()),
+        args=[SimpleNamespace(name=name, default=default) for name, default in given["args"]],
+    )
+    return declared.folders(contract, inputs)
+
+
+def _forget_the_run(keep: int) -> None:
+    """Let go of the descriptors and signal handlers of the composition's supervisor."""
+    import signal
+
+    from pulsus.execution.confinement.entering import close_others
+
+    close_others((keep,))
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _refused(message: str) -> dict[str, Any]:
+    return {"ok": False, "stage": "run", "type": "StepRefused", "message": message, "own": False}
+
+
+def send(number: int, found: dict[str, Any]) -> None:
+    """Write one frame of JSON."""
+    data = json.dumps(found, allow_nan=False).encode("ascii")
+    data = HEADER.pack(len(data)) + data
+    while data:
+        data = data[os.write(number, data) :]
+
+
+def receive(number: int) -> dict[str, Any] | None:
+    """The next frame; None where there is none, or nothing that is one."""
+    head = _exactly(number, HEADER.size)
+    if len(head) < HEADER.size:
+        return None
+    data = _exactly(number, HEADER.unpack(head)[0])
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _exactly(number: int, size: int) -> bytes:
+    parts = []
+    while size > 0 and (part := os.read(number, min(size, 1 << 20))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

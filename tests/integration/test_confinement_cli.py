@@ -1,0 +1,78 @@
+"""`pulsus run` and `pulsus doctor` say what confines a tool (ADR 28)."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pexpect
+import pytest
+
+from pulsus.execution.confinement import choice, machine
+from tests.confined import need_confinement
+from tests.project import PULSUS, pulsus_here
+
+pytestmark = pytest.mark.seconds
+
+ROOT = Path(__file__).parents[2]
+SCHEMAS = ROOT / "docs" / "schemas"
+
+
+@pytest.fixture
+def pulsus(tmp_path):
+    """A function that runs a command in this repository, with a state folder of its own."""
+
+    def run(*args):
+        return pulsus_here(ROOT, *args, "--state-dir", tmp_path / "state")
+
+    return run
+
+
+def test_a_run_says_what_held(pulsus):
+    need_confinement()
+    done = pulsus("run", "load_average", "--output", "json")
+    assert done.code == 0, done.err
+    jsonschema.validate(done.json, json.loads((SCHEMAS / "run.json").read_text(encoding="utf-8")))
+    held = done.json["confinement"]
+    assert held["files"] in ("landlock", "supervised")
+    assert (held["writes"], held["network"]) == ("none", "none")
+    assert held["limits"]["max_mem_mb"] == 2048
+
+
+def test_an_unconfined_read_is_said_to_be_one(pulsus, monkeypatch):
+    none = machine.Machine(0, False, False, False, ("the kernel has neither",))
+    monkeypatch.setattr(choice, "machine", lambda: none)
+    done = pulsus("run", "load_average")
+    assert done.code == 0
+    assert "ran unconfined, with all your rights: the kernel has neither" in done.err
+
+
+@pytest.mark.parametrize("more", [(), ("--yes",), ("--non-interactive",)])
+def test_unconfined_is_refused_without_a_terminal(pulsus, more):
+    done = pulsus("run", "load_average", "--unconfined", *more)
+    assert done.code == 4
+    assert "only by a person at a terminal" in done.err
+    assert done.out == ""
+
+
+@pytest.mark.parametrize(("said", "code"), [("y", 0), ("n", 4)])
+def test_a_person_at_a_terminal_may_run_unconfined(tmp_path, said, code):
+    words = ["run", "load_average", "--unconfined", "--output", "json", "--project", str(ROOT)]
+    state = ["--state-dir", str(tmp_path / "state")]
+    child = pexpect.spawn(str(PULSUS), [*words, *state], encoding="utf-8", timeout=60)
+    child.expect("with all your rights, unconfined. Run it\\?")
+    child.sendline(said)
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == code
+    if not code:
+        assert '"files": "none"' in child.before
+        assert "--unconfined" in child.before
+
+
+def test_doctor_says_what_this_machine_has(pulsus):
+    checks = {check["name"]: check for check in pulsus("doctor", "--output", "json").json["checks"]}
+    found = checks["run confinement"]
+    assert found["required"] is False
+    assert found["ok"] == machine.available()
+    assert "Landlock" in found["found"]
+    assert "user namespaces" in found["found"]
