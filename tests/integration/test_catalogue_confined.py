@@ -60,15 +60,15 @@ def differs(before, after, confined, at="result"):
     if isinstance(before, dict) and isinstance(after, dict):
         if before.keys() != confined.keys():
             return f"{at}: keys {sorted(before)} and {sorted(confined)}"
-        pairs = ((key, before[key], after.get(key), confined[key]) for key in before)
-        return next((d for k, *each in pairs if (d := differs(*each, f"{at}.{k}"))), None)
+        each = (differs(before[k], after.get(k), confined[k], f"{at}.{k}") for k in before)
+        return next(filter(None, each), None)
     if isinstance(before, list) and isinstance(after, list):
         if len(before) != len(after):
             return None
         if len(before) != len(confined):
             return f"{at}: {len(before)} and {len(confined)} items"
         rows = enumerate(zip(before, after, confined, strict=True))
-        return next((d for n, each in rows if (d := differs(*each, f"{at}[{n}]"))), None)
+        return next(filter(None, (differs(a, b, c, f"{at}[{n}]") for n, (a, b, c) in rows)), None)
     return f"{at}: {before!r} and {confined!r}" if before == after != confined else None
 
 

@@ -219,7 +219,7 @@ def run():
 """
     with pytest.raises(ToolFailed) as caught:
         confined(tool(text), timeout_s=2.0)
-    number, folder = caught.value.details["stdout_tail"].split()
+    number, folder = str(caught.value.details["stdout_tail"]).split()
     assert not Path(f"/proc/{number}").exists()
     assert not Path(folder).exists()
 
@@ -247,7 +247,8 @@ def test_sigkill_of_pulsus_ends_a_confined_tool(tmp_path):
     )
     root = Path(__file__).parents[2]
     # The tool's own output reaches nobody here: its process is found by its parent's.
-    process = subprocess.Popen([sys.executable, "-c", script], cwd=root)
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=root, env=environ)
     worker = _wait_for(lambda: _children(process.pid))
     inner = _wait_for(lambda: _children(worker))
     process.send_signal(signal.SIGKILL)
@@ -447,15 +448,18 @@ def mixed(tmp_path, write=WRITE_STEP, paths="{target}"):
     return run_tool(composed, source, inputs, steps=steps, timeout_s=30.0, planned=planned)
 
 
-def test_each_step_of_a_mixed_composition_is_confined_by_its_own_contract(tmp_path):
+def test_each_step_of_a_mixed_composition_is_confined_by_its_own_contract(tmp_path, monkeypatch):
     need_confinement()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     done = mixed(tmp_path)
     assert done.result == {"written": str(tmp_path / "out" / "t")}
     assert (tmp_path / "out" / "t").read_text(encoding="utf-8") == "PermissionError"
     assert (tmp_path / "in" / "source").read_text(encoding="utf-8") == "kept"
     assert done.confinement["writes"] == "by step"
     assert done.confinement["steps"]["a/b/first"]["writes"] == "none"
-    assert list(Path(scratch.base(os.environ)).glob(f"pulsus-run-{os.geteuid()}-*")) == []
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_write_step_writes_nowhere_but_where_it_declares(tmp_path):

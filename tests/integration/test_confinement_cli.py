@@ -65,8 +65,9 @@ def test_a_person_at_a_terminal_may_run_unconfined(tmp_path, said, code):
     child.close()
     assert child.exitstatus == code
     if not code:
-        assert '"files": "none"' in child.before
-        assert "--unconfined" in child.before
+        shown = str(child.before)
+        assert '"files": "none"' in shown
+        assert "--unconfined" in shown
 
 
 def test_doctor_says_what_this_machine_has(pulsus):
