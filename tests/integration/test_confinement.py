@@ -162,7 +162,7 @@ def run():
 """
     with pytest.raises(ToolFailed) as caught:
         confined(tool(text), limits=RunLimits(max_mem_mb=400))
-    assert "run.max_mem_mb = 400" in caught.value.details["stderr_tail"]
+    assert "run.max_mem_mb = 400" in str(caught.value.details["stderr_tail"])
 
 
 @pytest.mark.parametrize("paths", ["none", "/proc"], ids=["landlock", "supervised"])
