@@ -1,8 +1,9 @@
 """Decision logs for tests of the audit."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 
-from pulsus.core.storage import chain, chain_check, chain_record, chain_seal
+from pulsus.core.storage import chain, chain_check, chain_record, chain_seal, log_witness
 from pulsus.core.telemetry.redact import Redactor
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -76,3 +77,17 @@ def decided(project):
     checked = chain_check.check(project / ".pulsus/audit", each=found.append)
     assert checked.damages == ()
     return sorted(r.key for r in found if r.key)
+
+
+def forget(project):
+    """Remove what this user saw of the project's log, as on a machine that never saw it."""
+    witness = log_witness.Witness.of(project / ".pulsus/audit")
+    assert witness.kept
+    for suffix in ("json", "records.json"):
+        witness.kept.remove(f"logs/{witness.name}.{suffix}")
+
+
+def as_in_a_clone(project):
+    """Remove the state folder, and what this user saw of its log: a clone has neither."""
+    forget(project)
+    shutil.rmtree(project / ".pulsus")

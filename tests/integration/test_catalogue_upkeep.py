@@ -49,9 +49,11 @@ def test_merely_looking_a_tool_up_again_does_not_count_as_accepting_it(project):
 
 
 def test_a_promoted_composition_does_not_become_a_step_of_another(project):
-    first = pulsus(project, "route", COMPOSE, "--non-interactive", "--output", "json")
-    assert first.json["promotion"], first.json
-    made = first.json["promotion"]["path"]
+    assert pulsus(project, "route", COMPOSE).code == 4
+    (candidate,) = (project / "workflows/_tmp").glob("*.py")
+    place = ("--domain", "analysis", "--action", "visualise", "--name", "both")
+    done = pulsus(project, "promote", candidate, *place, "--yes", "--output", "json")
+    made = done.json["promotion"]["path"]
     plan = pulsus(project, "route", f"{COUNT}, then {COMPOSE}", "--plan", "--output", "json")
     name = made.rpartition("/")[2].removesuffix(".py")
     assert plan.json["policy"] == "compose"

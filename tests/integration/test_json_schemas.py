@@ -84,6 +84,7 @@ PROVEN = [
     ("tools-adopt", 3, ["tools", "adopt", "convert.py", "--action", "convert"]),
     ("audit", 0, ["audit", "--quick"]),
     ("audit", 1, ["audit", "--expect-head", "0" * 64]),
+    ("audit-accept-records", 0, ["audit", "--accept-records"]),
 ]
 FAILED = [
     ("USAGE", 2, ["route"]),

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.decisions import each
+from tests.decisions import as_in_a_clone, each
 from tests.integration.test_terminal import talk
 from tests.project import PULSUS, pulsus_here
 from tests.promotions import promoted
@@ -99,8 +99,10 @@ def test_a_read_tool_that_was_seen_writing_counts_as_write_whatever_its_dry_run(
     path = tmp_path / "workflows/domains/system/count/metadata.jsonl"
     row = json.loads(path.read_bytes()) | {"kind": "write"}
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    as_in_a_clone(tmp_path)  # the log would contradict the record
     written, done = run(tmp_path, "--input", "dry_run=true")
     assert (done.code, written()) == (4, False)
+    assert done.json["error"]["code"] == "APPROVAL_REQUIRED"
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 4), ("", 4)])

@@ -18,6 +18,7 @@ from pulsus.errors import (
 )
 from pulsus.routing.earlier import Earlier
 from pulsus.routing.starter import starter
+from tests.decisions import as_in_a_clone
 from tests.promotions import CONTEXT, module, promoted, tree
 
 THINGS = Target("system", "count", "things")
@@ -93,7 +94,7 @@ def test_an_edit_in_place_is_compared_and_can_be_taken_back(tmp_path, where):
     find = Earlier(tmp_path / "workflows", tmp_path / ".pulsus")
     if where == "git":
         committed(tmp_path)
-        shutil.rmtree(tmp_path / ".pulsus")
+        as_in_a_clone(tmp_path)
     assert edited(tmp_path, find) == "1.1.0"
     assert kept(tmp_path, "1.0.0").source == FIRST
 

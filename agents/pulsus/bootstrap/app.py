@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pulsus.routing.approval import Person
     from pulsus.routing.promoter import CataloguePromoter
     from pulsus.routing.prompt_parser import PromptParser
+    from pulsus.routing.record_check import RecordCheck
     from pulsus.routing.router import Router
     from pulsus.routing.search import Searcher
     from pulsus.routing.vectors import Progress
@@ -249,6 +250,19 @@ class App:
             made=made,
             replay=Replaying(self),
             find=Earlier(self.workflows_root, self.state_dir),
+        )
+
+    def record_check(self) -> RecordCheck:
+        """What says whether this user approved a promotion record."""
+        from pulsus.routing.record_check import RecordCheck
+
+        return RecordCheck(
+            workflows_root=self.workflows_root,
+            state_dir=self.state_dir,
+            clock=ids.utc_now,
+            redactor=self.redactor,
+            lock_seconds=self.settings.storage.lock_seconds,
+            signers=self.settings.audit.trusted_signers,
         )
 
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:

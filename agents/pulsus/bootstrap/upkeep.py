@@ -50,15 +50,28 @@ class Upkeep:
             "message": refusal.message,
             "tool": str(refusal.details.get("tool") or "") or None,
         }
-        clock, redactor = ids.utc_now, self.ground.redactor
-        chain.append(self.ground.state_dir, "refuse", data, clock=clock, redactor=redactor)
+        chain.append(
+            self.ground.state_dir,
+            "refuse",
+            data,
+            clock=ids.utc_now,
+            redactor=self.ground.redactor,
+            catalogue=self.ground.workflows_root,
+        )
 
     def log_removed(self, report: GcReport) -> None:
         """Record in the decision log what `gc` removed."""
         from pulsus.routing.upkeep import log_removed
 
         ground, clock = self.ground, ids.utc_now
-        log_removed(ground.state_dir, report, ground.project, clock=clock, redactor=ground.redactor)
+        log_removed(
+            ground.state_dir,
+            report,
+            ground.project,
+            clock=clock,
+            redactor=ground.redactor,
+            catalogue=ground.workflows_root,
+        )
 
     def seal_log(self, *, dry_run: bool) -> Path | None:
         """The segment of the decision log that was sealed; None where none is old enough."""

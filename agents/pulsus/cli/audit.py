@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulsus.cli import output
+from pulsus.cli import audit_records, output
 from pulsus.cli.common import Session, common
 from pulsus.core.telemetry.printable import one_line
 from pulsus.errors import AuditTampered, UsageError
@@ -23,8 +23,11 @@ Examples:
   pulsus audit --strict
   pulsus audit --expect-head 3f6a...   (the head an earlier audit printed)
   pulsus audit --accept-break "disk replaced, restored from the backup of Monday"
+  pulsus audit --accept-records
+  pulsus audit --accept-records --expect-commit "$COMMIT"   (CI, after review)
 \b
-Exit codes: 0 as it was recorded · 1 something was changed (--strict: or a warning)
+Exit codes: 0 as it was recorded · 1 something was changed (--strict: or a warning) ·
+4 records wait for a person
 """
 
 _HEX = frozenset("0123456789abcdef")
@@ -47,9 +50,27 @@ _WORDS = 2
     help="Go on with a damaged log, or with promotions that it does not know: what was found, your "
     "user name and REASON are recorded in it.",
 )
+@click.option(
+    "--accept-records",
+    is_flag=True,
+    help="Show the promotion records that you did not approve on this machine (they came with a "
+    "pull or a merge) with commit and difference, and accept them if you say yes.",
+)
+@click.option(
+    "--expect-commit",
+    metavar="REV",
+    help="With --accept-records, without a question: accept them if HEAD is exactly this commit "
+    "and has these records and modules.",
+)
 @common(inspects=True)
 def command(
-    session: Session, expect_head: str | None, quick: bool, strict: bool, reason: str | None
+    session: Session,
+    expect_head: str | None,
+    quick: bool,
+    strict: bool,
+    reason: str | None,
+    accept_records: bool,
+    expect_commit: str | None,
 ) -> None:
     """Say whether tools, compositions, kept versions and the decision log are as recorded.
 
@@ -58,18 +79,36 @@ def command(
     """
     from pulsus.cli import audit_settings
     from pulsus.routing import audit, audit_log
+    from pulsus.routing.audit_changelog import changelogs
+    from pulsus.routing.audit_witness import witnessed
 
     _check(expect_head, quick, reason)
+    commit = _accepting(accept_records, expect_commit, others=bool(expect_head or quick or reason))
+    if accept_records or reason is not None:
+        session.inspects = False  # what decides works with approved settings only
     app = session.app
+    if accept_records:
+        return audit_records.run(session, commit)
     found = audit.recorded(app.workflows_root)
     catalogued = audit.catalogue(app.workflows_root, found, app.catalogue.tools)
     folder = app.state_dir / "audit"
     logged = audit_log.log(folder, found.records, quick=quick, expected=expect_head)
-    if reason is not None and (logged.checked.damages or logged.unknown):
+    seen = list(witnessed(folder, found))
+    moved = any(finding.level == "error" for finding in seen)
+    if reason is not None and (logged.checked.damages or logged.unknown or moved):
         app.upkeep.accept_break(logged, reason)
         logged = audit_log.log(folder, found.records)
+        seen = list(witnessed(folder, found))
+    if any(finding.level == "error" for finding in logged.findings):
+        seen = [finding for finding in seen if finding.level != "error"]  # one cause, told once
     findings = sorted(
-        (*catalogued.findings, *logged.findings, *audit_settings.findings(app)),
+        (
+            *catalogued.findings,
+            *changelogs(app.workflows_root, found),
+            *logged.findings,
+            *seen,
+            *audit_settings.findings(app),
+        ),
         key=lambda f: (audit.LEVELS.index(f.level), f.code, str(f.path), f.line or 0),
     )
     refusal = _refusal(findings, strict=strict)
@@ -79,6 +118,21 @@ def command(
     else:
         _tell(session, catalogued, logged, findings)
     raise SystemExit(refusal.exit_status if refusal else 0)
+
+
+def _accepting(accept: bool, commit: str | None, *, others: bool) -> str | None:
+    """The commit to accept records of. Raises UsageError for options that do not go together."""
+    if commit is not None and not accept:
+        raise UsageError(
+            "--expect-commit says which commit's records to accept",
+            hint="add --accept-records, or leave it out",
+        )
+    if accept and others:
+        raise UsageError(
+            "--accept-records goes with no other check",
+            hint="run `pulsus audit` with the other options on its own",
+        )
+    return audit_records.checked_commit(commit) if commit is not None else None
 
 
 def _check(expected: str | None, quick: bool, reason: str | None) -> None:

@@ -42,6 +42,7 @@ def command(session: Session, tool: str, yes: bool) -> None:
     target = rollback.recorded(app.workflows_root, ref)
     promoter = app.promoter(app.new_run_id())
     kept = rollback.kept(app.workflows_root, target, version or None, promoter.find)
+    app.record_check().require_version(target, kept.version)
     promoter = replace(promoter, restores=kept.version)
     delivery = promote.deliver(session, _module(session, kept), promoter, approved=yes)
     promote.tell(session, target, delivery)

@@ -28,6 +28,7 @@ from pulsus.config.marks import (
     FREE,
 )
 from pulsus.config.section import Days, Hosts, Limits, Seconds, Section, Unit
+from pulsus.config.signers import no_signer
 from pulsus.record import dataclass
 
 
@@ -247,9 +248,19 @@ class StorageConfig(Section):
 
 @dataclass(frozen=True)
 class AuditConfig(Section):
-    """The decision log (spec §10, §16)."""
+    """The decision log (spec §10, §16).
+
+    Records whose commit carries a good signature of a key in `trusted_signers` are accepted.
+    """
 
     seal_days: Annotated[Days, FREE] = 30
+    trusted_signers: Annotated[tuple[str, ...], ASKS_ADDED] = ()
+
+    def __post_init__(self) -> None:
+        for signer in self.trusted_signers:
+            wrong = no_signer(signer)
+            if wrong:
+                raise ValueError(f"audit.trusted_signers: {signer!r} names no key: {wrong}")
 
 
 @dataclass(frozen=True)

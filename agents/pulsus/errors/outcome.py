@@ -58,6 +58,12 @@ class ConfigUntrusted(PulsusError):
     exit_status = 4
 
 
+class RecordUnknown(ApprovalNeeded):
+    """A promotion record came from elsewhere, and nobody accepted it on this machine."""
+
+    code = "RECORD_UNKNOWN"
+
+
 class Denied(PulsusError):
     """Policy refuses it, whoever asks."""
 
@@ -100,6 +106,12 @@ class ConfinementUnavailable(ApprovalNeeded):
     """A tool was to run confined only, and this machine cannot confine it."""
 
     code = "CONFINEMENT_UNAVAILABLE"
+
+
+class RecordChanged(Denied):
+    """The decision log contradicts a promotion record: its bytes are never run."""
+
+    code = "RECORD_CHANGED"
 
 
 class ToolFailed(PulsusError):

@@ -32,6 +32,7 @@ _NO_LOG = (
     "backup; is it to vouch for them from now on, look at git log -p -- '*metadata.jsonl', then: "
     "pulsus audit --accept-break REASON"
 )
+_CLOCK = "nothing, if the machine's clock was set back then; otherwise ask who wrote that record"
 _LISTED = 3
 _NAMED = 5
 
@@ -117,6 +118,9 @@ def log(
     findings = [
         Finding(d.code, "error", d.path, d.line, None, d.reason, _EVIDENCE) for d in checked.damages
     ]
+    findings += [
+        Finding(d.code, "warning", d.path, d.line, None, d.reason, _CLOCK) for d in checked.set_back
+    ]
     name = _name(checked, folder)
     mine = [r for r in everything if name and r.head and r.head.log == name]
     others = [r for r in everything if not (name and r.head and r.head.log == name)]
@@ -176,7 +180,7 @@ class _Comparison:
         self.unknown.update(r.key for r in strange)
         if known:
             yield _elsewhere(
-                known, "info", "they were accepted, or came with `pulsus init`", "nothing"
+                known, "info", "they were there when it began, or were accepted", "nothing"
             )
         if new:
             where = "the one here does not know them" if here else "there is none here"

@@ -209,7 +209,14 @@ class CataloguePromoter:
         }
         clock, redactor = self.clock, self.redactor
         self.require_log()
-        chain.append(self.state_dir, kind, who | dict(data), clock=clock, redactor=redactor)
+        chain.append(
+            self.state_dir,
+            kind,
+            who | dict(data),
+            clock=clock,
+            redactor=redactor,
+            catalogue=self.workflows_root,
+        )
 
 
 def _holds(path: Path, source: bytes) -> bool:

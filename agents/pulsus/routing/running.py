@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from pulsus.errors import (
     InputNeeded,
     NotPromoted,
     PulsusError,
+    RecordUnknown,
     ToolNotFound,
 )
 from pulsus.execution import secrets
@@ -32,6 +34,9 @@ from pulsus.routing.consent import Consent, Given, only_tries
 from pulsus.routing.delivery import digest
 from pulsus.routing.modules import read_bytes, steps_of
 from pulsus.routing.project import Project
+from pulsus.routing.record_check import ACCEPT
+
+_LOG = logging.getLogger("pulsus")
 
 
 def inputs_for(
@@ -104,6 +109,7 @@ def run_promoted(
     used = [require_promoted(project, tool, source)]
     used += [require_promoted(project, step, code) for step, code in steps.values()]
     require_allowed(project, used[0], [])  # its kind may be another on record
+    confinement = require_known(project, used, confinement)
     given = secrets.named(used, os.environ)
     veil = secrets.Veil(given.values())
     writes = any(each.kind == "write" for each in used)
@@ -173,6 +179,40 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpe
             tool=tool.id,
         )
     return replace(tool, kind=stronger(tool.kind, promoted.kind))
+
+
+def require_known(project: Project, used: Sequence[ToolSpec], confinement: Mode) -> Mode:
+    """Return how to confine a run, given whose records this user did not approve (ADR 31).
+
+    Tools that only read, reach no host, start no program and get no secret run confined, with a
+    warning. Raises RecordUnknown for any other, or with `off`; RecordChanged, AuditTampered,
+    UserStateInvalid.
+    """
+    unknown = project.record_check().unknown(used)
+    if not unknown:
+        return confinement
+    reason = "; ".join(unknown)
+    open_ended = next((each.id for each in used if _reaches(each)), None)
+    if confinement == "off" or open_ended:
+        why = (
+            "it is not run without confinement"
+            if confinement == "off"
+            else (f"{open_ended} may write, reach a host, start a program or get a secret")
+        )
+        raise RecordUnknown(
+            f"{used[0].id} is not run: {reason}; and {why}",
+            hint=f"look at the records and accept them: {ACCEPT}",
+            tool=used[0].id,
+        )
+    _LOG.warning("%s runs confined only: %s (look at it, then: %s)", used[0].id, reason, ACCEPT)
+    return "required"
+
+
+def _reaches(tool: ToolSpec) -> bool:
+    """True if confinement would leave the tool more than reading files and giving a result."""
+    effects = tool.effects
+    declared = bool(effects and (effects.hosts or effects.commands))
+    return tool.kind == "write" or declared or bool(tool.secrets)
 
 
 def _log(

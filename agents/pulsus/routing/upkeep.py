@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
-from pulsus.core.storage import chain, chain_accept, chain_check, chain_seal, metadata, writing
+from pulsus.core.storage import chain, chain_accept, chain_check, chain_seal, metadata, record_key
 from pulsus.core.storage.promote import os_user
 from pulsus.core.storage.retention import GcReport
 from pulsus.core.telemetry import ids
@@ -22,7 +22,13 @@ LISTED = 200
 
 
 def log_removed(
-    state_dir: Path, report: GcReport, project: Path, *, clock: ids.Clock, redactor: Redactor
+    state_dir: Path,
+    report: GcReport,
+    project: Path,
+    *,
+    clock: ids.Clock,
+    redactor: Redactor,
+    catalogue: Path | None = None,
 ) -> None:
     """Record which candidates and logs were removed. Raises as `chain.append`."""
     shown = [
@@ -35,7 +41,7 @@ def log_removed(
         "paths": [*shown[:LISTED]],
     }
     if shown:
-        chain.append(state_dir, "gc", data, clock=clock, redactor=redactor)
+        chain.append(state_dir, "gc", data, clock=clock, redactor=redactor, catalogue=catalogue)
 
 
 def seal(state_dir: Path, *, days: int, clock: ids.Clock, dry_run: bool) -> Path | None:
@@ -83,7 +89,7 @@ def log_starter(
     The log then knows them as they were, and a later change shows. Raises as `chain.append`.
     """
     files = [path for path in made if path.name == metadata.FILE_NAME]
-    keys = [writing.decision_key(record) for path in files for record in metadata.read(path)]
-    for some in chain_accept.batches(keys) if keys else ():
-        data: dict[str, JsonValue] = {"by": os_user(), "records": [*some]}
+    records = [record for path in files for record in metadata.read(path)]
+    for some in record_key.by_tool(records) if records else ():
+        data: dict[str, JsonValue] = {"by": os_user(), "records": some}
         chain.append(state_dir, chain_accept.STARTER, data, clock=clock, redactor=redactor)

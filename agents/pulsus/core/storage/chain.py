@@ -20,7 +20,15 @@ from pathlib import Path
 import filelock
 
 from pulsus import __version__
-from pulsus.core.storage import chain_file, chain_keys, chain_mark
+from pulsus.core.storage import (
+    chain_approvals,
+    chain_file,
+    chain_keys,
+    chain_mark,
+    log_witness,
+    metadata,
+    record_key,
+)
 from pulsus.core.storage import chain_record as lines
 from pulsus.core.storage.chain_record import GENESIS, HEAD_NAME, Head, Record
 from pulsus.core.storage.state import open_state
@@ -34,7 +42,7 @@ from pulsus.record import dataclass
 MAX_DATA_BYTES = 64 * 1024
 """Data beyond it is cut as a trace's event is; so no line is longer than `MAX_LINE_BYTES`."""
 
-MAX_LINE_BYTES = 8 * MAX_DATA_BYTES
+MAX_LINE_BYTES = lines.MAX_LINE_BYTES
 
 GO_ON = (
     "`pulsus audit` names what is damaged; compare it with a backup, and once you know why, "
@@ -68,30 +76,32 @@ def append(
     redactor: Redactor,
     key: str | None = None,
     lock_seconds: float = _LOCK_SECONDS,
+    catalogue: Path | None = None,
 ) -> Head:
     """The log's head once the decision is in it, on the disk.
 
-    `data` is redacted first. What has a `key` is recorded once: a second call with the same key
-    appends nothing, so a caller may call again after a crash.
+    Where the log begins, its first record takes over the records of the `catalogue`, the workflows
+    folder. `data` is redacted first. What has a `key` is recorded once: a second call with the same
+    key appends nothing, so a caller may call again after a crash.
 
     Raises AuditTampered where the log's end was changed by hand, Busy, DiskFull, StorageUnwritable.
     """
     with locked(state_dir, lock_seconds) as folder:
-        log = _open(folder, clock)
+        log = _open(folder, clock, catalogue)
         if key is not None and key in chain_keys.starting(folder, key):
             return head_of(log)
         clean = redactor.redact_value(jsonl.plain(dict(data)))
         return head_of(add(log, kind, _shortened(clean), clock, key))
 
 
-def anchor(state_dir: Path, *, clock: Clock) -> dict[str, JsonValue]:
+def anchor(state_dir: Path, *, clock: Clock, catalogue: Path | None = None) -> dict[str, JsonValue]:
     """What a promotion's record keeps of the log: `log`, and its head's `seq` and `hash`.
 
     With it in the catalogue, under version control, a log that was cut before that point is found.
     Begins the log where there is none. Raises as `append`.
     """
     with locked(state_dir, _LOCK_SECONDS) as folder:
-        head = head_of(_open(folder, clock))
+        head = head_of(_open(folder, clock, catalogue))
     return {"log": head.log, "seq": head.seq, "hash": head.hash}
 
 
@@ -161,21 +171,44 @@ def ready(folder: Path) -> Log:
         raise storage_error(failure, folder) from failure
     if begun not in (None, head.log if head else None):
         raise tampered(folder, f"is not, or no longer, the log {begun[:12]}… that was begun here")
+    require_seen(folder)
     return Log(folder, path, last, head)
 
 
-def _open(folder: Path, clock: Clock) -> Log:
+def _open(folder: Path, clock: Clock, catalogue: Path | None) -> Log:
     """The log, ready and begun, and noted as the one that is here."""
-    log = begun(ready(folder), clock)
+    log = begun(ready(folder), clock, catalogue=catalogue)
     chain_mark.write(folder, head_of(log).log)
     return log
 
 
-def begun(log: Log, clock: Clock, rand: RandomBytes = os.urandom) -> Log:
-    """The log with its first record, which makes it differ from every other."""
+def begun(
+    log: Log, clock: Clock, rand: RandomBytes = os.urandom, *, catalogue: Path | None = None
+) -> Log:
+    """The log with its first record, which makes it differ from every other.
+
+    It takes over the records of the catalogue: a log can vouch for what comes after it only.
+    Raises MetadataCorrupt, StorageUnwritable.
+    """
     if log.last:
         return log
-    return add(log, "log", {"nonce": rand(8).hex(), "pulsus": __version__}, clock)
+    taken = metadata.read_all(catalogue) if catalogue and catalogue.is_dir() else ()
+    first, *more = record_key.by_tool(taken)
+    data: dict[str, JsonValue] = {"nonce": rand(8).hex(), "pulsus": __version__}
+    log = add(log, chain_approvals.BEGIN, data | ({"records": first} if first else {}), clock)
+    for some in more:
+        log = add(log, chain_approvals.MORE, {"records": some}, clock)
+    return log
+
+
+def require_seen(folder: Path) -> None:
+    """Raise AuditTampered if the log is not, or no longer, what this user wrote to.
+
+    Raises UserStateInvalid, StorageUnwritable.
+    """
+    match = log_witness.Witness.of(folder).match()
+    if match in log_witness.MOVED:
+        raise tampered(folder, f"(LOG_{match.upper()}): {log_witness.REASONS[match]}")
 
 
 def add(
@@ -186,9 +219,13 @@ def add(
     ts = clock().astimezone(UTC).isoformat(timespec="milliseconds")
     line = lines.encode(seq, ts, kind, data, key, prev)
     record, _ = lines.decode(line[:-1])
+    witness = log_witness.Witness.of(log.folder)
+    name = log.head.log if log.head else record.hash
     try:
+        witness.intend(record, log.head, _position(log), name)
         chain_file.write_line(log.path, line)
         head = _renew_head(log.folder, log.head, record)
+        witness.settle(head, log.path.name, log.path.stat().st_size)
     except OSError as failure:
         raise storage_error(failure, log.path) from failure
     return replace(log, last=record, head=head)
@@ -208,6 +245,12 @@ def tampered(path: Path, why: str) -> AuditTampered:
         hint=GO_ON,
         path=str(path),
     )
+
+
+def _position(log: Log) -> tuple[str, int]:
+    """The segment where the last record lies, and the size where its line ends. Raises OSError."""
+    found = lines.segments(log.folder)
+    return (found[-1].name, found[-1].stat().st_size) if found else (log.path.name, 0)
 
 
 def _end(folder: Path) -> tuple[Path, Record | None, bytes, int]:

@@ -12,7 +12,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pulsus.core.storage import chain, chain_file, chain_mark, chain_record, chain_seal
+from pulsus.core.storage import (
+    chain,
+    chain_approvals,
+    chain_file,
+    chain_mark,
+    chain_record,
+    chain_seal,
+)
 from pulsus.core.storage.chain_record import GENESIS, Head, Record
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
@@ -20,12 +27,12 @@ from pulsus.core.types import JsonValue
 from pulsus.errors import AuditTampered, storage_error
 from pulsus.record import dataclass
 
-KIND = "accept"
-MORE = "accepted"
-"""A further record with keys of promotions that were accepted."""
+KIND = chain_approvals.ACCEPT
+MORE = chain_approvals.MORE
+STARTER = chain_approvals.STARTER
 
-STARTER = "init"
-"""The record of `pulsus init`, with keys of the promotions that came with the starter tools."""
+keys = chain_approvals.accepted
+"""The promotions that a record accepts although the log does not know them like that."""
 
 KEYS = 1000
 """Keys in one record: a line has room for so many."""
@@ -67,13 +74,6 @@ def parse(record: Record | None) -> Accepted | None:
             return Accepted(record, by, why, damages, promotions, contents)
         case _:
             return None
-
-
-def keys(record: Record) -> Iterator[str]:
-    """The promotions that a record accepts although the log does not know them like that."""
-    listed = record.data.get("records")
-    if record.kind in (KIND, MORE, STARTER) and isinstance(listed, list):
-        yield from (key for key in listed if isinstance(key, str))
 
 
 def batches(records: Sequence[str]) -> list[list[str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
@@ -35,7 +36,8 @@ class Checked:
 
     `unread` are records not looked at one by one, because the seal of their segment held. `notes`
     are what a crash may leave and the next append puts right. `accepted` damages are none any more.
-    `more` damages are not listed.
+    `more` damages are not listed. `set_back` are records that are earlier than the one before them:
+    no damage, since a clock can be set.
     """
 
     head: Head | None
@@ -47,6 +49,7 @@ class Checked:
     notes: tuple[str, ...]
     accepted: tuple[Accepted, ...] = ()
     more: int = 0
+    set_back: tuple[Damage, ...] = ()
 
 
 def check(
@@ -88,6 +91,7 @@ def check(
         damages=tuple(damages[:MAX_DAMAGES]),
         notes=tuple(walk.notes),
         accepted=tuple(walk.accepted),
+        set_back=tuple(walk.set_back[:MAX_DAMAGES]),
         more=max(0, len(damages) - MAX_DAMAGES),
     )
 
@@ -111,6 +115,8 @@ class _Walk:
     damages: list[Damage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     accepted: list[Accepted] = field(default_factory=list)
+    clock: datetime | None = None
+    set_back: list[Damage] = field(default_factory=list)
 
     def accept(self, accepted: Accepted, path: Path, before: Sequence[Path]) -> None:
         """Go on behind damages that somebody accepted, where the segments are still the same."""
@@ -233,6 +239,7 @@ class _Walk:
             self.links = frozenset({actual, record.hash})
             return
         self._follows(path, number, record)
+        self._dated(path, number, record)
         self.sure = self.seq
         self.records += 1
         if record.seq == 1:
@@ -255,6 +262,13 @@ class _Walk:
         elif links and record.prev not in links:
             self.damage("REPLACED", path, number, "the record before it is not the one it names")
         self.seq = max(expected - 1, record.seq)
+
+    def _dated(self, path: Path, number: int, record: Record) -> None:
+        now = datetime.fromisoformat(record.ts)
+        if self.clock and now < self.clock:
+            reason = f"{record.ts}, and the record before it is of {self.clock.isoformat()}"
+            self.set_back.append(Damage("CLOCK_SET_BACK", path, number, reason))
+        self.clock = now
 
     def _spoilt(self, code: str, path: Path, number: int, reason: str) -> None:
         """A line that stands for a record and is none any more."""

@@ -13,8 +13,11 @@ def require_whole(folder: Path, anchors: Iterable[Head | None] = ()) -> None:
     """Raise AuditTampered where the log has a damage, or lacks a record that is named.
 
     `anchors` are the heads that promotions name; those of other logs do not count. Sealed segments
-    are compared with their seals, and the others read. Raises StorageUnwritable.
+    are compared with their seals, and the others read. A log that is not, or no longer, the one
+    that this
+    user wrote to is damaged too. Raises StorageUnwritable, UserStateInvalid.
     """
+    chain.require_seen(folder)
     named = [anchor for anchor in anchors if anchor]  # before the log, which only grows
     hashes = dict.fromkeys((anchor.seq for anchor in named), "")
 

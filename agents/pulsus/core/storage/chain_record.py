@@ -26,6 +26,9 @@ GENESIS = "0" * 64
 
 HEAD_NAME = "head.json"
 
+MAX_LINE_BYTES = 8 * 64 * 1024
+"""No line of the log is longer."""
+
 _SEGMENT = re.compile(r"decisions-(\d{6})\.jsonl", re.ASCII)
 _MEMBERS = {"data", "key", "kind", "prev", "seq", "ts"}
 _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}', re.ASCII)

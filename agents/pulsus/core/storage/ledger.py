@@ -45,7 +45,7 @@ class Ledger:
         """
         log_key = (target.area, changelog.FILE_NAME)
         log = self._text(log_key) or changelog.new(target.area[-1])
-        self._after[log_key] = _encoded(changelog.add_entry(log, _entry(record, first=first)))
+        self._after[log_key] = _encoded(changelog.add_entry(log, entry_of(record, first=first)))
         key = (target.folders, metadata.FILE_NAME)
         self._after[key] = _encoded(metadata.appended(self._text(key), record))
 
@@ -68,7 +68,8 @@ def _rank(name: str) -> int:
     return _ORDER.index(name) if name in _ORDER else -1
 
 
-def _entry(record: metadata.Record, *, first: bool) -> changelog.Entry:
+def entry_of(record: metadata.Record, *, first: bool) -> changelog.Entry:
+    """The record's entry in the changelog; `first` says that the tool was new."""
     notes = list(record.changes)
     if record.restores:
         notes.insert(0, f"Brings back {record.restores}")

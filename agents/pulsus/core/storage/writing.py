@@ -6,7 +6,6 @@ its entry in the decision log happen together: the journal carries the entry unt
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +16,7 @@ import filelock
 
 from pulsus.core.storage import chain, chain_guard, chain_keys, chain_record, metadata, transaction
 from pulsus.core.storage.ledger import Ledger
+from pulsus.core.storage.record_key import decision_key as decision_key
 from pulsus.core.storage.state import open_state
 from pulsus.core.storage.target import checked_root
 from pulsus.core.telemetry.ids import Clock
@@ -49,7 +49,7 @@ class Writing:
         """
         anchors = (chain_record.anchored(r.log) for r in metadata.read_all(self.root))
         chain_guard.require_whole(self.state_dir / "audit", anchors)
-        return chain.anchor(self.state_dir, clock=self.clock)
+        return chain.anchor(self.state_dir, clock=self.clock, catalogue=self.root)
 
     def next_revision(self, now: datetime, *pending: metadata.Record) -> str:
         """The next revision of that day, behind `pending` and every one that ever was here.
@@ -86,6 +86,7 @@ class Writing:
                         clock=self.clock,
                         redactor=self.redactor,
                         key=key,
+                        catalogue=self.root,
                     )
                 case _:
                     raise StateCorrupt(
@@ -112,12 +113,6 @@ def exclusive(
     with _lock(state_dir, lock_seconds):
         transaction.recover(_journal(state_dir), writing.log, writing.root)
         yield writing
-
-
-def decision_key(record: metadata.Record) -> str:
-    """What the decision log has the record under: its revision and its line's digest."""
-    line = metadata.line(record).encode("utf-8")
-    return f"{record.id}:{hashlib.sha256(line).hexdigest()[:16]}"
 
 
 def recover(workflows_root: Path, state_dir: Path, *, clock: Clock, redactor: Redactor) -> None:

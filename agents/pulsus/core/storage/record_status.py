@@ -1,0 +1,66 @@
+"""Whether this user approved a promotion record (ADR 31). Effect: reads files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pulsus.core.storage import chain_keys, chain_record
+from pulsus.core.storage.log_witness import Approvals
+from pulsus.core.storage.metadata import Record
+from pulsus.core.storage.record_key import decision_key
+
+Status = Literal["approved", "unknown", "contradicted"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordStatus:
+    """The status of a tool's latest record, and why in one clause.
+
+    unknown: the record came from elsewhere, or a later one that was approved is missing.
+    contradicted: the log says something else of the same decision, or of the tool.
+    """
+
+    status: Status
+    reason: str = ""
+
+
+_APPROVED = RecordStatus("approved")
+
+
+def record_status(
+    records: Sequence[Record], approvals: Approvals, folder: Path, log: str | None
+) -> RecordStatus:
+    """Judge the last of a tool's `records`, which are all that the catalogue has, oldest first.
+
+    `folder` holds the decision log, and `log` is its name. Raises StorageUnwritable.
+    """
+    latest = records[-1]
+    tool, key = latest.tool_id, decision_key(latest)
+    keys = [decision_key(record) for record in records]
+    last = approvals.latest(tool)
+    known = approvals.knows(tool, key)
+    if known and (last is None or last == key or last in keys):
+        return _APPROVED
+    if known:
+        return RecordStatus("unknown", f"the later {_revision(last)} that you approved is missing")
+    same = [k for k in approvals.tools.get(tool, ()) if _revision(k) == latest.id]
+    if same:
+        return RecordStatus("contradicted", f"{latest.id} is not as it was logged")
+    if last is not None and last not in keys:
+        gone = f"{_revision(last)}, which you approved last, is missing"
+        return RecordStatus(
+            "contradicted", f"{latest.id} takes the place of another record: {gone}"
+        )
+    head = chain_record.anchored(latest.log)
+    if head and head.log == log and key not in chain_keys.starting(folder, key):
+        return RecordStatus(
+            "contradicted", f"{latest.id} names the decision log, which has not got it"
+        )
+    return RecordStatus("unknown", f"{latest.id} is not in your decision log")
+
+
+def _revision(key: str | None) -> str:
+    return (key or "").partition(":")[0]
