@@ -23,6 +23,7 @@ MARKS = widening.marks(Settings)
 
 WIDER = {
     "state_dir": '".git/hooks"',
+    "audit.trusted_signers": '["0123456789ABCDEF0123456789ABCDEF01234567"]',
     "log_dir": '"/etc/cron.d"',
     "workflows_root": '"../other"',
     "non_interactive": "true",
