@@ -54,6 +54,41 @@ def test_a_change_outside_the_temporary_folder_is_seen_though_it_fails(line, pat
 
 
 @pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        pytest.param("open('/etc/shadow')", "/etc/shadow", id="opened"),
+        pytest.param("pathlib.Path('/etc/shadow').read_text()", "/etc/shadow", id="by pathlib"),
+        pytest.param("os.open('/etc/shadow', os.O_RDONLY)", "/etc/shadow", id="by number"),
+        pytest.param("os.listdir('/root')", "/root", id="listed"),
+        pytest.param("next(pathlib.Path('/root').iterdir())", "/root", id="iterated"),
+        pytest.param("open(os.path.expanduser('~/.ssh/id'))", "~/.ssh/id", id="in the home"),
+        pytest.param("os.chdir('/etc'); open('shadow')", "/etc/shadow", id="from there"),
+        pytest.param("open('/usr/../etc/shadow')", "/etc/shadow", id="up and down"),
+        pytest.param("open('/proc/self/root/etc/shadow')", "/etc/shadow", id="by its root"),
+        pytest.param(
+            "os.symlink('/etc/shadow', '/tmp/l'); open('/tmp/l')", "/etc/shadow", id="by a link"
+        ),
+        pytest.param("open('/proc/net/dev')", "/proc/net/dev", id="of the kernel"),
+        pytest.param("open('/proc/1/status')", "/proc/[pid]/status", id="of a process"),
+    ],
+)
+def test_a_read_outside_the_temporary_folder_is_seen_though_it_fails(line, path):
+    assert path in attempt(line).reads
+
+
+@pytest.mark.sandbox
+def test_what_the_interpreter_reads_by_itself_is_no_read():
+    seen = attempt(
+        "import json, email, sqlite3, zoneinfo, locale, mimetypes, unittest.mock, xml.dom.minidom; "
+        "zoneinfo.ZoneInfo('Europe/Berlin'); mimetypes.guess_type('a.b'); "
+        "open('/tmp/x', 'w').close(); open('/tmp/x').close(); open('/dev/null'); "
+        "os.listdir('/tmp'); subprocess.run(['true'])"
+    )
+    assert seen.reads == ()
+
+
+@pytest.mark.sandbox
 def test_what_stays_in_the_temporary_folder_is_no_effect():
     outcome = sandboxed(
         """
@@ -70,7 +105,7 @@ def test_what_stays_in_the_temporary_folder_is_no_effect():
         """
     )
     assert outcome.value == "nobody"
-    assert outcome.observed == Observed()
+    assert outcome.observed == Observed(reads=("/etc/passwd",))
 
 
 @pytest.mark.sandbox

@@ -83,8 +83,14 @@ def effects(found: Effects | Observed | None) -> dict[str, Any] | None:
         "paths": list(found.paths),
         "hosts": list(found.hosts),
         "commands": list(found.commands),
-        **({"others": list(found.others)} if isinstance(found, Observed) else {}),
+        **_observed(found),
     }
+
+
+def _observed(found: Effects | Observed) -> dict[str, list[str]]:
+    if not isinstance(found, Observed):
+        return {}
+    return {"others": list(found.others), "reads": list(found.reads)}
 
 
 def _mark(step: StepResult) -> str:

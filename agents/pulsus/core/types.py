@@ -354,13 +354,15 @@ class Observed:
 
     `paths` were to be created, changed or deleted (`~/…` = in the home folder), `hosts` reached
     (`host:port`, a name looked up, `unix:…`), `commands` started (their first word), `others` what
-    is none of these, in words: signals to processes it did not start, threads left running. Sorted.
+    is none of these, in words: signals to processes it did not start, threads left running. `reads`
+    are files and folders that Python code read, but the system's own and those below /tmp. Sorted.
     """
 
     paths: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,17 @@ from pulsus.core.storage.accepted import PastRoute
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace
-from pulsus.core.types import Example, Generation, Proof, RouteOutcome
+from pulsus.core.types import (
+    Example,
+    Generation,
+    JsonValue,
+    Proof,
+    RouteOutcome,
+    ToolSpec,
+    ValidationReport,
+)
+from pulsus.core.validators import source_effects
+from pulsus.core.validators.patterns import path_covered
 from pulsus.routing import judging, left, modules
 from pulsus.routing.approval import Person
 from pulsus.routing.delivery import Deliverer, Delivery, Module
@@ -114,7 +124,8 @@ class Desk:
             report, _ = prover.validate(module.source, module.path, module.tool, {})
         proof = report.proof if report else None
         doubts = self._doubts(module, text) if proof == "behaviour" else ()
-        worth = (SHAPE,) if proof == "shape" else (*_strength(module, proof), *doubts)
+        doubts = (*_beyond_inputs(module, report, text), *doubts)
+        worth = (SHAPE, *doubts) if proof == "shape" else (*_strength(module, proof), *doubts)
         notes = (*module.notes, *worth)
         promoter = project.promoter(outcome.run_id, outcome.decision.route_id)
         approval = Written(
@@ -173,6 +184,26 @@ class Desk:
                 outcome="accepted",
             )
             self.project.remember(route)
+
+
+def _beyond_inputs(module: Module, report: ValidationReport | None, text: str) -> tuple[str, ...]:
+    """Why nobody may be spared the look: it reads what neither its inputs nor the request name.
+
+    What its docstring declares does not count: the model wrote that too.
+    """
+    seen = source_effects.used(module.source)
+    observed = report.observed.reads if report and report.observed else ()
+    examples = module.tool.examples if isinstance(module.tool, ToolSpec) else ()
+    inputs: dict[str, JsonValue] = {str(n): dict(e.inputs) for n, e in enumerate(examples)}
+    found = [
+        path
+        for path in dict.fromkeys((*observed, *seen.read, *seen.changed))
+        if path not in text and not path_covered(path, ("the given paths",), inputs)
+    ]
+    if not found:
+        return ()
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return (f"it reads {found[0]}{more}, which neither its inputs nor the request name",)
 
 
 def _strength(module: Module, proof: Proof | None) -> tuple[str, ...]:

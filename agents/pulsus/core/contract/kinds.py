@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pulsus.core.types import Kind, Observed, ToolSpec
 
 
 def counts_as(tool: ToolSpec, observed: Observed | None) -> Kind:
     """Its own kind; write where it declares no effects and its dry run was seen having some."""
-    if tool.effects is None and observed is not None and observed != Observed():
+    if tool.effects is None and observed is not None and replace(observed, reads=()) != Observed():
         return "write"
     return tool.kind
 

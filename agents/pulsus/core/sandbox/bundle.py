@@ -22,7 +22,7 @@ _PACKAGES = ("pulsus", "pulsus.core", _ROOM)
 _MODULES = tuple(
     f"{_ROOM}.{name}"
     for name in (
-        *("calling", "ending", "first_process", "paths", "observe", "trapped", "wire"),
+        *("calling", "ending", "first_process", "paths", "reading", "observe", "trapped", "wire"),
         "harness",
     )
 )

@@ -12,6 +12,7 @@ import posix  # what `os` wraps, without its start-up
 import sys
 
 from pulsus.core.sandbox.paths import resolve
+from pulsus.core.sandbox.reading import EVENTS, read_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ _INSIDE = frozenset(
 """Ways to the objects of the harness, which a tool has no need of."""
 
 Fact = tuple[str, str]
-"""What was seen: `p` and a path, `h` and a host, `c` and a program, or `s` and another call."""
+"""What was seen: `p` and a changed path, `r` and one that was read, `h` and a host, `c` and a
+program, or `s` and another call."""
 
 
 def install(fd: int, *, paths: bool = True) -> None:
@@ -81,15 +83,16 @@ def install(fd: int, *, paths: bool = True) -> None:
     own = posix.dup(fd)  # not inheritable: no program that the candidate starts gets it
     posix.close(fd)
     seen: set[Fact] = set()
-    counts = {"p": 0, "h": 0, "c": 0, "s": 0}
-    write, about, watched = posix.write, facts, _WATCHED if paths else _WATCHED - _FILES
+    counts = {"p": 0, "r": 0, "h": 0, "c": 0, "s": 0}
+    write, about = posix.write, facts
+    watched = _WATCHED if paths else (_WATCHED - _FILES) | EVENTS
 
     def hook(event: str, args: tuple[object, ...]) -> None:
         if event not in watched:
             return
         try:
             for fact in about(event, args):
-                if fact in seen or counts[fact[0]] > MOST:
+                if fact in seen or (fact[0] == "p" and not paths) or counts[fact[0]] > MOST:
                     continue
                 seen.add(fact)
                 counts[fact[0]] += 1
@@ -103,9 +106,9 @@ def install(fd: int, *, paths: bool = True) -> None:
 def facts(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
     """What that event says about files outside the temporary folder, hosts and programs."""
     if event == "open":
-        path, _, flags = args
-        if isinstance(flags, int) and flags & _WRITING and not isinstance(path, int):
-            yield from _path(path, -1, follow=True)
+        yield from _opened(args[0], args[2])
+    elif event in EVENTS:
+        yield from _read(args[0])
     elif event in _CHANGES:
         for position, folder in _CHANGES[event]:
             base = args[folder] if folder >= 0 else -1
@@ -125,7 +128,19 @@ def facts(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
 
 
 _FILES = frozenset({"open", *_CHANGES})
-_WATCHED = frozenset({"os.system", *_INSIDE, *_FILES, *_PROGRAMS, *_NAMES, *_ADDRESSES})
+_WATCHED = frozenset({"os.system", *_INSIDE, *_FILES, *EVENTS, *_PROGRAMS, *_NAMES, *_ADDRESSES})
+
+
+def _opened(path: object, flags: object) -> Iterator[Fact]:
+    if not isinstance(flags, int) or not flags & _WRITING:
+        yield from _read(path)
+    elif not isinstance(path, int):
+        yield from _path(path, -1, follow=True)
+
+
+def _read(path: object) -> Iterator[Fact]:
+    if (name := read_path(path, HOME)) and (shown := outside(name)):
+        yield "r", shown
 
 
 def _address(address: object) -> Iterator[Fact]:

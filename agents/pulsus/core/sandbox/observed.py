@@ -17,14 +17,14 @@ def read(data: bytes, total: int) -> Observed:
 
     A line that is none of ours is dropped: it can only have come from the candidate.
     """
-    found: dict[str, set[str]] = {"p": set(), "h": set(), "c": set(), "s": set()}
+    found: dict[str, set[str]] = {kind: set() for kind in "phcsr"}
     for line in data.split(b"\n")[:-1]:
         kind, _, text = line.decode("utf-8", "backslashreplace").partition(" ")
         shown = printable(text)
-        if kind in found and shown and (kind != "p" or _is_outside(shown)):
+        if kind in found and shown and (kind not in "pr" or _is_outside(shown)):
             found[kind].add(shown)
     lost = total > len(data)
-    return Observed(*(_bounded(found[kind], lost=lost) for kind in "phcs"))
+    return Observed(*(_bounded(found[kind], lost=lost) for kind in "phcsr"))
 
 
 def _is_outside(path: str) -> bool:
@@ -75,6 +75,7 @@ def together(several: Iterable[Observed]) -> Observed:
         hosts=_union(o.hosts for o in each),
         commands=_union(o.commands for o in each),
         others=_union(o.others for o in each),
+        reads=_union(o.reads for o in each),
     )
 
 

@@ -17,8 +17,8 @@ from pulsus.core.sandbox.job import Job, Outcome, StepSource
 from pulsus.core.sandbox.observed import together
 from pulsus.core.sandbox.policy import Limits
 from pulsus.core.types import Observed, Proof, ToolSpec
-from pulsus.core.validators import known_examples
-from pulsus.core.validators.effects import judge
+from pulsus.core.validators import known_examples, source_effects
+from pulsus.core.validators.effects import judge, strays
 from pulsus.core.validators.finding import BUSY, EXAMPLES_KNOWN, Finding, Subject
 from pulsus.core.validators.inputs import Case, NeedsExample, cases
 from pulsus.core.validators.placing import line_of
@@ -86,6 +86,7 @@ class DryRun:
         left = self.limits.run_seconds - outcome.run_ms / 1000
         shown: list[str] = []
         undeclared: list[str] = []
+        read: list[str] = []
         for number, case in enumerate(self._cases):
             if number:
                 if left <= 0:
@@ -96,15 +97,19 @@ class DryRun:
                 return _unverified(outcome)
             judged = judge(self.subject.tool, outcome.observed, case.example.inputs)
             if judged.exceeded:
-                return _exceeded(case, judged.exceeded, shown)
+                return _exceeded(case.label, judged.exceeded, shown)
             undeclared += judged.undeclared
+            read += strays(self.subject.tool, outcome.observed, case.example.inputs)
             if problem := _problem(case, outcome):
                 return self._failed(case, problem, shown)
+        stated, warned = source_effects.judged(self.subject.tool, self.subject.source)
+        if stated.exceeded:
+            return _exceeded("its source", stated.exceeded, shown)
         proof, found = self._proven(left)
         if found is not None:
             return replace(found, output="\n".join((found.output, *shown)).strip())
         self.proof = proof
-        warnings = (*_reported(undeclared), *self._warnings(outcome))
+        warnings = (*_reported(undeclared), *_strayed(read), *warned, *self._warnings(outcome))
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
     def _proven(self, left: float) -> tuple[Proof, Finding | None]:
@@ -209,10 +214,10 @@ def _knows(message: str) -> Finding:
     return Finding(ok=False, message=message, code=EXAMPLES_KNOWN)
 
 
-def _exceeded(case: Case, found: tuple[str, ...], shown: list[str]) -> Finding:
+def _exceeded(where: str, found: tuple[str, ...], shown: list[str]) -> Finding:
     """A refusal: the message names the first few, the output every one."""
     message = (
-        f"{case.label}: it does more than its docstring declares: {_some(found)}; "
+        f"{where}: it does more than its docstring declares: {_some(found)}; "
         f"declare it under Kind: and Effects:, or do without"
     )
     listed = "\n".join(("beyond what is declared:", *(f"- {item}" for item in found)))
@@ -224,6 +229,12 @@ def _reported(undeclared: list[str]) -> tuple[str, ...]:
         return ()
     what = _some(tuple(dict.fromkeys(undeclared)))
     return (f"no Effects: are declared, and it {what}: it counts as write when it is run",)
+
+
+def _strayed(read: list[str]) -> tuple[str, ...]:
+    if not read:
+        return ()
+    return (f"it reads {_some(tuple(dict.fromkeys(read)))}, which Effects: does not name",)
 
 
 def _some(found: tuple[str, ...]) -> str:

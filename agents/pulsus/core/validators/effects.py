@@ -44,6 +44,15 @@ def judge(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -
     return Judgement(_beyond(tool, observed, inputs))
 
 
+def strays(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    """What one call read that neither `Effects:` nor its inputs name; none without `Effects:`."""
+    if tool.effects is None or tool.composed:
+        return ()
+    given = {**_defaults(tool), **inputs}
+    words = ("the given paths", *tool.effects.paths)  # inputs are always covered: callers name them
+    return tuple(path for path in observed.reads if not path_covered(path, words, given))
+
+
 def reads_only(tool: ToolSpec) -> bool:
     """Whether the tool promises to change nothing."""
     return tool.kind_declared and tool.kind != "write"
