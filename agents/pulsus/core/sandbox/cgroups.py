@@ -1,8 +1,9 @@
-"""Kernel limits over a whole sandbox, where Pulsus is root and control groups are there (spec §17).
+"""Kernel limits over a whole sandbox, where Pulsus may make control groups (spec §17).
 
-Version 1 (one tree a controller) and version 2. A group is made for each sandbox, takes it in
-before the candidate is loaded, and is removed afterwards. Without one, or as a user, the rlimits
-and the watcher are what limits. Effect: makes and removes folders of the control-group file system.
+That is as root, or as a user to whom a group was delegated. Version 1 (one tree a controller) and
+version 2. A group is made for each sandbox, takes it in before the candidate is loaded, and is
+removed afterwards. Without one the rlimits and the watcher are what limits.
+Effect: makes and removes folders of the control-group file system.
 """
 
 from __future__ import annotations
@@ -59,19 +60,20 @@ class Group:
         Raises OSError where it is not: then nothing of the candidate may run.
         """
         self.enter(first)
-        if not self._holds_both():
-            for child in _lines(f"/proc/{first}/task/{first}/children")[:1]:
-                for pid in child.split():
-                    self._move(int(pid))
-            if not self._holds_both():
+        children = _lines(f"/proc/{first}/task/{first}/children")
+        wanted = {str(first), *(pid for line in children for pid in line.split())}
+        if not self._holds(wanted):
+            for pid in wanted:
+                self._move(int(pid))
+            if not self._holds(wanted):
                 raise OSError(errno.ESRCH, "its control group does not hold it")
 
     def _move(self, pid: int) -> None:
         for folder in self.folders:
             _write(folder / "cgroup.procs", pid)
 
-    def _holds_both(self) -> bool:
-        return all(len(_lines(folder / "cgroup.procs")) > 1 for folder in self.folders)
+    def _holds(self, wanted: set[str]) -> bool:
+        return all(wanted <= set(_lines(folder / "cgroup.procs")) for folder in self.folders)
 
     def out_of_memory(self) -> bool:
         """Whether the kernel ended a process of it for want of memory."""
@@ -95,38 +97,39 @@ def tree() -> Tree:
 
     Raises NoGroups saying why it cannot.
     """
-    if os.geteuid() != 0:
-        raise NoGroups("only root makes control groups here")
-    return _tree(tuple(_lines("/proc/self/mountinfo")), tuple(_own_groups()))
+    own = tuple(_own_groups())
+    return _tree(tuple(_lines("/proc/self/mountinfo")), own, os.geteuid())
 
 
 @functools.lru_cache(maxsize=1)
-def _tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...]) -> Tree:
-    """The same, looked for once as long as mounts and this process's groups are the same."""
+def _tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...], _user: int) -> Tree:
+    """The same, looked for once as long as mounts, this process's groups and user are the same."""
     own = dict(groups)
     found = {}
     for words in map(str.split, mounts):
         kind, point, options = words[words.index("-") + 1], Path(words[4]), words[-1].split(",")
         if kind == "cgroup":
-            for name in {"memory", "pids", "cpuset"} & set(options):
+            for name in {"memory", "pids"} & set(options):
                 found[name] = _below(point, words[3], own.get(name, "/"))
         elif kind == "cgroup2" and (
             parent := _delegating(_below(point, words[3], own.get("", "/")))
         ):
             enabled = set(_lines(parent / "cgroup.subtree_control")[0].split())
-            return Tree(
-                2, {name: parent for name in ("memory", "pids", "cpuset") if name in enabled}
-            )
+            return Tree(2, {name: parent for name in ("memory", "pids") if name in enabled})
     if not {"memory", "pids"} <= found.keys():
         raise NoGroups("no control group of this machine offers memory and pids")
-    refused = [str(path) for path in found.values() if not os.access(path, os.W_OK)]
+    refused = [str(path) for path in found.values() if not _lets_us(path)]
     if refused:
         raise NoGroups(f"{refused[0]} cannot be written")
     return Tree(1, found)
 
 
-def create(limits: Limits, core: int) -> Group:
-    """A new group with those limits on that one core. Raises NoGroups."""
+def create(limits: Limits) -> Group:
+    """A new group with those limits. Raises NoGroups.
+
+    It does not choose the core: to enter a group of a third kind costs a millisecond, and the
+    filter keeps the affinity that the sandbox starts with.
+    """
     where = tree()
     name = f"pulsus-{os.getpid()}-{next(_numbers)}"
     folders = list(dict.fromkeys(parent / name for parent in where.parents.values()))
@@ -137,23 +140,17 @@ def create(limits: Limits, core: int) -> Group:
             _swept(folder.parent)
             folder.mkdir()
         for controller, parent in where.parents.items():
-            _limit(parent / name, controller, where.version, limits, core)
+            _limit(parent / name, controller, where.version, limits)
     except OSError as error:
         group.close()
         raise NoGroups(f"a control group cannot be made: {error}") from error
     return group
 
 
-def _limit(folder: Path, controller: str, version: int, limits: Limits, core: int) -> None:
+def _limit(folder: Path, controller: str, version: int, limits: Limits) -> None:
     match controller, version:
         case "pids", _:
             _write(folder / "pids.max", limits.processes + _OWN_TASKS)
-        case "cpuset", 1:
-            mems = _lines(folder.parent / "cpuset.effective_mems")
-            _write(folder / "cpuset.mems", mems[0] if mems else "0")
-            _write(folder / "cpuset.cpus", core)
-        case "cpuset", _:
-            _write(folder / "cpuset.cpus", core)
         case _, 1:
             _write(folder / "memory.limit_in_bytes", limits.memory_bytes)
             if (swap := folder / "memory.memsw.limit_in_bytes").exists():
@@ -192,9 +189,17 @@ def _delegating(folder: Path) -> Path | None:
     """The nearest folder at or above that lets groups below it limit memory and processes."""
     for each in (folder, *folder.parents):
         lines = _lines(each / "cgroup.subtree_control")
-        if lines and {"memory", "pids"} <= set(lines[0].split()) and os.access(each, os.W_OK):
+        if lines and {"memory", "pids"} <= set(lines[0].split()) and _lets_us(each):
             return each
     return None
+
+
+def _lets_us(folder: Path) -> bool:
+    """Whether groups can be made below it, and processes be moved from it to them.
+
+    That is so for root, and for a user to whom it was delegated (`Delegate=` of systemd).
+    """
+    return all(os.access(path, os.W_OK) for path in (folder, folder / "cgroup.procs"))
 
 
 def _own_groups() -> list[tuple[str, str]]:

@@ -57,9 +57,9 @@ def start(
     core: int,
 ) -> Process:
     """One sandbox, in a session of its own and on that core. Root becomes nobody first."""
+    if is_root():
+        return _as_nobody(bwrap, layout, limits, fds, streams, core)
     with _on(core):
-        if is_root():
-            return _as_nobody(bwrap, layout, limits, fds, streams)
         return subprocess.Popen(
             [str(bwrap), *policy.bwrap_arguments(layout, limits, fds, str)],
             stdin=streams.stdin,
@@ -84,7 +84,12 @@ def _on(core: int) -> Iterator[None]:
 
 
 def _as_nobody(
-    bwrap: Path, layout: Layout, limits: policy.Limits, fds: policy.Descriptors, streams: Streams
+    bwrap: Path,
+    layout: Layout,
+    limits: policy.Limits,
+    fds: policy.Descriptors,
+    streams: Streams,
+    core: int,
 ) -> Process:
     hidden = _hidden(bwrap, layout)
     if fds.relay is not None:
@@ -98,6 +103,7 @@ def _as_nobody(
             stdout=streams.stdout,
             stderr=streams.stderr,
             keep=streams.keep,
+            core=core,
             stage=tuple(map(str, hidden)),
         )
     )

@@ -34,7 +34,10 @@ _DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ)  # what Python ignores and a progra
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What to start: `stage` is what to bind below STAGE first, by number; `keep` stays open."""
+    """What to start: `stage` is what to bind below STAGE first, by number; `keep` stays open.
+
+    `core` is the one that it runs on: the fork moves there by itself, and we need not wait.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -42,6 +45,7 @@ class Start:
     stdout: int
     stderr: int
     keep: Sequence[int]
+    core: int
     stage: Sequence[str] = ()
 
 
@@ -96,6 +100,7 @@ def _become(start: Start, libc: ctypes.CDLL, parent: int) -> NoReturn:
     """The rest of the child's life, whatever happens: it must not return into our program."""
     try:
         os.setsid()
+        os.sched_setaffinity(0, {start.core})
         _descriptors(start)
         for number in _DEFAULTS:
             signal.signal(number, signal.SIG_DFL)

@@ -105,7 +105,6 @@ def _run(
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
     stdin = _memory_file(stack, bundle.stream(order, steps=composed, python=python))
     core = random.choice(sorted(os.sched_getaffinity(0)))
-    group = _group(stack, limits, core)
     streams = Streams(
         stdin=stdin,
         stdout=pipes.stdout.theirs.fileno(),
@@ -113,8 +112,10 @@ def _run(
         keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
     )
     process = start(bwrap, shown, limits, fds, streams, core)
-    session = Session(process, pipes, limits, nonce, group, relay)
+    session = Session(process, pipes, limits, nonce, relay)
     try:
+        # Made while bubblewrap sets up: that takes longer.
+        session.limit(_group(stack, limits))
         session.loop()
     finally:
         session.end()
@@ -147,9 +148,9 @@ def _traps() -> tuple[bytes, int]:
     return traps.program(), traps.SECCOMP[column()]
 
 
-def _group(stack: ExitStack, limits: policy.Limits, core: int) -> cgroups.Group | None:
+def _group(stack: ExitStack, limits: policy.Limits) -> cgroups.Group | None:
     try:
-        group = cgroups.create(limits, core)
+        group = cgroups.create(limits)
     except cgroups.NoGroups:
         return None  # the rlimits and the watcher hold by themselves
     stack.callback(group.close)
@@ -176,8 +177,9 @@ def _memory_file(stack: ExitStack, data: bytes) -> int:
     """A file with that content, which holds no memory beyond it and which no process can change."""
     fd = os.memfd_create("pulsus", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     stack.callback(os.close, fd)
-    with open(fd, "wb", closefd=False) as file:
-        file.write(data)
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left) :]
     os.lseek(fd, 0, os.SEEK_SET)
     fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
     return fd

@@ -43,14 +43,14 @@ class Session:
         pipes: Pipes,
         limits: policy.Limits,
         nonce: str,
-        group: Group | None = None,
         relay: Relay | None = None,
     ) -> None:
         self._selector = selectors.DefaultSelector()
         self._calls: Listener | None = None
         self._look_at = 0.0
         self._process, self._pipes, self._limits = process, pipes, limits
-        self._group, self._relay = group, relay
+        self._group: Group | None = None
+        self._relay = relay
         self._nonce = nonce.encode("ascii") + b" "
         self._stage: Stage = "start"
         self._final: dict[str, Any] | None = None
@@ -66,6 +66,10 @@ class Session:
         self._left: tuple[str, ...] = ()  # shared memory that a real run would leave behind
         self._import_ms = 0
         self._peak = 0
+
+    def limit(self, group: Group | None) -> None:
+        """Let a control group limit it, as soon as its first process is known."""
+        self._group = group
 
     def loop(self) -> None:
         """Read and watch until there is an answer, a limit is hit, or nothing can come."""
