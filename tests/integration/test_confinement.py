@@ -193,6 +193,35 @@ def run():
     assert confined(tool(text), limits=RunLimits(max_processes=10)).result == "done"
 
 
+def test_threads_are_bounded():
+    text = """
+def run():
+    threading.stack_size(65536)
+    for _ in range(5000):
+        threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
+    time.sleep(20)
+"""
+    with pytest.raises(ToolFailed) as caught:
+        confined(tool(text), limits=RunLimits(max_processes=10))
+    assert "more than 160 threads" in str(caught.value.details["stderr_tail"])
+
+
+def test_folders_however_deep_are_removed():
+    text = """
+def run():
+    os.chdir(os.environ["TMPDIR"])
+    os.mkdir("closed")
+    Path("closed/file").write_text("x")
+    os.chmod("closed", 0)
+    for _ in range(3000):
+        os.mkdir("d")
+        os.chdir("d")
+    Path("file").write_text("x")
+    return os.environ["TMPDIR"]
+"""
+    assert not Path(str(confined(tool(text)).result)).exists()
+
+
 def test_open_files_are_bounded():
     text = "def run():\n    held = [os.open('/dev/null', 0) for _ in range(200)]\n"
     with pytest.raises(ToolFailed, match="Too many open files"):

@@ -119,7 +119,10 @@ class Files:
         if number is not None:
             return File(_stream(q, number, flags), late)
         with self.parent(path) as (place, name):
-            opened = os.open(name, flags | os.O_NOFOLLOW, mode & _ABOUT_MODE, dir_fd=place)
+            quick = flags | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO must not stop the supervisor
+            opened = os.open(name, quick, mode & _ABOUT_MODE, dir_fd=place)
+        if not flags & os.O_NONBLOCK:
+            fcntl.fcntl(opened, fcntl.F_SETFL, fcntl.fcntl(opened, fcntl.F_GETFL) & ~os.O_NONBLOCK)
         return File(opened, late)
 
     def _truncate(self, q: Question) -> int:

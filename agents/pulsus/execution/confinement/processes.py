@@ -57,13 +57,17 @@ def lists_children() -> bool:
     )
 
 
-def memory() -> int:
-    """The bytes that all processes of this run hold; shared pages count once each."""
-    total = 0
+def held() -> tuple[int, int]:
+    """The bytes that all processes of this run hold, and how many threads they have.
+
+    Shared pages count once for each process.
+    """
+    total = threads = 0
     for process in descendants():
         with suppress(OSError, IndexError), open(f"/proc/{process}/statm", "rb") as file:  # noqa: PTH123
             total += int(file.read().split()[1]) * _PAGE
-    return total
+            threads += os.stat(f"/proc/{process}/task").st_nlink - 2  # noqa: PTH116
+    return total, threads
 
 
 def end_all(reaped: Callable[[int, int], None]) -> None:

@@ -29,15 +29,13 @@ def make(within: str) -> tuple[str, int]:
     os.mkdir(path, 0o700)  # noqa: PTH102
     place = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.mkdir("cache", 0o700, dir_fd=place)
     return path, place
 
 
 def point(environ: dict[str, str] | os._Environ[str], path: str) -> None:
     """Let programs find their temporary files and caches there. HOME stays: it holds settings."""
-    for name in ("TMPDIR", "TMP", "TEMP", "TEMPDIR"):
+    for name in ("TMPDIR", "TMP", "TEMP", "TEMPDIR", "XDG_CACHE_HOME"):
         environ[name] = path
-    environ["XDG_CACHE_HOME"] = f"{path}/cache"
 
 
 def remove(path: str) -> None:
@@ -73,33 +71,38 @@ def _sweep(path: str) -> None:
         os.close(place)
 
 
-def _empty(folder: int) -> None:
-    """Remove what is in that folder, without recursion, and close it."""
-    todo = [(folder, "")]
-    while todo:
-        place, name = todo[-1]
-        below = _first_folder(place)
-        if below is not None:
-            todo.append((os.open(below, _FOLDER, dir_fd=place), below))
-            continue
-        os.close(place)
-        todo.pop()
-        if todo:
-            os.rmdir(name, dir_fd=todo[-1][0])
+def _empty(root: int) -> None:
+    """Remove what is in that folder, and close it.
+
+    Folders in folders are moved up first: however deep they are, three descriptors are enough.
+    """
+    try:
+        number = 0
+        while (name := _without_files(root)) is not None:
+            place = os.open(name, _FOLDER, dir_fd=root)
+            try:
+                while (below := _without_files(place)) is not None:
+                    number += 1
+                    os.rename(
+                        below, f"{number}-{os.urandom(8).hex()}", src_dir_fd=place, dst_dir_fd=root
+                    )
+            finally:
+                os.close(place)
+            os.rmdir(name, dir_fd=root)
+    finally:
+        os.close(root)
 
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def _first_folder(place: int) -> str | None:
-    """Remove the files of a folder; one sub-folder of it, made readable, if there is any."""
-    with suppress(OSError):
-        os.fchmod(place, 0o700)
+def _without_files(place: int) -> str | None:
+    """Remove the files of a folder. Return one sub-folder of it, made accessible, if it has any."""
+    os.fchmod(place, 0o700)
     with os.scandir(place) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                with suppress(OSError):
-                    os.chmod(entry.name, 0o700, dir_fd=place)
+                os.chmod(entry.name, 0o700, dir_fd=place)
                 return entry.name
             os.unlink(entry.name, dir_fd=place)
     return None

@@ -15,17 +15,18 @@ import sys
 import time
 from contextlib import suppress
 
-from pulsus.execution.confinement import entering, processes, scratch
-from pulsus.execution.confinement.limits import MEGABYTE
-from pulsus.execution.confinement.notifications import Carry, Later, Question, receive, take
+from pulsus.execution.confinement import scratch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
+    from pulsus.execution.confinement.notifications import Question
+
 _TICK_MS = 100
 _AT_ONCE = 64
+_THREADS = 16
 END_NOW = int(signal.SIGUSR2)
 """The signal by which Pulsus ends a run with everything in it."""
 _ASKING_TO_END = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -58,7 +59,6 @@ class Run:
         `announce` is called here before the child goes on. `keep` are descriptors that the child
         may use beside 0 to 2.
         """
-        processes.become_reaper()
         said, saying = os.pipe()
         going, go = os.pipe()
         self._child = os.fork()
@@ -70,6 +70,9 @@ class Run:
         for number in _ASKING_TO_END:
             signal.signal(number, signal.SIG_IGN)  # the tool decides; this process ends after it
         signal.signal(END_NOW, self._end_now)
+        from pulsus.execution.confinement.processes import become_reaper
+
+        become_reaper()
         self._hear(said)
         announce()
         os.write(go, b"1")
@@ -78,6 +81,8 @@ class Run:
 
     def _hear(self, said: int) -> None:
         """Wait until the child is confined, and take its listener. Raises NotConfined."""
+        from pulsus.execution.confinement.notifications import take
+
         word = _read(said)
         os.close(said)
         try:
@@ -93,6 +98,8 @@ class Run:
 
     def _become_child(self, keep: tuple[int, ...]) -> None:
         """Confine this process, and wait for the supervisor's word."""
+        from pulsus.execution.confinement import entering  # while the parent loads its own part
+
         *_, saying, going = keep
         signal.signal(END_NOW, signal.SIG_DFL)
         scratch.point(os.environ, self.folder)
@@ -117,6 +124,7 @@ class Run:
         """Make ready to answer, while the tool is being loaded."""
         from pulsus.execution.confinement.broker_files import Files
         from pulsus.execution.confinement.broker_sockets import Sockets
+        from pulsus.execution.confinement.processes import Processes
 
         plan = self._plan
         folders = {self.folder: self._lock}
@@ -126,7 +134,7 @@ class Run:
         files = Files(folders)
         hosts = None if plan["network"] == "open" else plan["hosts"]
         sockets = Sockets(files, plan["sockets"], hosts)
-        self._processes = processes.Processes(plan["max_processes"])
+        self._processes = Processes(plan["max_processes"])
         self._answers = {**files.calls, **sockets.calls, **self._processes.calls}
 
     def supervise(self, also: int = -1, act: Callable[[], bool] | None = None) -> None:
@@ -158,15 +166,17 @@ class Run:
             ended = pidfd in ready
             if time.monotonic() - looked > _TICK_MS / 1000:
                 self._reap()
-                self._look_at_memory()
+                self._look_at_use()
                 looked = time.monotonic()
         os.close(pidfd)
         self.clear_up()
 
     def clear_up(self) -> None:
         """End what is left of the run and remove its folder."""
+        from pulsus.execution.confinement.processes import end_all
+
         self._reap()
-        processes.end_all(self._reaped)
+        end_all(self._reaped)
         scratch.remove(self.folder)
 
     def end_like_it(self) -> NoReturn:
@@ -180,6 +190,8 @@ class Run:
         os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
 
     def _answer_some(self) -> None:
+        from pulsus.execution.confinement.notifications import receive
+
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
         for _ in range(_AT_ONCE):
@@ -190,6 +202,8 @@ class Run:
                 self._answer(question)
 
     def _answer(self, q: Question) -> None:
+        from pulsus.execution.confinement.notifications import Carry, Later
+
         act = self._answers.get(self._names.get(q.number, ""))
         try:
             if act is None:
@@ -208,18 +222,29 @@ class Run:
             if not isinstance(result, int):
                 os.close(result.number)
 
-    def _look_at_memory(self) -> None:
+    def _look_at_use(self) -> None:
+        """End the run if it holds too much."""
+        from pulsus.execution.confinement.processes import held
+
+        if self._told:
+            return
         most: int = self._plan["max_mem_mb"]
-        if processes.memory() > most * MEGABYTE and not self._told:
-            self._told = True
-            sys.stderr.write(
-                f"the tool and what it started held more than run.max_mem_mb = {most} MB "
-                f"and were ended\n"
-            )
-            sys.stderr.flush()
-            for process in processes.descendants():
-                with suppress(OSError):
-                    os.kill(process, signal.SIGKILL)
+        threads = self._plan["max_processes"] * _THREADS
+        bytes_held, threads_held = held()
+        if bytes_held > most << 20:
+            self._end_for(f"held more than run.max_mem_mb = {most} MB")
+        elif threads_held > threads:
+            self._end_for(f"had more than {threads} threads, {_THREADS} for each of max_processes")
+
+    def _end_for(self, why: str) -> None:
+        from pulsus.execution.confinement.processes import descendants
+
+        self._told = True
+        sys.stderr.write(f"the tool and what it started {why} and were ended\n")
+        sys.stderr.flush()
+        for process in descendants():
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
 
     def _reap(self) -> None:
         with suppress(ChildProcessError):

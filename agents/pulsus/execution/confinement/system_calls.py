@@ -93,9 +93,10 @@ _IOCTLS = (
     *(0x125E, 0x1260, 0x1263, 0x1265, 0x1267, 0x1268, 0x1278, 0x1279, 0x127A, 0x127B, 0x127C),
     *(0x127E, 0x80081270, 0x80081272, 0x0301, 0x4C05),  # block devices: sizes, geometry, loop
     *(0x80247009, 0x80045200, 0xB701, 0xB702, 0xB703, 0xB704),  # clock, entropy, namespaces
+    *(0x8903, 0x8904, 0x8905, 0x8906, 0x8910, 0x8912, 0x8913, 0x8915, 0x8917, 0x8919, 0x891B),
+    *(0x891D, 0x8921, 0x8927, 0x8933, 0x8938, 0x8942, 0x8946, 0x8947, 0x8948, 0x8954, 0x8970),
 )
 # fmt: on
-_SOCKET_OWNERS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP: who gets signals of a descriptor
 _FCNTLS = (8, 10, 15, 1024)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: the supervisor is the one that finds orphans
 _SYSLOG_READS = (3, 10)  # SYSLOG_ACTION_READ_ALL, SYSLOG_ACTION_SIZE_BUFFER
@@ -154,7 +155,7 @@ def _rules(shape: Filter) -> dict[str, list[bytes]]:
     rules |= {name: [ask] for name in ATTRIBUTES}
     rules |= {name: [refuse] for name in FILES if "xattr" in name or name == "file_setattr"}
     rules |= _starts(shape)
-    rules["ioctl"] = _ioctl()
+    rules["ioctl"] = _only(1, _IOCTLS)
     rules["fcntl"] = _except(1, _FCNTLS)
     rules["flock"] = [op(LOAD, ARGS[1]), op(JEQ, _LOCK_UN, 0, 1), allow, ask]
     rules["prctl"] = _except(0, (_SUBREAPER,))
@@ -219,13 +220,6 @@ def _internet(shape: Filter, refuse: bytes) -> list[bytes]:
         kinds += _if(kind, [op(LOAD, ARGS[2]), *_allowing(protocols), refuse])
     raw = _if(_RAW, [op(RET, ALLOW)]) if shape.raw and shape.network == "open" else []
     return [*kinds, *raw, refuse]
-
-
-def _ioctl() -> list[bytes]:
-    refuse = deny(errno.EPERM)
-    owners = [part for each in _SOCKET_OWNERS for part in (op(JEQ, each, 0, 1), refuse)]
-    network = [op(AND, 0xFFFFFF00), op(JEQ, 0x8900, 0, 1), op(RET, ALLOW)]
-    return [op(LOAD, ARGS[1]), *owners, *_allowing(_IOCTLS), *network, refuse]
 
 
 def _only(argument: int, values: tuple[int, ...]) -> list[bytes]:
