@@ -83,7 +83,7 @@ def forget(project):
     """Remove what this user saw of the project's log, as on a machine that never saw it."""
     witness = log_witness.Witness.of(project / ".pulsus/audit")
     assert witness.kept
-    for suffix in ("json", "records.json"):
+    for suffix in ("json", "records.json", "expected.json"):
         witness.kept.remove(f"logs/{witness.name}.{suffix}")
 
 

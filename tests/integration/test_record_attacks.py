@@ -274,6 +274,30 @@ def test_a_log_that_came_with_the_repository_approves_nothing(tmp_path):
     assert codes["LOG_UNSEEN"] == codes["RECORD_UNKNOWN"] == "warning"
 
 
+def test_a_journal_that_came_with_the_repository_approves_nothing(tmp_path):
+    """Recovery finishes an interrupted promotion; this one was never this user's."""
+    promoted(tmp_path, WRITER)
+    planted(tmp_path, WRITER.replace(b"len(text.split())", b"99"))
+    new = rows(tmp_path)[-1]
+    line = json.dumps(new, ensure_ascii=False).encode()
+    key = f"{new['id']}:{hashlib.sha256(line).hexdigest()[:16]}"
+    data = {"tool": "system/count/things", "revision": new["id"], "tool_hash": new["tool_hash"]}
+    note = {"decisions": [{"key": key, "kind": "promote", "data": data}]}
+    records = (tmp_path / PLACE / "metadata.jsonl").read_bytes()
+    change = {
+        "folders": ["domains", "system", "count"],
+        "name": "metadata.jsonl",
+        "before": None,
+        "after": hashlib.sha256(records).hexdigest(),
+    }
+    journal = {"root": str(tmp_path / "workflows"), "files": [change], "note": note}
+    (tmp_path / ".pulsus/promotion.json").write_text(json.dumps(journal), encoding="utf-8")
+    promoted(tmp_path, READER, target=Target("text", "count", "words"))
+    assert not (tmp_path / ".pulsus/promotion.json").exists()
+    assert key in [record.key for record in each(tmp_path / ".pulsus/audit")]
+    assert code(run(tmp_path, "--yes")) == (4, "RECORD_UNKNOWN")
+
+
 def test_nor_after_this_user_wrote_to_it(tmp_path):
     theirs, mine = tmp_path / "theirs", tmp_path / "mine"
     promoted(theirs, WRITER)

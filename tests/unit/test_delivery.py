@@ -58,6 +58,9 @@ class Promoter:
     def standing(self, target, source, summary):
         return Standing()
 
+    def approved(self, target):
+        return True
+
     def generated(self, source):
         return False
 

@@ -25,7 +25,6 @@ from pulsus.core.types import JsonValue
 from pulsus.core.validators.git_objects import GitObjects
 from pulsus.errors import PulsusError, RecordChanged, RecordUnknown
 from pulsus.routing.earlier import Earlier
-from pulsus.routing.record_check import log_name
 
 MOST_LINES = 400
 """Of one tool's difference that are shown; git shows the rest."""
@@ -55,7 +54,7 @@ def pending(root: Path, state_dir: Path) -> tuple[Pending, ...]:
     """
     witness = Witness.of(state_dir / "audit")
     chain.require_seen(witness.folder)
-    approvals, log = witness.approvals(), log_name(witness.folder)
+    approvals, log = witness.approvals(), chain.name_of(witness.folder)
     find = Earlier(root, state_dir)
     by_tool: dict[str, list[Record]] = {}
     for record in metadata.read_all(root):

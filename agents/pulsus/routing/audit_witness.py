@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pulsus.core.storage import log_witness
+from pulsus.core.storage import chain, log_witness
 from pulsus.core.storage.log_witness import Witness
 from pulsus.core.storage.record_status import record_status
 from pulsus.routing.audit import Finding, Recorded
-from pulsus.routing.record_check import log_name
 
 _MOVED = (
     "put it back from a backup; or, once you know why, go on with what is there: "
@@ -39,7 +38,7 @@ def witnessed(folder: Path, found: Recorded) -> Iterator[Finding]:
     elif match == "ahead":
         reason = "it goes on behind the last record that this user wrote: others wrote to it"
         yield Finding("LOG_AHEAD", "info", folder, None, None, reason, "nothing")
-    approvals, log = witness.approvals(), log_name(folder)
+    approvals, log = witness.approvals(), chain.name_of(folder)
     unknown = []
     for tool, records in sorted(found.records.items()):
         status = record_status(records, approvals, folder, log)

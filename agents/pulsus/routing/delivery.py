@@ -68,6 +68,10 @@ class Promoter(Protocol):
         """Why the module is not new, if the project knows its id or repeats its text."""
         ...
 
+    def approved(self, target: Target) -> bool:
+        """True if this user approved the tool's latest record."""
+        ...
+
     def generated(self, source: bytes) -> bool:
         """True if the decision log holds that these bytes were generated here."""
         ...
@@ -198,6 +202,9 @@ class Deliverer:
             place = Target(tool.domain, tool.action, tool.name)
             if self.promoter.current(place, digest(source)) is None:
                 found[tool.id] = (self._shown(tool.path), self._standing(place, source, tool))
+            elif not self.promoter.approved(place):
+                why = f"you did not approve the record of {tool.id} (pulsus audit --accept-records)"
+                found[tool.id] = (self._shown(tool.path), Standing(known=why))
         return found
 
     def _standing(self, target: Target, source: bytes, tool: ToolSpec | BrokenTool) -> Standing:

@@ -12,8 +12,10 @@ from typing import Any
 from pulsus.core.storage import chain, chain_guard, chain_record, metadata, versioning, writing
 from pulsus.core.storage.chain_contents import logged_generation, logged_tools
 from pulsus.core.storage.interface import Change
+from pulsus.core.storage.log_witness import Witness
 from pulsus.core.storage.place import Find, Place, tool_hash
 from pulsus.core.storage.promote import PromotionContext, os_user, promote
+from pulsus.core.storage.record_status import record_status
 from pulsus.core.storage.semver import Bump, greatest
 from pulsus.core.storage.target import Target, checked_root
 from pulsus.core.telemetry.ids import Clock
@@ -135,6 +137,21 @@ class CataloguePromoter:
         self.require_log()
         logged = logged_tools(self.state_dir / "audit")
         return standing(checked_root(self.workflows_root), target, source, summary, logged)
+
+    def approved(self, target: Target) -> bool:
+        """True if this user approved the tool's latest record, or there is no decision log.
+
+        Raises AuditTampered, UserStateInvalid, MetadataCorrupt, StorageUnwritable.
+        """
+        folder = self.state_dir / "audit"
+        witness = Witness.of(folder)
+        chain.require_seen(folder)
+        if witness.match() == "none":
+            return True
+        found = metadata.read(self.workflows_root.joinpath(*target.folders, metadata.FILE_NAME))
+        records = [record for record in found if record.name == f"{target.name}.py"]
+        status = record_status(records, witness.approvals(), folder, chain.name_of(folder))
+        return status.status == "approved"
 
     def generated(self, source: bytes) -> bool:
         """True if the decision log holds that these bytes were generated here."""

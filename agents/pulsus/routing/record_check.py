@@ -20,7 +20,7 @@ from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import ToolSpec
-from pulsus.errors import AuditTampered, RecordChanged, RecordUnknown, StorageUnwritable
+from pulsus.errors import RecordChanged, RecordUnknown, StorageUnwritable
 from pulsus.routing.trusted_signers import SignedRecords
 
 _LOG = logging.getLogger("pulsus")
@@ -103,7 +103,7 @@ class RecordCheck:
     ) -> dict[str, tuple[Record, RecordStatus]]:
         """Every record that is not approved, with its status."""
         approvals = witness.approvals()
-        log = log_name(witness.folder)
+        log = chain.name_of(witness.folder)
         found = {}
         for tool in tools:
             records = records_of(self.workflows_root, tool)
@@ -145,14 +145,6 @@ class RecordCheck:
             ),
         ):
             return
-
-
-def log_name(folder: Path) -> str | None:
-    """The name of the log in `folder`; None if its head does not say."""
-    with suppress(AuditTampered):
-        head = chain.read_head(folder)
-        return head.log if head else None
-    return None
 
 
 def records_of(root: Path, tool: ToolSpec) -> tuple[Record, ...]:

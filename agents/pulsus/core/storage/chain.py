@@ -77,12 +77,14 @@ def append(
     key: str | None = None,
     lock_seconds: float = _LOCK_SECONDS,
     catalogue: Path | None = None,
+    own: bool = True,
 ) -> Head:
     """The log's head once the decision is in it, on the disk.
 
     Where the log begins, its first record takes over the records of the `catalogue`, the workflows
     folder. `data` is redacted first. What has a `key` is recorded once: a second call with the same
-    key appends nothing, so a caller may call again after a crash.
+    key appends nothing, so a caller may call again after a crash. A decision that is not this
+    user's `own`, but found in a journal, is logged and approves nothing (ADR 31).
 
     Raises AuditTampered where the log's end was changed by hand, Busy, DiskFull, StorageUnwritable.
     """
@@ -91,7 +93,7 @@ def append(
         if key is not None and key in chain_keys.starting(folder, key):
             return head_of(log)
         clean = redactor.redact_value(jsonl.plain(dict(data)))
-        return head_of(add(log, kind, _shortened(clean), clock, key))
+        return head_of(add(log, kind, _shortened(clean), clock, key, own=own))
 
 
 def anchor(state_dir: Path, *, clock: Clock, catalogue: Path | None = None) -> dict[str, JsonValue]:
@@ -145,6 +147,15 @@ def read_head(folder: Path) -> Head | None:
         raise storage_error(failure, path) from failure
     except (ValueError, RecursionError) as failure:
         raise tampered(path, f"cannot be read: {failure}") from failure
+
+
+def name_of(folder: Path) -> str | None:
+    """The name of the log in `folder`; None if its head does not say."""
+    try:
+        head = read_head(folder)
+    except AuditTampered:
+        return None
+    return head.log if head else None
 
 
 def ready(folder: Path) -> Log:
@@ -212,7 +223,13 @@ def require_seen(folder: Path) -> None:
 
 
 def add(
-    log: Log, kind: str, data: Mapping[str, JsonValue], clock: Clock, key: str | None = None
+    log: Log,
+    kind: str,
+    data: Mapping[str, JsonValue],
+    clock: Clock,
+    key: str | None = None,
+    *,
+    own: bool = True,
 ) -> Log:
     """The log with one record more, on the disk, and the head naming it. Raises as `append`."""
     seq, prev = (log.last.seq + 1, log.last.hash) if log.last else (1, GENESIS)
@@ -222,7 +239,7 @@ def add(
     witness = log_witness.Witness.of(log.folder)
     name = log.head.log if log.head else record.hash
     try:
-        witness.intend(record, log.head, _position(log), name)
+        witness.intend(record, log.head, _position(log), name, own=own)
         chain_file.write_line(log.path, line)
         head = _renew_head(log.folder, log.head, record)
         witness.settle(head, log.path.name, log.path.stat().st_size)

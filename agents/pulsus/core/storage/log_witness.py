@@ -129,14 +129,35 @@ class Witness:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
             raise self._unreadable("records.json", failure) from failure
 
-    def intend(self, record: Record, before: Head | None, at: tuple[str, int], log: str) -> None:
+    def expect(self, keys: Iterable[str]) -> None:
+        """Keep which decisions this user is about to make: a journal alone proves none."""
+        self._write("expected.json", {"keys": sorted(keys)})
+
+    def expects(self, key: str) -> bool:
+        """True if this user was about to make the decision. Raises UserStateInvalid."""
+        data = self._read("expected.json")
+        try:
+            return data is not None and key in json.loads(data)["keys"]
+        except (ValueError, KeyError, TypeError, RecursionError) as failure:
+            raise self._unreadable("expected.json", failure) from failure
+
+    def intend(
+        self,
+        record: Record,
+        before: Head | None,
+        at: tuple[str, int],
+        log: str,
+        *,
+        own: bool = True,
+    ) -> None:
         """Keep what is approved by a record that is about to be written, and that it comes.
 
-        `before` is the head now, and `at` the segment and the size where its line ends.
+        `before` is the head now, and `at` the segment and the size where its line ends. A record
+        that is not this user's `own` decision approves nothing.
         """
         from pulsus.core.storage.chain_approvals import approved
 
-        pairs = tuple(approved(record))
+        pairs = tuple(approved(record)) if own else ()
         if pairs:
             self._keep_approvals(self.approvals().with_pairs(pairs))
         head = before or Head(log, 0, chain_record.GENESIS)

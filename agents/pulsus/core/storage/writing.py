@@ -16,6 +16,7 @@ import filelock
 
 from pulsus.core.storage import chain, chain_guard, chain_keys, chain_record, metadata, transaction
 from pulsus.core.storage.ledger import Ledger
+from pulsus.core.storage.log_witness import Witness
 from pulsus.core.storage.record_key import decision_key as decision_key
 from pulsus.core.storage.state import open_state
 from pulsus.core.storage.target import checked_root
@@ -71,10 +72,15 @@ class Writing:
         changes = ledger.changes()
         if changes:
             note: transaction.Note = {"decisions": [_decision(r) for r in records]}
+            self._witness().expect(map(decision_key, records))
             transaction.apply(self.root, changes, _journal(self.state_dir), note, self.log)
 
     def log(self, note: transaction.Note) -> None:
-        """Log the decisions a journal carries; once each, however often it is called."""
+        """Log the decisions a journal carries; once each, however often it is called.
+
+        A journal that this user's Pulsus did not write, such as one that came with the repository,
+        approves nothing.
+        """
         decisions = note.get("decisions")
         for decision in decisions if isinstance(decisions, list) else ():
             match decision:
@@ -87,12 +93,16 @@ class Writing:
                         redactor=self.redactor,
                         key=key,
                         catalogue=self.root,
+                        own=self._witness().expects(key),
                     )
                 case _:
                     raise StateCorrupt(
                         f"the journal in {self.state_dir} names a decision that cannot be read",
                         hint=f"check the latest promotion by `git status`, then delete {JOURNAL}",
                     )
+
+    def _witness(self) -> Witness:
+        return Witness.of(self.state_dir / "audit")
 
 
 @contextmanager
