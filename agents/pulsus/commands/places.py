@@ -24,9 +24,12 @@ _ORDINARY: Final = re.compile(r"\.(conf|log|service|list|md|txt|py|sh|c|h|js|htm
 """Names that a search among many folders may keep to: hardly a secret is called so."""
 
 _COPY: Final = re.compile(
-    r"(?:\.(?:gz|bz2|xz|zst|lz4|bak|backup|old|orig|save|swp|dpkg-\w{1,9}|rpm\w{1,9}|\d{1,3})|~){1,4}$"
+    r"(?:\.(?:gz|bz2|xz|zst|lz4|bak|backup|old|orig|save|sw[a-p]|dpkg-\w{1,9}|rpm\w{1,9}|\d{1,3})|~){1,4}$"
 )
 """What ends the name of a copy: what was a secret is one in it."""
+
+_SWAP: Final = re.compile(r"(^|/)\.(?=[^/]+\.sw[a-p]$)")
+"""What an editor puts before the name of a file that it has open."""
 
 LONGEST: Final = 4096
 """Bytes of the longest path that can be opened."""
@@ -153,7 +156,7 @@ def _secret(path: str, names: bool) -> bool:
         return not path.endswith(".pub")
     if names and _expression("names").search(path) and not _public(path):
         return True
-    original = _COPY.sub("", path)
+    original = _COPY.sub("", _SWAP.sub(r"\1", path))
     return original not in {path, ""} and not original.endswith("/") and _secret(original, names)
 
 

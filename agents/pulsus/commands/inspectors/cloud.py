@@ -198,7 +198,7 @@ def _aws(words: Sequence[str]) -> Opinion:
         return _no(operation, "aws is not known to read with it")
     if _SECRETS.search(operation) and not known:
         return _no(operation, "it can print a secret")
-    if "userdata" in (word.lower() for word in words[2:]):
+    if any(word.lower().rpartition("=")[2] == "userdata" for word in words[2:]):
         return _no(operation, "it prints what a machine is started with, secrets too")
     if _AWS_SECRETS.fullmatch(f"{service} {operation}") and not _picks_others(words[2:]):
         return _no(operation, "it prints environments or keys, if --query picks nothing else")
