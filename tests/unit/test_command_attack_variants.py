@@ -32,7 +32,7 @@ def _pairs():
         yield from ((first, other) for other in others)
 
 
-@pytest.mark.parametrize(("first", "other"), _pairs())
+@pytest.mark.parametrize(("first", "other"), [*_pairs()])
 def test_a_program_of_a_pair_refuses_what_the_other_refuses(first, other):
     commands = [row["command"] for row in ROWS if row["label"] != "read"]
     named = [command for command in commands if command.split()[0] == first]

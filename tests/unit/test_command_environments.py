@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.commands import classify
-from pulsus.core.telemetry.redact import redact_text
+from pulsus.core.telemetry.redact import redact
 
 BY_NAME = {
     "process": ["ps axe", "ps -axe", "cat /proc/1/environ", "ps -o pid,environ"],
@@ -59,4 +59,4 @@ def test_a_description_that_holds_an_environment_is_a_read(command):
     ],
 )
 def test_the_redactor_hides_the_secrets_of_a_description(shown):
-    assert "hunter2-x" not in redact_text(shown)
+    assert "hunter2-x" not in redact(shown)

@@ -59,6 +59,7 @@ _BUILT_IN: Final[Mapping[str, str]] = {
 _ARGUMENTS: Final[Mapping[str, frozenset[str]]] = {
     "cloud": frozenset({"aws", "az", "linode"}),
     "http_url": frozenset({"", "docker"}),
+    "ps": frozenset({"", "podman"}),
     "sed": frozenset({"", "joined"}),
     "sql": frozenset(
         {"clickhouse", "cockroach", "duckdb", "mysql", "postgres", "sqlite", "tsql"},

@@ -55,7 +55,7 @@ ABOUT: Final[Mapping[str, str]] = {
     "miller": "Miller's verbs",
     "mongo": "MongoDB's shell language",
     "postgres_place": "a database's name or address, without a setting that runs something",
-    "ps": "the words of ps, in both of its readings",
+    "ps": "the words of ps, in both of its readings; `ps:podman` columns of podman",
     "redis": "a redis command, word by word",
     "redis_times": "how often redis-cli repeats: above 0",
     "sed": "a sed script; `sed:joined` where several options make up one",

@@ -29,6 +29,9 @@ _TAKING: Final = set_of(
     "--Group --User --cols --columns --format --group --lines --pid --ppid --quick-pid --rows --sid"
     " --sort --tty --user --width"
 )
+_COLUMNS: Final = set_of("""
+    args capamb capbnd capeff capinh capprm comm etime group groups hgroup hgroups hpid huser label
+    nice pcpu pgid pid ppid rgroup ruser seccomp stack state stime time tty user vsz""")
 _FORMATS: Final = frozenset("flFjOo")
 """Unix options of which two may contradict each other: then the words are read again."""
 
@@ -50,7 +53,12 @@ class _Letters:
 
 
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
-    """Whether the call of ps reads processes without their environments."""
+    """Whether the call of ps reads processes without their environments. Of podman (`argument`)
+    only columns are known: with anything else it runs a ps in the container."""
+    if argument:
+        other = next((w for w in words if not set(w.split(",")) <= _COLUMNS), None)
+        why = "it lists processes" if other is None else "not columns that podman knows itself"
+        return Opinion(other is None, why, other or words[0])
     wrong = next(_unknown(words), None)
     if wrong is not None:
         return wrong
