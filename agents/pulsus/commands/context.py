@@ -22,12 +22,15 @@ HIGH_SECONDS = 600.0
 
 
 class Measures:
-    """The time and the destinations that the calls of one command add up to."""
+    """The time and the destinations that the calls of one command add up to.
 
-    __slots__ = ("destinations", "high", "seconds", "word")
+    `cut` is the time after which `timeout` ends what does not end by itself.
+    """
+
+    __slots__ = ("cut", "destinations", "high", "seconds", "word")
 
     def __init__(self) -> None:
-        self.seconds, self.high, self.word = 0.0, False, ""
+        self.seconds, self.cut, self.high, self.word = 0.0, 0.0, False, ""
         self.destinations: list[Destination] = []
 
 

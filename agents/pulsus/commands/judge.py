@@ -109,6 +109,9 @@ def _within(node: Node, parsed: Parsed, context: Context) -> Context:
 
 def _measured(node: Node, levels: tuple[Parsed, ...], context: Context) -> Iterator[Finding]:
     """A refusal of a call that runs too long; else its time and destinations are counted."""
+    if node.bounds and context.measures is not None:
+        context.measures.seconds += context.measures.cut
+        context.measures.cut = 0.0
     if node.lasts is not None:
         yield from lasting(node, levels, context)
     if node.connects is not None and context.measures is not None:

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
-from pulsus.commands.declarations.connects import CONFIGURED
+from pulsus.commands.declarations.connects import CONFIGURED, INDEX
 from pulsus.commands.verdict import Destination
 
 Egress = Literal["allow", "known", "approve", "block"]
 
-_LOCAL: Final = frozenset({"localhost", "ip6-localhost", "ip6-loopback", "localhost.localdomain"})
+_LOCAL: Final = frozenset({"localhost", "ip6-localhost", "ip6-loopback"})
 _DOTTED: Final = re.compile(r"(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}")
 _PORT: Final = re.compile(r"(?P<host>\[[^\]]+\]|[^:]+):(?P<port>\d{1,5})")
 
@@ -46,13 +46,14 @@ def stranger(
 
 
 def _known(destination: Destination, known: Sequence[str]) -> bool:
-    return destination.host == CONFIGURED or any(covers(entry, destination) for entry in known)
+    configured = destination.host in {CONFIGURED, INDEX}
+    return configured or any(covers(entry, destination) for entry in known)
 
 
 def is_this_machine(host: str) -> bool:
     """Whether `host` is this machine, written so that every program reads it alike."""
     name = plain(host)
-    if name in _LOCAL or name.endswith(".localhost"):
+    if name in _LOCAL:
         return True
     found = address(name)
     return found is not None and (found.is_loopback or found.is_unspecified)
@@ -135,7 +136,7 @@ def shown(destination: Destination) -> str:
     """The destination in words, for a reason."""
     if destination.dynamic:
         return f"{destination.program} connects to a place that is not known before it runs"
-    if destination.host == CONFIGURED:
+    if destination.host in {CONFIGURED, INDEX}:
         return f"{destination.program} connects to the place that its configuration names"
     port = f":{destination.port}" if destination.port is not None else ""
     if destination.host.startswith("@"):

@@ -57,7 +57,9 @@ class Connects:
 
 ALL: Final = 1 << 30
 _OPERAND: Final = re.compile(r"(?P<at>\d+)(?P<on>\+?)")
-_IMPLICIT: Final = {"local": LOCAL, "configured": CONFIGURED, "dynamic": ""}
+INDEX: Final = "@index"
+"""The public index that the client is set to. Words that another program feeds do not go there."""
+_IMPLICIT: Final = {"local": LOCAL, "configured": CONFIGURED, "index": INDEX, "dynamic": ""}
 
 
 def connects(text: str, name: str) -> Connects | None:

@@ -88,6 +88,8 @@ def url(text: str) -> Place:
         raise Unclear(text)
     if re.search(r"%|[{}]", authority) and not authority.startswith("["):
         raise Unclear(text)
+    if authority.count(":") > 1 and "[" not in authority and "@" not in authority:
+        raise Unclear(text)
     return host(authority)
 
 

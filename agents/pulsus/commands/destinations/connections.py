@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pulsus.commands.declarations.connects import LOCAL, Connects, Source
+from pulsus.commands.declarations.connects import INDEX, LOCAL, Connects, Source
 from pulsus.commands.destinations.addresses import Place, Unclear, has_scheme
 from pulsus.commands.destinations.places import places
 from pulsus.commands.options import Parsed
@@ -52,6 +52,9 @@ def connections(
             found += _places("maybe", word)
     if not found:
         found += _implicit(declared.otherwise, said)
+    if any(word.wild for word in sent):
+        # What another program found would be asked of an index that everybody can write to.
+        found = [None if place == Place(INDEX) else place for place in found]
     found += _implicit(declared.also, said)
     texts = tuple(word.text for word in sent)
     return tuple(

