@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pulsus.commands import classify
@@ -249,3 +251,38 @@ def test_a_declaration_that_names_no_kind_is_no_table():
         with pytest.raises(BadTable):
             connects(text, "acme")
     assert connects("none", "acme") is None
+
+
+_NAMES_A_HOST = re.compile(
+    r"--?(host|hosts|hostname|server|url|uri|addr|endpoint|endpoints|registry|proxy|broker"
+    r"|remote-host|bootstrap-server|kubeconfig|kube-context)"
+)
+_OTHERWISE = {
+    "aureport": "it chooses what stands in a log",
+    "ausearch": "it chooses what stands in a log",
+    "jc": "names of parsers",
+    "lsscsi": "numbers of SCSI hosts",
+    "pdfinfo": "shows addresses that a file holds",
+    "nfsstat": "shows the server's side",
+    "netplan": "a name of an interface",
+    "lldpcli": "a word of its language",
+    "pvesh": "a setting of what is listed",
+}
+"""Options called like hosts that are none, with what they are."""
+
+
+@pytest.mark.parametrize("first", sorted({name[0] for name in TABLES.names()}))
+def test_no_table_with_an_option_for_hosts_lacks_a_declared_destination(first):
+    names = [name for name in TABLES.names() if name[0] == first and name not in _OTHERWISE]
+    assert [name for name in names if _undeclared(TABLES.get(name))] == []
+
+
+def _undeclared(node):
+    if node.never or node.category is not None or node.connects is not None:
+        return False
+    named = any(map(_NAMES_A_HOST.fullmatch, (*node.options, *node.everywhere)))
+    values = (o.kind.name for o in node.options.values() if o.kind is not None)
+    kinds = {*values, *(kind.name for form in node.forms for kind in form.kinds)}
+    if named or kinds & {"http_url", "postgres_place", "cloud"}:
+        return "none" not in str(TABLES.raw(node.name.split(" ")[0]).get("connects"))
+    return any(map(_undeclared, node.subcommands.values()))
