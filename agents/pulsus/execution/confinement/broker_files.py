@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import re
 import stat
 import struct
 from contextlib import contextmanager, suppress
@@ -22,8 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_PTY = re.compile(rb"/dev/pts/[0-9]+\Z")
-_STREAM = re.compile(rb"/(?:proc/(?:self|thread-self)|dev)/fd/([0-9]+)\Z")
+_PTY = b"/dev/pts/"
+_STREAM = (b"/proc/self/fd/", b"/proc/thread-self/fd/", b"/dev/fd/")
 _STREAMS = {b"/dev/stdout": 1, b"/dev/stderr": 2}
 _DEVICES = tuple(os.fsencode(each) for each in DEVICES)
 _NOW, _OMIT = (1 << 30) - 1, (1 << 30) - 2
@@ -108,14 +107,14 @@ class Files:
     def _opened(self, q: Question, path: bytes, flags: int, mode: int) -> File:
         flags &= _ALL_OPENS
         late = bool(flags & os.O_CLOEXEC)
-        if path in _DEVICES or _PTY.match(path):
+        if path in _DEVICES or path.removeprefix(_PTY).isdigit():
             return File(os.open(path, flags & ~(os.O_CREAT | os.O_EXCL) | os.O_NOCTTY), late)
         if flags & _UNNAMED and path.rstrip(b"/") in _TEMPORARY:
             mine = next(iter(self._folders.values()))
             return File(os.open(".", flags, mode & _ABOUT_MODE, dir_fd=mine), late)
         number = _STREAMS.get(path)
-        if number is None and (found := _STREAM.match(path)):
-            number = int(found[1])
+        if number is None and path.startswith(_STREAM):
+            number = int(path.rpartition(b"/")[2])
         if number is not None:
             return File(_stream(q, number, flags), late)
         with self.parent(path) as (place, name):

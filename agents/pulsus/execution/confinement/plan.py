@@ -188,6 +188,7 @@ def _confined(
     orders = {
         **_limits(limits),
         "only_limits": False,
+        "reads": reads,
         "landlock": known,
         "supervised": here.supervisor,
         "filter": program(shape).hex(),
