@@ -72,6 +72,15 @@ def differs(before, after, confined, at="result"):
     return f"{at}: {before!r} and {confined!r}" if before == after != confined else None
 
 
+def shape(value):
+    """The keys and types of a result; of rows those of the first."""
+    if isinstance(value, dict):
+        return {key: shape(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value[:1]]
+    return type(value).__name__
+
+
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.id)
 def test_a_shipped_tool_gives_the_same_result_confined(tool, user, tmp_path):
@@ -97,6 +106,8 @@ def test_a_shipped_tool_gives_the_same_result_confined(tool, user, tmp_path):
                     os.utime(path, (BEGUN - age, BEGUN - age))
                 inputs = placed(dict(example.inputs), folder)
                 results.append(run(tool, inputs, confined=confined, python=python))
+            if "/proc" in tool.effects.paths and not example.files:
+                results = [shape(each) for each in results]  # of a machine that others use, too
             found = differs(results[0], results[2], results[1])
             if found is None:
                 break
