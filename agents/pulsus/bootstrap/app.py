@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.config import remembered
+from pulsus.config import cache_key, remembered
 from pulsus.config.settings import Settings
 from pulsus.config.trust import Widening
 from pulsus.core.telemetry import ids
@@ -93,6 +93,15 @@ class App:
         return self.state_dir if self.settings.cache_enabled else None
 
     @cached_property
+    def cache_token(self) -> str | None:
+        """What caches of contracts and verdicts are bound to; None if this user has no key.
+
+        A repository can bring a `.pulsus/` folder, but cannot know this.
+        """
+        key = cache_key.made(self.project)
+        return cache_key.seal(key, b"contracts and verdicts") if key else None
+
+    @cached_property
     def redactor(self) -> Redactor:
         """The one redactor, knowing the secrets of this environment."""
         return Redactor.from_environment(os.environ, (self.settings.model.api_key_env,))
@@ -157,7 +166,8 @@ class App:
 
         open_state(self.state_dir, create=False)
         limit = self.settings.discovery.max_file_bytes
-        index = Index(self.cache_dir, max_file_bytes=limit) if self.cache_dir else None
+        token = self.cache_token if self.cache_dir else None
+        index = Index(self.state_dir, max_file_bytes=limit, token=token) if token else None
         found = discover(
             self.workflows_root,
             self.settings.discovery,

@@ -51,6 +51,12 @@ class Proving:
 
         return allowlist(sandbox, ground.origins, ground.tmp_dir, lambda: self.past.latest)
 
+    @property
+    def _mypy_cache(self) -> Path | None:
+        """Where mypy keeps what it knows: below a name that no repository can know."""
+        token = self.ground.cache_token
+        return self.ground.state_dir / "cache" / "mypy" / token[:32] if token else None
+
     @cached_property
     def validators(self) -> tuple[tuple[str, Validator], ...]:
         """The plugins' checks of a module. Pulsus itself adds none as a plugin."""
@@ -71,7 +77,7 @@ class Proving:
             clock=ids.utc_now,
             redact=self.ground.redactor.redact,
             extra_validators=lambda: (*extra, *self.validators),
-            mypy_cache=self.ground.state_dir / "cache" / "mypy",
+            mypy_cache=self._mypy_cache,
             python=self.interpreter,
             network=self.network.own() if extra and self.network else self.network,
         )

@@ -136,7 +136,7 @@ class Validation:
 
     def _cache(self) -> Cache | None:
         app = self._app
-        if not app.settings.cache_enabled:
+        if not app.settings.cache_enabled or app.cache_token is None:
             return None
         from pulsus.core.validators.basis import basis
         from pulsus.core.validators.cache import Cache
@@ -145,7 +145,7 @@ class Validation:
             app.settings.validation, app.settings.sandbox, app.proving.validators, app.interpreter
         )
         folder = app.state_dir / "cache" / "validation"
-        return Cache(folder, rests_on, app.log_dir) if rests_on else None
+        return Cache(folder, rests_on + app.cache_token, app.log_dir) if rests_on else None
 
 
 def _print(found: Sequence[Checked], session: Session) -> None:

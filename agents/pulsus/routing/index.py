@@ -50,13 +50,22 @@ NOT_SAVED = "discovery index not saved"
 
 
 class Index:
-    """What earlier runs read. `warnings` say why an index was not used or not written."""
+    """What earlier runs read. `warnings` say why an index was not used or not written.
+
+    An index made with another `token` is not used: a repository can bring one, but does not know
+    the token of its user.
+    """
 
     def __init__(
-        self, state_dir: Path, *, max_file_bytes: int, now_ns: Callable[[], int] = time.time_ns
+        self,
+        state_dir: Path,
+        *,
+        max_file_bytes: int,
+        now_ns: Callable[[], int] = time.time_ns,
+        token: str = "",
     ) -> None:
         self._folder = state_dir / "index"
-        self._max_file_bytes = max_file_bytes
+        self._reader = _reader(max_file_bytes, token)
         self._stored: Stored | None = None
         self._loaded = self._damaged = False
         self._name, self._appended = "", 0
@@ -99,7 +108,7 @@ class Index:
         for _ in range(_TRIES):
             try:
                 data = (self._folder / FILE_NAME).read_bytes()
-                self._use(index_file.unpack(data, _reader(self._max_file_bytes)))
+                self._use(index_file.unpack(data, self._reader))
                 return
             except FileNotFoundError:
                 continue  # none yet, or a writer is just replacing the values
@@ -132,7 +141,7 @@ class Index:
         size = start + len(packed)
         stored = replace(new, values=known, size=size, written=appended, folders=folders)
         try:
-            data = index_file.pack(stored, _reader(self._max_file_bytes))
+            data = index_file.pack(stored, self._reader)
             _replace(self._folder / FILE_NAME, data)
         except OSError:
             if whole:
@@ -217,7 +226,7 @@ def _new_name(folder: Path) -> tuple[str, Path]:
 
 
 @cache
-def _reader(max_file_bytes: int) -> str:
+def _reader(max_file_bytes: int, token: str) -> str:
     """What a file's reading depends on beside its bytes: our code, Python's parser, the limit.
 
     Our code by the stamps of its files: reading them all would take longer than what it saves.
@@ -229,5 +238,5 @@ def _reader(max_file_bytes: int) -> str:
         *(package / "routing" / name for name in _CODE),
     )
     stamps = [(f.name, s.st_mtime_ns, s.st_size) for f in code for s in (f.stat(),)]
-    text = f"{pulsus.__version__} {sys.version} {max_file_bytes} {stamps}"
+    text = f"{pulsus.__version__} {sys.version} {max_file_bytes} {stamps} {token}"
     return hashlib.sha256(text.encode()).hexdigest()

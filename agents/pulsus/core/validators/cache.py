@@ -40,6 +40,9 @@ class Checked:
 class Cache:
     """Verdicts below `folder`, for one state of tools and settings (`basis`, a digest).
 
+    `basis` ends with a secret of the user. The folder lies in the project, and a writer of the
+    repository could otherwise bring verdicts.
+
     `log_dir` is where the logs lie that reports name. A folder that cannot be written to keeps
     nothing, and that is all.
     """
