@@ -142,7 +142,10 @@ def _head(data):
 def _journal(data):
     path = _FOLDER / "journal"
     path.write_bytes(data)
-    found, failure = attempt(StateCorrupt, transaction._read_journal, path)
+    _, failure = attempt(StateCorrupt, transaction._read_journal, path, _FOLDER)
+    assert failure  # nothing but what this user sealed
+    wrong = (ValueError, KeyError, TypeError, RecursionError)
+    found, failure = attempt(wrong, transaction._parsed, data)
     assert failure or len(found) == 3
 
 

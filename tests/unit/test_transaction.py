@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pulsus.config import cache_key
 from pulsus.core.storage import transaction
 from pulsus.core.storage.transaction import Change
 from pulsus.errors import DiskFull, StateCorrupt, TargetRefused
@@ -68,6 +69,7 @@ def changes():
 
 
 def prepared(folder):
+    cache_key.made(folder)  # once a user, and not what is counted here
     root = folder / "root"
     for name, data in BEFORE.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -192,9 +194,12 @@ def test_a_journal_without_a_note_is_finished_too(tmp_path):
 
     with pytest.raises(Killed):
         apply(root, journal, dying)
-    found = json.loads(journal.read_bytes())
+    found = json.loads(journal.read_bytes().rpartition(b"\n")[0])
     del found["note"]
-    journal.write_text(json.dumps(found), "utf-8")
+    body = json.dumps(found).encode()
+    key = cache_key.read(root)
+    assert key is not None
+    journal.write_bytes(body + b"\n" + transaction._sealed(key, body))
     seen: list[object] = []
     transaction.recover(journal, seen.append, root)
     assert seen == [{}]
@@ -228,3 +233,39 @@ def test_a_file_in_the_way_leaves_no_journal_and_nothing_staged(tmp_path):
         apply(root, journal, Committed())
     assert tree(root) == before
     assert not journal.exists()
+
+
+def test_a_journal_that_a_repository_brings_is_neither_finished_nor_logged(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "attacker"))
+    root, journal = prepared(tmp_path / "project")
+
+    def dying(note):
+        raise Killed
+
+    with pytest.raises(Killed):
+        apply(root, journal, dying)
+    sealed = journal.read_bytes()
+    body = sealed.rpartition(b"\n")[0]
+    commit = Committed()
+    for user in ("mine", "mine"):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / user))
+        for planted in (sealed, body, body + b"\n"):
+            journal.write_bytes(planted)
+            with pytest.raises(StateCorrupt, match="this user did not write it on this machine"):
+                transaction.recover(journal, commit, root)
+        cache_key.made(root)
+    assert commit.notes == []
+
+
+def test_a_journal_written_without_a_home_is_left_for_a_person(tmp_path, monkeypatch):
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("HOME", raising=False)
+    root, journal = prepared(tmp_path)
+
+    def dying(note):
+        raise Killed
+
+    with pytest.raises(Killed):
+        apply(root, journal, dying)
+    with pytest.raises(StateCorrupt, match="this user did not write it"):
+        transaction.recover(journal, Committed(), root)

@@ -483,3 +483,36 @@ def test_the_default_never_needs_approval():
         for name in key.split("."):
             value = getattr(value, name)
         assert not mark.widens(json_value(value), json_value(value)), key
+
+
+@pytest.mark.parametrize("name", [".pulsus", "logs"])
+def test_a_link_in_the_place_of_a_folder_of_state_needs_approval(project, tmp_path, name):
+    elsewhere = tmp_path / "precious"
+    elsewhere.mkdir()
+    (project / name).symlink_to(elsewhere)
+    with pytest.raises(ConfigUntrusted, match=f"{name} is a link to .*precious.*outside"):
+        bootstrap.build(project, {})
+    app = bootstrap.inspect(project, {})
+    _ = app.catalogue
+    app.settle()
+    assert list(elsewhere.iterdir()) == []
+    assert (
+        asked(
+            project,
+            {"state_dir": tmp_path / "mine"} if name == ".pulsus" else {"log_dir": tmp_path},
+        )
+        == []
+    )
+    trust(project)
+    assert asked(project) == []
+    (project / name).unlink()
+    (tmp_path / "other").mkdir()
+    (project / name).symlink_to(tmp_path / "other")
+    assert asked(project) == [f"{name}/"]
+
+
+def test_a_link_within_the_working_tree_needs_no_approval(project):
+    (project / ".git").mkdir()
+    (project / "kept").mkdir()
+    (project / ".pulsus").symlink_to("kept")
+    assert asked(project) == []

@@ -25,7 +25,7 @@ def build(project: Path, flags: dict[str, Any], progress: Progress | None = None
     UserStateInvalid if approvals cannot be read then.
     """
     app = _wired(project, flags, progress)
-    if app.widenings:
+    if app.widenings or app.links:
         from pulsus.bootstrap import project_trust
 
         found, _ = project_trust.standings(project, app.asked)
@@ -50,10 +50,12 @@ def inspect(project: Path, flags: dict[str, Any], progress: Progress | None = No
         found, failure = project_trust.standings(project, asked, lenient=True)
         unapproved = [each for each in found if each.state != "approved"]
         app = replace(app, standings=found, trust_failure=failure)
-        settings = [each for each in unapproved if each.key != project_trust.TABLES]
+        settings = [each for each in unapproved if "/" not in each.key]
         if settings:
             usable = project_trust.without(app.settings, app.origins, settings)
             app = replace(app, settings=usable, unsaved=None)
+    if not app.writable:
+        return replace(app, settings=replace(app.settings, cache_enabled=False), unsaved=None)
     return _recovered(app)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulsus.config import cache_key, remembered
 from pulsus.config.settings import Settings
-from pulsus.config.trust import Widening
+from pulsus.config.trust import Widening, linked_out
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
@@ -65,7 +65,19 @@ class App:
         """The values that need approval, each with the project's value and the default."""
         from pulsus.bootstrap.project_trust import of_settings
 
-        return of_settings(self.settings, self.origins, self.widenings)
+        return [*of_settings(self.settings, self.origins, self.widenings), *self.links]
+
+    @cached_property
+    def links(self) -> list[tuple[Widening, Any, Any]]:
+        """State and log folder where the project has a link to elsewhere in their place."""
+        folders = {"state_dir": self.state_dir, "log_dir": self.log_dir}
+        own = [v for k, v in folders.items() if self.origin(k) not in ("environment", "flag")]
+        return [(each, real, "") for each, real in linked_out(self.project, own)]
+
+    @property
+    def writable(self) -> bool:
+        """False if the state folder is a link to elsewhere that this user did not approve."""
+        return not any(e.key.endswith("/") and e.state != "approved" for e in self.standings)
 
     @property
     def workflows_root(self) -> Path:

@@ -156,8 +156,11 @@ def refused(found: Sequence[Standing], redact: Redact) -> ConfigUntrusted:
     more = f"; not approved either: {'; '.join(also)}" if also else ""
     again = "was changed since it was approved" if first.state == "changed" else "is not approved"
     keys = " ".join(each.key for each in found)
+    what = f"sets {first.key} = {shown(redact(first.value))}"
+    if "/" in first.key:
+        what = f"is a link to {shown(first.value)}, outside the project"
     return ConfigUntrusted(
-        f"{first.found.place} sets {first.key} = {shown(redact(first.value))}: it widens what may "
+        f"{first.found.place} {what}: it widens what may "
         f"run on this machine or leave it, and {again} by this machine's user{more}",
         hint=f"`pulsus config trust {keys}` shows the value and asks"
         + ("" if "/" in first.key else f"; in CI set {variable(first.key)} instead"),

@@ -103,7 +103,12 @@ def _named(session: Session, keys: Sequence[str], open_ones: Sequence[Standing])
     if unknown:
         from pulsus.config.layers import known_keys
 
-        everything = {*known_keys(type(session.app.settings)), "config/commands"}
+        everything = {
+            *known_keys(type(session.app.settings)),
+            "config/commands",
+            "logs/",
+            ".pulsus/",
+        }
         if unknown[0] not in everything:
             hint = "`pulsus config show` lists every setting"
             raise UsageError(f"there is no setting {unknown[0]!r}", hint=hint)

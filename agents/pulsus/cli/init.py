@@ -11,7 +11,7 @@ import click
 from pulsus.cli import output
 from pulsus.cli.common import Session, common
 from pulsus.cli.render import relative
-from pulsus.errors import PulsusError
+from pulsus.errors import ConfigUntrusted, PulsusError
 
 
 @click.command()
@@ -45,6 +45,10 @@ def _log(session: Session, root: Path, made: Iterable[Path]) -> None:
     if not any(path.suffix == ".jsonl" for path in made):
         return
     try:
-        replace(session, project=root.resolve()).app.upkeep.log_starter(made)
+        app = replace(session, project=root.resolve()).app
+        if not app.writable:
+            hint = "`pulsus config trust --all` asks about it"
+            raise ConfigUntrusted("the state folder is a link that is not approved", hint=hint)
+        app.upkeep.log_starter(made)
     except PulsusError as failure:
         output.warn(f"the starter's promotions are not in the decision log: {failure.message}")

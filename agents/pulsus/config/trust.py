@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -131,6 +131,37 @@ def project_value(settings: Section, origins: Mapping[str, str], key: str) -> An
     if isinstance(value, dict):
         return {k: v for k, v in value.items() if origins.get(f"{key}.{k}") in SOURCES}
     return value
+
+
+def linked_out(project: Path, folders: Iterable[Path]) -> tuple[tuple[Widening, str], ...]:
+    """Folders of the project that a link puts outside its working tree, with where they lead.
+
+    A repository can bring `.pulsus` or `logs` as a link, which is as good as setting `state_dir`.
+    The key is the folder with a slash at its end.
+    """
+    found = []
+    for folder in folders:
+        if not _has_link(project, folder):
+            continue
+        real, named = os.path.realpath(folder), os.path.relpath(folder, project)
+        if not Path(real).is_relative_to(repository(project)):
+            sha256 = value_hash(f"{named}/", real, unordered=False)
+            found.append((Widening(f"{named}/", sha256, named), real))
+    return tuple(found)
+
+
+def _has_link(project: Path, folder: Path) -> bool:
+    """True if a part of the path below the project is a link."""
+    try:
+        parts = folder.relative_to(project).parts
+    except ValueError:
+        return False  # outside by its name: that is asked about as a value
+    below = project
+    for part in parts:
+        below = below / part
+        if below.is_symlink():
+            return True
+    return False
 
 
 def value_hash(key: str, value: Any, *, unordered: bool) -> str:

@@ -5,11 +5,15 @@ a full disk or a read-only folder shows before anything has changed; then come t
 `commit` with the journal's note, then the journal goes. Whoever finds a journal later finishes all
 that where everything was staged, and clears it away otherwise. `commit` is called at least once
 for what stays, so it must be idempotent. The caller holds a lock.
+
+The journal lies in the project, and finishing one logs its decisions. So it is sealed with a key of
+this user, and one that a repository brings is refused.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 import signal
@@ -19,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pulsus.config import cache_key
 from pulsus.core.storage import atomic
 from pulsus.core.storage.target import open_below, refuse_irregular
 from pulsus.core.types import JsonValue
@@ -117,7 +122,7 @@ def recover(journal: Path, commit: Commit, root: Path) -> None:
     Raises StateCorrupt where files were changed by hand in between and neither is safe, and what
     `commit` raises.
     """
-    found = _read_journal(journal)
+    found = _read_journal(journal, root)
     if found is None:
         return
     there, planned, note = found
@@ -230,23 +235,23 @@ def _write_journal(journal: Path, root: Path, planned: list[_Planned], note: Not
         {"folders": p.folders, "name": p.name, "before": p.before, "after": p.after}
         for p in planned
     ]
-    text = json.dumps({"root": str(root), "files": files, "note": dict(note)})
-    atomic.write_bytes(journal, text.encode("utf-8"), locked=True)
+    body = json.dumps({"root": str(root), "files": files, "note": dict(note)}).encode("utf-8")
+    key = cache_key.made(root)
+    # Without a key nothing can be sealed: after a crash a person has to look.
+    atomic.write_bytes(journal, body + b"\n" + (_sealed(key, body) if key else b""), locked=True)
 
 
-def _read_journal(journal: Path) -> tuple[Path, list[_Planned], Note] | None:
+def _sealed(key: bytes, body: bytes) -> bytes:
+    return cache_key.seal(key, b"journal\0" + body).encode("ascii")
+
+
+def _read_journal(journal: Path, root: Path) -> tuple[Path, list[_Planned], Note] | None:
     try:
-        found = json.loads(journal.read_bytes())
-        planned = [
-            _Planned(
-                tuple(map(_plain_name, f["folders"])),
-                _plain_name(f["name"]),
-                f["before"],
-                f["after"],
-            )
-            for f in found["files"]
-        ]
-        return Path(found["root"]), planned, dict(found.get("note", {}))
+        body, _, code = journal.read_bytes().rpartition(b"\n")
+        key = cache_key.read(root)
+        if key is None or not hmac.compare_digest(code, _sealed(key, body)):
+            raise ValueError("this user did not write it on this machine")
+        return _parsed(body)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as failure:
@@ -254,6 +259,21 @@ def _read_journal(journal: Path) -> tuple[Path, list[_Planned], Note] | None:
             f"cannot read the promotion journal {journal}: {failure}",
             hint="check the latest promotion by `git status`, then delete that file",
         ) from failure
+
+
+def _parsed(body: bytes) -> tuple[Path, list[_Planned], Note]:
+    """Raises ValueError, KeyError, TypeError, RecursionError."""
+    found = json.loads(body)
+    planned = [
+        _Planned(
+            tuple(map(_plain_name, f["folders"])),
+            _plain_name(f["name"]),
+            f["before"],
+            f["after"],
+        )
+        for f in found["files"]
+    ]
+    return Path(found["root"]), planned, dict(found.get("note", {}))
 
 
 def _plain_name(name: object) -> str:
