@@ -9,6 +9,7 @@ import pytest
 
 from pulsus.core.storage import chain_record
 from pulsus.core.storage.target import Target
+from pulsus.errors import StateCorrupt
 from pulsus.execution.confinement.machine import machine
 from tests.decisions import append, as_in_a_clone, each, head
 from tests.project import pulsus_here
@@ -275,7 +276,7 @@ def test_a_log_that_came_with_the_repository_approves_nothing(tmp_path):
 
 
 def test_a_journal_that_came_with_the_repository_approves_nothing(tmp_path):
-    """Recovery finishes an interrupted promotion; this one was never this user's."""
+    """Recovery finishes an interrupted promotion; this one was never this user's, and is refused."""
     promoted(tmp_path, WRITER)
     planted(tmp_path, WRITER.replace(b"len(text.split())", b"99"))
     new = rows(tmp_path)[-1]
@@ -292,9 +293,12 @@ def test_a_journal_that_came_with_the_repository_approves_nothing(tmp_path):
     }
     journal = {"root": str(tmp_path / "workflows"), "files": [change], "note": note}
     (tmp_path / ".pulsus/promotion.json").write_text(json.dumps(journal), encoding="utf-8")
+    with pytest.raises(StateCorrupt, match="this user did not write it on this machine"):
+        promoted(tmp_path, READER, target=Target("text", "count", "words"))
+    assert key not in [record.key for record in each(tmp_path / ".pulsus/audit")]
+    assert code(run(tmp_path, "--yes")) == (4, "RECORD_UNKNOWN")
+    (tmp_path / ".pulsus/promotion.json").unlink()
     promoted(tmp_path, READER, target=Target("text", "count", "words"))
-    assert not (tmp_path / ".pulsus/promotion.json").exists()
-    assert key in [record.key for record in each(tmp_path / ".pulsus/audit")]
     assert code(run(tmp_path, "--yes")) == (4, "RECORD_UNKNOWN")
 
 

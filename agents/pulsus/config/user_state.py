@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +21,8 @@ from pulsus.record import dataclass
 MOST_BYTES = 16_000_000
 """A larger file was not written by Pulsus."""
 
-_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_BESIDE = frozenset("-_.")
+"""What a file's name may hold beside ASCII letters and digits."""
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -125,7 +125,7 @@ class UserState:
 
     def _path(self, name: str) -> Path:
         parts = name.split("/")
-        if len(parts) > 2 or not all(map(_NAME.fullmatch, parts)):
+        if len(parts) > 2 or not all(map(_plain, parts)):
             raise ValueError(f"{name!r} is not NAME or FOLDER/NAME")
         return self.folder.joinpath(*parts)
 
@@ -138,6 +138,11 @@ class UserState:
                     each.mkdir(mode=0o700)
         except OSError as failure:
             raise storage_error(failure, folder) from failure
+
+
+def _plain(name: str) -> bool:
+    letters = name.isascii() and all(each.isalnum() or each in _BESIDE for each in name)
+    return bool(name) and letters and not name.startswith(".")
 
 
 def _named() -> Path:
