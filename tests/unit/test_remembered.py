@@ -7,6 +7,7 @@ import pytest
 
 from pulsus import bootstrap
 from pulsus.config import cache_key, layers
+from pulsus.config.settings import Settings
 from pulsus.errors import ConfigError
 from tests.project import trust
 
@@ -109,6 +110,7 @@ def test_a_wrong_value_is_refused_though_a_right_one_was_kept(project):
     ],
 )
 def test_a_damaged_file_is_as_none(project, validations, damage):
+    write(project, "[ranker]\nthreshold = 0.6\n")
     used(project)
     kept(project).write_text(damage(kept(project).read_text("utf-8")), encoding="utf-8")
     assert used(project).settings.ranker.threshold == 0.6
@@ -137,9 +139,46 @@ def test_settings_of_many_environments_are_not_kept_for_ever(project, monkeypatc
     assert len(list((project / ".pulsus/index").glob("settings-*"))) == 8
 
 
-def test_a_copy_elsewhere_of_a_project_without_settings_needs_no_validation(
+SILENT = [
+    pytest.param({}, id="no file"),
+    pytest.param({"config/pulsus.toml": "# a = 1\n[ranker]  # its weights\n\n"}, id="comments"),
+    pytest.param({"pyproject.toml": "[project]\nname = 'x'\n"}, id="another's pyproject"),
+]
+
+
+@pytest.mark.parametrize("files", SILENT)
+def test_a_project_that_sets_nothing_needs_no_validation(project, validations, files):
+    for name, text in files.items():
+        (project / name).write_text(text, encoding="utf-8")
+    assert used(project).settings == Settings()
+    assert validations == []
+
+
+SETTING = [
+    pytest.param("config/pulsus.toml", "ranker.threshold = 0.8\n", id="dotted"),
+    pytest.param("config/pulsus.toml", "[ranker]\nthreshold = 0.8 # pulsus\n", id="table"),
+    pytest.param("pyproject.toml", "tool.pulsus.ranker.threshold = 0.8\n", id="pyproject"),
+    pytest.param("pyproject.toml", '[tool."puls\\u0075s".ranker]\nthreshold = 0.8\n', id="escaped"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), SETTING)
+def test_no_spelling_of_a_setting_is_passed_over(project, validations, name, text):
+    (project / name).write_text(text, encoding="utf-8")
+    assert used(project).settings.ranker.threshold == 0.8
+
+
+@pytest.mark.parametrize("text", ["[unknown]\n", "[ranker\n", "[[ranker]]\n", "= 1\n"])
+def test_a_file_that_only_looks_empty_is_still_refused(project, text):
+    write(project, text)
+    with pytest.raises(ConfigError):
+        used(project)
+
+
+def test_a_copy_elsewhere_of_a_project_needs_no_second_validation(
     project, validations, tmp_path_factory
 ):
+    write(project, "[compose]\nmax_steps = 3\n")
     used(project)
     copy = tmp_path_factory.mktemp("elsewhere") / "copy"
     shutil.copytree(project, copy)

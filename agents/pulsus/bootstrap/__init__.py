@@ -69,6 +69,8 @@ def _recovered(app: App) -> App:
 
 def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> App:
     sources = remembered.Sources.of(project, flags)
+    if sources.silent:
+        return App(project, Settings(), {}, progress)
     known = remembered.load(sources) if flags.get("cache_enabled", True) else None
     if known:
         return App(project, known.settings, known.origins, progress, None, known.widenings)

@@ -16,7 +16,6 @@ from pulsus.config.settings import Settings
 from pulsus.config.trust import Widening, linked_out
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
-from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
 from pulsus.record import dataclass
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from pulsus.core.storage.accepted import PastRoute
     from pulsus.core.telemetry.logging import AppLog
     from pulsus.core.telemetry.metrics import Metrics
+    from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
     from pulsus.core.validators.finding import Validator
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.llm.gate import Gate
@@ -124,6 +124,13 @@ class App:
         from pulsus.plugins.load import load
 
         return load(self.settings.plugins.disabled)
+
+    @cached_property
+    def has_plugins(self) -> bool:
+        """True if an installed package declares a plugin: only then anything is loaded for them."""
+        from pulsus.plugins.declared import entry_points
+
+        return bool(entry_points())
 
     @cached_property
     def contributions(self) -> Contributions:

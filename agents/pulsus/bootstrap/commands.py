@@ -50,7 +50,7 @@ class Commands:
                 hint="name the project's folder, whose tables and policy are to count",
             )
         own = self._own
-        if len(self.ground.plugins.infos) == 1:
+        if not self.ground.has_plugins:
             return self._limited(Context(Tables((own,), unapproved)))
         added = self.ground.contributions
         tables = Tables((own, *added.command_tables), unapproved)

@@ -14,7 +14,6 @@ from pulsus.errors import Aborted, CommandRefused, UsageError
 
 if TYPE_CHECKING:
     from pulsus.cli.commands_jsonl import Answering
-    from pulsus.gates.command_answer import Answer
 
 CLASSIFY = """\b
 Examples:
@@ -109,50 +108,12 @@ def classify(
         if refused and fail_on_refused and session.verbosity >= 0:
             output.warn(f"{output.counted(refused, 'row')} not allowed")
         raise SystemExit(CommandRefused.exit_status if refused and fail_on_refused else 0)
-    status = _one(session, text or "", target, known, explain=explain, warnings=warnings)
+    from pulsus.cli import commands_answer
+
+    status = commands_answer.answer(
+        session, text or "", target, known, explain=explain, warnings=warnings
+    )
     raise SystemExit(status)
-
-
-def _one(
-    session: Session,
-    text: str,
-    target: str | None,
-    known: tuple[str, ...],
-    *,
-    explain: bool,
-    warnings: list[str],
-) -> int:
-    """Print what is said of one command; the exit status."""
-    from pulsus.cli import commands_json, commands_text
-
-    found = commands_json.explained(session, text, target, known)
-    said = commands_json.answered(session, found.verdict, target, known)
-    body = commands_json.verdict(said)
-    if warnings:
-        body["warnings"] = warnings
-    if explain:
-        body["explanation"] = commands_json.explanation(session, found, said)
-    refusal = None if said.allow else _refused(session, said)
-    if session.output == "ndjson":
-        output.result(commands_json.line({"id": None, **body}))
-    elif session.json:
-        document = {"ok": refusal is None, "id": None, **body}
-        output.document(document | (output.error_body(refusal) if refusal else {}))
-    else:
-        shown = commands_text.explanation(found, said, session.project) if explain else ()
-        hint = refusal.hint if refusal else ""
-        for row in (*commands_text.verdict(said, found.parts, hint, explain=explain), *shown):
-            click.echo(strip_controls(row))
-    return refusal.exit_status if refusal else 0
-
-
-def _refused(session: Session, said: Answer) -> CommandRefused:
-    """The error of a command that may not run as a read."""
-    from pulsus.cli import commands_json, commands_text
-
-    origin = session.app.origin(said.ruling.setting or "policy.allow")
-    hint = commands_text.way_out(said, origin)
-    return CommandRefused(said.reason, hint=hint, **commands_json.details(said))
 
 
 def _answer(session: Session, rows: Path, answering: Answering) -> int:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 def warn(session: Session, *, plugins: bool = True) -> list[str]:
     """What may have been meant to count here and does not; told on standard error too."""
-    failed = session.app.checked_plugins().failures if plugins else ()
+    asked = plugins and session.app.has_plugins
+    failed = session.app.checked_plugins().failures if asked else ()
     found = [*failed, *_passed_over(session.project)]
     if session.verbosity >= 0:
         for each in found:

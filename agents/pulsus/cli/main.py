@@ -38,6 +38,12 @@ def _status(args: list[str]) -> int:
             status = validate_plain.run(args[1:])
             if status is not None:
                 return status
+        if args[:2] == ["commands", "classify"]:
+            from pulsus.cli import commands_answer
+
+            status = commands_answer.run(args[2:])
+            if status is not None:
+                return status
         from pulsus.cli import group
 
         return group.run(args)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from pulsus.core.telemetry.printable import strip_controls
-from pulsus.core.types import Effects, Observed, StepResult, ValidationReport, Verdict
+
+if TYPE_CHECKING:
+    from pulsus.core.types import Effects, Observed, StepResult, ValidationReport, Verdict
 
 _Given = ParamSpec("_Given")
 
@@ -88,6 +90,8 @@ def effects(found: Effects | Observed | None) -> dict[str, Any] | None:
 
 
 def _observed(found: Effects | Observed) -> dict[str, list[str]]:
+    from pulsus.core.types import Observed  # late: `commands classify` needs no types
+
     if not isinstance(found, Observed):
         return {}
     return {"others": list(found.others), "reads": list(found.reads)}

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pulsus.commands.globs import meet, plain
 from pulsus.commands.links import followed
+from pulsus.commands.shipped_data import rules_of
 from pulsus.record import dataclass
 
 _FILE: Final = Path(__file__).parent / "rules" / "sensitive.yaml"
@@ -58,11 +59,7 @@ class Place:
 @cache
 def rules() -> Mapping[str, Any]:
     """The file as parsed. Effect: reads it, once."""
-    # Late: a warm route imports no YAML.
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    raw: Mapping[str, Any] = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=loader)
+    raw: Mapping[str, Any] = rules_of(_FILE)
     return raw
 
 

@@ -20,6 +20,7 @@ from pulsus.commands.levels import Level, levels
 from pulsus.commands.options import Given, Parser, Unlisted
 from pulsus.commands.peeled import peeled
 from pulsus.commands.script import Script, read
+from pulsus.commands.shipped_data import rules_of
 from pulsus.commands.words import Unreadable, Word
 from pulsus.record import dataclass
 
@@ -209,9 +210,5 @@ def _instead(name: str) -> Mapping[str, str] | None:
 @cache
 def _rules() -> Mapping[str, Any]:
     """The file as parsed. Effect: reads it, once."""
-    # Late: a warm route imports no YAML.
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    raw: Mapping[str, Any] = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=loader)
+    raw: Mapping[str, Any] = rules_of(_FILE)
     return raw

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, get_args
 
 from pulsus.commands.peeled import PRIVILEGED, peeled, program, wrappers
 from pulsus.commands.script import Redirect, Script, Stage
+from pulsus.commands.shipped_data import rules_of
 from pulsus.commands.verdict import Finding
 from pulsus.commands.words import Word
 
@@ -177,9 +178,5 @@ def _phrases(stake: Stake) -> Mapping[str, tuple[str, ...]]:
 @cache
 def _rules() -> Mapping[str, Any]:
     """The file as parsed. Effect: reads it, once."""
-    # Late: a warm route imports no YAML.
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    raw: Mapping[str, Any] = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=loader)
+    raw: Mapping[str, Any] = rules_of(_FILE)
     return raw

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.raw import no_text
+from pulsus.commands.shipped_data import shipped
 from pulsus.commands.table import BadTable, Node, node
 
 if TYPE_CHECKING:
@@ -121,6 +122,13 @@ def named(file: Path) -> str:
 
 def parsed(file: Path) -> Mapping[str, object]:
     """The mapping in that file. Raises BadTable."""
+    if file.parent == SHIPPED and file.is_file():
+        found: Mapping[str, object] = shipped(file, lambda _: _parsed(file))
+        return found
+    return _parsed(file)
+
+
+def _parsed(file: Path) -> Mapping[str, object]:
     # Late: a warm route imports no YAML.
     import yaml
 

@@ -9,6 +9,7 @@ each file are bound to a key of this user (`config/cache_key.py`).
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import logging
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pulsus import __version__
-from pulsus.config import cache_key, marks, section, settings
+from pulsus.config import marks, section, settings
 from pulsus.config.project_file import read_bytes
 from pulsus.config.section import Section, plain
 from pulsus.config.settings import Settings
@@ -49,6 +50,8 @@ class Sources:
     digest: str
     state_dir: Path
     project: Path
+    silent: bool = False
+    """No file, variable or flag sets anything: the defaults hold, and need no validation."""
 
     @classmethod
     def of(cls, project: Path, flags: Mapping[str, Any]) -> Sources:
@@ -59,18 +62,22 @@ class Sources:
         }
         variables = {k: v for k, v in given.items() if k not in RESERVED}
         code = [Path(file).stat() for file in (section.__file__, settings.__file__, marks.__file__)]
+        files = [_bytes(project / name) for name in SOURCES]
         parts = (
             __version__,
             repr([(each.st_mtime_ns, each.st_size) for each in code]),
             repr(sorted((k, str(v)) for k, v in flags.items())),
             repr(variables),
-            *(repr(_bytes(project / name)) for name in SOURCES),
+            *map(repr, files),
         )
         named = flags.get("state_dir") or variables.get("PULSUS_STATE_DIR") or Settings.state_dir
-        return cls(_sha256("\n".join(parts)), project / named, project)
+        silent = not flags and not variables and all(map(_sets_nothing, SOURCES, files))
+        return cls(_sha256("\n".join(parts)), project / named, project, silent)
 
     def file(self, key: bytes) -> Path:
         """Where this user keeps the settings made from them."""
+        from pulsus.config import cache_key
+
         named = cache_key.seal(key, self.digest.encode())
         return self.state_dir / "index" / f"settings-{named[:16]}.json"
 
@@ -92,6 +99,8 @@ def load(sources: Sources) -> Known | None:
 
     Warns of a damaged file: it is made anew.
     """
+    from pulsus.config import cache_key  # late: where nothing is set nothing is kept
+
     key = cache_key.read(sources.project)
     if key is None:
         return None
@@ -120,6 +129,8 @@ def save(sources: Sources, known: Known) -> None:
 
     The folder must exist.
     """
+    from pulsus.config import cache_key
+
     key = cache_key.made(sources.project)
     if key is None:
         return
@@ -170,6 +181,21 @@ def _bytes(path: Path) -> bytes | str:
         return read_bytes(path)
     except OSError as failure:
         return failure.strerror or ""  # no path: a checkout that moved has the same settings
+
+
+def _sets_nothing(name: str, content: bytes | str) -> bool:
+    """True for a missing file, and for one that holds comments and our empty sections only.
+
+    `pyproject.toml` may hold anything that cannot be a table of ours.
+    """
+    if isinstance(content, str):
+        return content == os.strerror(errno.ENOENT)
+    if name == "pyproject.toml":
+        # A quoted key may be spelt with escapes.
+        return not any(sign in content for sign in (b"pulsus", b"\\u", b"\\U", b"\\x"))
+    known = {f"[{each.name}]".encode() for each in fields(Settings)}
+    lines = (line.partition(b"#")[0].strip() for line in content.splitlines())
+    return all(not line or line in known for line in lines)
 
 
 def _sha256(text: str) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
+from pulsus.commands.shipped_data import rules_of
 from pulsus.commands.verdict import Category
 
 LONGEST: Final = 6_000
@@ -36,11 +37,7 @@ class _Refused(Exception):
 
 @cache
 def _known() -> Mapping[str, frozenset[str]]:
-    # Late: a warm route imports no YAML.
-    import yaml
-
-    text = files(__package__).joinpath("mongo_words.yaml").read_text(encoding="utf-8")
-    raw = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    raw = rules_of(Path(__file__).with_name("mongo_words.yaml"))
     return {key: frozenset(value.split()) for key, value in raw.items()}
 
 

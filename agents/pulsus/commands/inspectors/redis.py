@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
 from pulsus.commands.globs import meet
+from pulsus.commands.shipped_data import rules_of
 from pulsus.record import dataclass
 
 _LOCAL: Final = frozenset({"help", "?"})
@@ -38,11 +39,7 @@ class _Commands:
 
 @cache
 def _commands() -> _Commands:
-    # Late: a warm route imports no YAML.
-    import yaml
-
-    text = files(__package__).joinpath("redis_commands.yaml").read_text(encoding="utf-8")
-    raw = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    raw = rules_of(Path(__file__).with_name("redis_commands.yaml"))
     return _Commands(
         reads=frozenset(raw["reads"].split()),
         subcommands={k: frozenset(v.split()) for k, v in raw["subcommands"].items()},

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from pulsus.commands.inspectors.sql_text import Token, words
 from pulsus.commands.inspectors.sql_tree import Endless
 from pulsus.commands.inspectors.unclear import Unclear
+from pulsus.commands.shipped_data import rules_of
 
 _QUALIFIERS: Final[Mapping[str, frozenset[str]]] = {
     "postgres": frozenset({"pg_catalog"}),
@@ -47,11 +48,7 @@ class _Known:
 
 @cache
 def _known(dialect: str) -> _Known:
-    # Late: a warm route imports no YAML.
-    import yaml
-
-    text = files(__package__).joinpath("sql_functions.yaml").read_text(encoding="utf-8")
-    raw = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    raw = rules_of(Path(__file__).with_name("sql_functions.yaml"))
     names = f"{raw['all']} {raw[dialect]}".lower().split()
     return _Known(names, raw["waits"].split())
 
