@@ -276,7 +276,7 @@ def test_a_log_that_came_with_the_repository_approves_nothing(tmp_path):
 
 
 def test_a_journal_that_came_with_the_repository_approves_nothing(tmp_path):
-    """Recovery finishes an interrupted promotion; this one was never this user's, and is refused."""
+    """Recovery finishes an interrupted promotion; this one was never this user's."""
     promoted(tmp_path, WRITER)
     planted(tmp_path, WRITER.replace(b"len(text.split())", b"99"))
     new = rows(tmp_path)[-1]
@@ -296,7 +296,7 @@ def test_a_journal_that_came_with_the_repository_approves_nothing(tmp_path):
     with pytest.raises(StateCorrupt, match="this user did not write it on this machine"):
         promoted(tmp_path, READER, target=Target("text", "count", "words"))
     assert key not in [record.key for record in each(tmp_path / ".pulsus/audit")]
-    assert code(run(tmp_path, "--yes")) == (4, "RECORD_UNKNOWN")
+    assert code(run(tmp_path, "--yes")) == (2, "STATE_CORRUPT")
     (tmp_path / ".pulsus/promotion.json").unlink()
     promoted(tmp_path, READER, target=Target("text", "count", "words"))
     assert code(run(tmp_path, "--yes")) == (4, "RECORD_UNKNOWN")
