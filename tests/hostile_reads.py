@@ -127,6 +127,8 @@ ATTACKS: dict[str, str] = {
     "priority: ioprio": "call(251, 1, pid, 7)",
     "priority: scheduler": "os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))",
     "priority: affinity": "os.sched_setaffinity(pid, {0})",
+    "priority: core scheduling": "call(157, 62, 2, pid, 0, 0)",
+    "memory: subreaper": "call(157, 36, 1, 0, 0, 0)",
     "limits: of another": "resource.prlimit(pid, resource.RLIMIT_NOFILE, (9, 9))",
     "limits: raised": "raised()",
     # the kernel

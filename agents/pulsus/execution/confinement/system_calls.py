@@ -98,7 +98,9 @@ _IOCTLS = (
 )
 # fmt: on
 _FCNTLS = (8, 10, 15, 1024)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE
-_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: the supervisor is the one that finds orphans
+_PRCTLS = (36, 62)
+"""PR_SET_CHILD_SUBREAPER: the supervisor is the one that finds orphans. PR_SCHED_CORE: it is about
+other processes, too."""
 _SYSLOG_READS = (3, 10)  # SYSLOG_ACTION_READ_ALL, SYSLOG_ACTION_SIZE_BUFFER
 _LOCK_UN = 8
 _UNNAMED = 0o20000000  # __O_TMPFILE: in /tmp it is moved to the temporary folder of the run
@@ -158,7 +160,7 @@ def _rules(shape: Filter) -> dict[str, list[bytes]]:
     rules["ioctl"] = _only(1, _IOCTLS)
     rules["fcntl"] = _except(1, _FCNTLS)
     rules["flock"] = [op(LOAD, ARGS[1]), op(JEQ, _LOCK_UN, 0, 1), allow, ask]
-    rules["prctl"] = _except(0, (_SUBREAPER,))
+    rules["prctl"] = _except(0, _PRCTLS)
     own = [op(LOAD, ARGS[1]), op(JEQ, 0, 0, 1), allow, refuse]
     rules["setpriority"] = [op(LOAD, ARGS[0]), op(JEQ, 0, 1, 0), refuse, *own]
     rules["ioprio_set"] = [op(LOAD, ARGS[0]), op(JEQ, 1, 1, 0), refuse, *own]
