@@ -158,6 +158,9 @@ def test_a_host_that_the_request_named_is_known_and_others_are_not():
     assert answer(KNOWN_ONLY, verdict, known=("DB1.",)).allow
     assert not answer(KNOWN_ONLY, verdict, known=("db2",)).allow
     assert not answer(KNOWN_ONLY, verdict, known=("db1:9999",)).allow
+    address = classify("curl http://6.6.6.6/")
+    for wide in ("*.6", "0.0.0.0/0", "::/0", "*", ""):
+        assert not answer(KNOWN_ONLY, address, known=(wide,)).allow
     assert answer(KNOWN_ONLY, classify("kubectl --context prod get po"), known=("prod",)).allow
 
 
@@ -284,5 +287,6 @@ def _undeclared(node):
     values = (o.kind.name for o in node.options.values() if o.kind is not None)
     kinds = {*values, *(kind.name for form in node.forms for kind in form.kinds)}
     if named or kinds & {"http_url", "postgres_place", "cloud"}:
-        return "none" not in str(TABLES.raw(node.name.split(" ")[0]).get("connects"))
+        raw = TABLES.raw(node.name.split(" ")[0]) or {}
+        return raw.get("connects") != "none"
     return any(map(_undeclared, node.subcommands.values()))

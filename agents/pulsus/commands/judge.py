@@ -90,13 +90,16 @@ def _node(
         return
     levels = (*levels, parsed)
     yield from _categories(node, parsed.given, context)
-    yield from values(node, parsed, context)
+    found = list(values(node, parsed, context))
+    yield from found
     if node.subcommands and parsed.operands:
         yield from _subcommand(node, parsed, parser, context, levels)
         return
     yield from _needs(node, parsed, context)
-    yield from operands(node, parsed, _within(node, parsed, context))
-    yield from _measured(node, levels, context)
+    rest = list(operands(node, parsed, _within(node, parsed, context)))
+    yield from rest
+    fits = all(each.is_read for each in (*found, *rest))
+    yield from _measured(node, levels, context, fits=fits)
     yield _reads(node)
 
 
@@ -107,12 +110,17 @@ def _within(node: Node, parsed: Parsed, context: Context) -> Context:
     return replace(context, within=min(context.within, deadline(parsed.operands[0].text)))
 
 
-def _measured(node: Node, levels: tuple[Parsed, ...], context: Context) -> Iterator[Finding]:
-    """A refusal of a call that runs too long; else its time and destinations are counted."""
+def _measured(
+    node: Node, levels: tuple[Parsed, ...], context: Context, *, fits: bool
+) -> Iterator[Finding]:
+    """A refusal of a call that runs too long; else its time and destinations are counted.
+
+    Of words that do not fit, which are refused for that, the time says nothing.
+    """
     if node.bounds and context.measures is not None:
         context.measures.seconds += context.measures.cut
         context.measures.cut = 0.0
-    if node.lasts is not None:
+    if node.lasts is not None and fits:
         yield from lasting(node, levels, context)
     if node.connects is not None and context.measures is not None:
         context.measures.destinations += connections(node.connects, node.name, levels)

@@ -47,7 +47,9 @@ def stranger(
 
 def _known(destination: Destination, known: Sequence[str]) -> bool:
     configured = destination.host in {CONFIGURED, INDEX}
-    return configured or any(covers(entry, destination) for entry in known)
+    # A request names hosts: patterns and networks are for the settings.
+    named = (entry for entry in known if "*" not in entry and "/" not in entry)
+    return configured or any(covers(entry, destination) for entry in named)
 
 
 def is_this_machine(host: str) -> bool:
