@@ -118,13 +118,18 @@ def test_an_unattended_promotion_takes_two_examples_that_differ_and_a_place(proj
     assert record["proof"] == "behaviour"
 
 
-def test_nobody_takes_two_examples_for_more_than_they_prove(ask):
+def test_one_of_two_examples_is_held_back_and_what_is_not_proven_is_said(ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     (told,) = [note for note in done.json["notes"] if "checked with" in note]
-    assert told.startswith("checked with 2 examples, none held back from the model; three or more")
+    assert told == "checked with 2 examples, one of them held back from the model"
+    (open_,) = [note for note in done.json["notes"] if "not proven at the boundary" in note]
+    assert 'text = "" (empty)' in open_
+    assert {"argument": "text", "value": "", "why": "empty"} in done.json["generation"][
+        "boundaries"
+    ]
     again = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     assert told in again.json["notes"]
-    assert done.json["generation"]["held_back"] == 0
+    assert done.json["generation"]["held_back"] == 1
 
 
 TABLE = '    return {"vowels": {4: 2, 6: 0}.get(len(text), 1)}'
@@ -134,10 +139,8 @@ THIRD = ("--example", '{"text": "audio"} -> {"vowels": 4}')
 def test_a_module_that_knows_the_examples_only_is_not_promoted_unattended(project, ask):
     by_length = [fenced(module(counts=TABLE))]
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--non-interactive", answers=by_length)
-    assert done.code == 4, done.out
-    assert "stand in the code" in done.json["error"]["message"]
-    assert "give an example more" in done.json["error"]["message"]
-    assert any("stand in the code" in note for note in done.json["notes"])
+    assert done.code == 3, done.out
+    assert "a table of its examples" in done.json["error"]["message"]
     assert not records(project)
 
 

@@ -129,14 +129,16 @@ def test_examples_that_only_give_back_their_inputs_show_nothing():
     assert "a guess would meet" in doubts('    return {"text": text, "vowels": 1}', given)[0]
 
 
-def test_an_example_is_held_back_from_three_on_and_best_one_with_a_result_of_its_own():
-    assert hardcoded.held(TWO) is None
+def test_an_example_is_held_back_from_two_on_and_best_one_with_a_result_of_its_own():
+    assert hardcoded.held(TWO) is TWO[-1]
+    assert hardcoded.held(TWO[:1]) is None
     assert hardcoded.held(THREE) is AUDIO
     again = example("oui", 2)
     assert hardcoded.held([AUDIO, ECHO, RHYTHM, again]) is RHYTHM
     assert hardcoded.held([ECHO, RHYTHM, again]) is again
     shape = Example({"text": "x"}, expected={"vowels": "..."}, has_expected=True)
-    assert hardcoded.held([ECHO, RHYTHM, shape]) is None
+    assert hardcoded.held([ECHO, RHYTHM, shape]) is RHYTHM
+    assert hardcoded.held([ECHO, shape]) is None
 
 
 def test_a_result_that_nobody_showed_clears_every_doubt():

@@ -207,6 +207,9 @@ def generation(made: Generation, project: Path) -> dict[str, Any]:
         },
         "behaviours": made.behaviours,
         "held_back": made.held_back,
+        "boundaries": [
+            {"argument": name, "value": value, "why": why} for name, value, why in made.boundaries
+        ],
         "stopped": made.stopped or None,
         "test": relative(made.test, project) if made.test else None,
     }

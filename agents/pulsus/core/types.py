@@ -498,6 +498,7 @@ class Generation:
     A `template` is a skeleton: no model, no rounds. `stopped` says why no further round was made,
     `behaviours` counts the caller's examples that say what the result must be, `held_back` those of
     them that the model never saw; `extra_imports` were allowed beside those of the specification.
+    `boundaries` are (argument, value, what is special) of cases that no example proves.
     """
 
     generator: Literal["model", "template"]
@@ -511,6 +512,7 @@ class Generation:
     estimated: bool = False
     behaviours: int = 0
     held_back: int = 0
+    boundaries: tuple[tuple[str, JsonValue, str], ...] = ()
     extra_imports: tuple[str, ...] = ()
     stopped: str = ""
     test: Path | None = None

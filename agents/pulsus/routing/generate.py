@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pulsus.core.compose import behaviour, hardcoded, possible, render, scaffold
+from pulsus.core.compose import behaviour, boundaries, hardcoded, possible, render, scaffold
 from pulsus.core.compose.generator import Generated, Generator, Judged
 from pulsus.core.compose.prompting import Brief
 from pulsus.core.compose.proposer import Proposer
 from pulsus.core.storage import candidates
 from pulsus.core.storage.target import Target
 from pulsus.core.telemetry.logging import Trace
+from pulsus.core.telemetry.redact import MARK
 from pulsus.core.types import Example, Generation, Round, RouteOutcome
 from pulsus.errors import ModelAnswerInvalid, PulsusError, UsageError, ValidationFailed
 from pulsus.routing import judging, skeleton, telling
@@ -49,7 +50,13 @@ class Writer:
         if self.wanted.scaffold:
             given = self._examples(text)
             return skeleton.write(
-                self.project, self.trace, outcome, text, path, given, anew=self.wanted.anew
+                self.project,
+                self.trace,
+                outcome,
+                self._redact(text),
+                path,
+                given,
+                anew=self.wanted.anew,
             )
         model = self.project.model()
         to = self._place(outcome, text)
@@ -64,6 +71,7 @@ class Writer:
             made.generation,
             behaviours=behaviour.behaviours(given),
             held_back=int(brief.held is not None),
+            boundaries=tuple((b.argument, b.value, b.why) for b in boundaries.proposed(given)),
             extra_imports=self.project.settings.generator.extra_imports,
         )
         outcome = replace(outcome, generation=generation)
@@ -126,7 +134,7 @@ class Writer:
             action = wanted.action or (intent.action if intent.domain == domain else None)
         else:
             domain, action = intent.domain, intent.action
-        name = wanted.name or scaffold.name_of(text)
+        name = wanted.name or scaffold.name_of(self._redact(text).replace(MARK, " "))
         target = Target(domain, action or "generated", name)
         taken = {tool.id for tool in self.project.catalogue.tools}
         if wanted.name and target.tool_id in taken:
@@ -166,21 +174,30 @@ class Writer:
         held = hardcoded.held(given)
         if held:
             text = behaviour.without(text, held)
+        # Before anything is made of it: of `password=x` a summary would keep the words and lose
+        # the sign that gives the secret away.
+        text = self._redact(text)
+        redact = self.project.redactor
         return Brief(
             request=text,
             rules=rules,
             imports=judging.imports_of(settings),
             examples=tuple(e for e in given if e is not held),
+            shown=tuple(behaviour.redacted(e, redact) for e in given if e is not held),
             held=held,
             neighbours=telling.neighbours(
                 outcome.candidates,
                 rules,
+                self._redact,
                 most=settings.neighbours,
                 chars=settings.neighbour_chars,
             ),
             hints=telling.hints(self.project, outcome.passages),
-            skeleton=scaffold.start(text, given),
+            skeleton=scaffold.start(text, [behaviour.redacted(e, redact) for e in given]),
         )
+
+    def _redact(self, text: str) -> str:
+        return self.project.redactor.redact(text)
 
     def _told(self, found: Round) -> None:
         self.trace.event(

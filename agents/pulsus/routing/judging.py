@@ -19,6 +19,7 @@ from pulsus.core.compose.guardrails import Rules
 from pulsus.core.compose.missing_imports import with_missing_imports
 from pulsus.core.compose.prompting import Refusal
 from pulsus.core.compose.unclosed import with_closed_docstring
+from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import (
     BrokenTool,
     Example,
@@ -99,7 +100,11 @@ def judge(
     if validated and (found := blind.refused(project, validated)):
         report, validated = found, None
     shown = _shown(answer, source, given) if held else None
-    refusal = None if validated else _refusal(report, given, source if shown is None else shown)
+    refusal = (
+        None
+        if validated
+        else _refusal(report, given, source if shown is None else shown, project.redactor)
+    )
     return Judged(
         source=source,
         sha256=hashlib.sha256(source).hexdigest(),
@@ -160,7 +165,9 @@ def _step(
     return check
 
 
-def _refusal(report: ValidationReport, given: Sequence[Example], shown: bytes) -> Refusal:
+def _refusal(
+    report: ValidationReport, given: Sequence[Example], shown: bytes, redactor: Redactor
+) -> Refusal:
     """The failed step in words for the model, which sees the module as `shown`."""
     last = report.steps[-1]
     lines = tuple(line for line in last.output.splitlines() if line.strip())
@@ -172,7 +179,7 @@ def _refusal(report: ValidationReport, given: Sequence[Example], shown: bytes) -
     if case and given and int(case[1]) > len(given):
         return Refusal(last.step, (_UNSEEN,))
     if case and 0 < int(case[1]) <= len(given):
-        failing = behaviour.yaml([given[int(case[1]) - 1]])
+        failing = behaviour.yaml([behaviour.redacted(given[int(case[1]) - 1], redactor)])
     return Refusal(last.step, (last.message, *report.warnings), last.output, failing)
 
 

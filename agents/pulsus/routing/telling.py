@@ -5,7 +5,7 @@ Effect: reads tools and documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pulsus.core.compose import guardrails
 from pulsus.core.compose.guardrails import Rules
@@ -20,13 +20,17 @@ from pulsus.routing.project import Project
 
 _HINT_CHARS = 600
 
+Redact = Callable[[str], str]
 
-def neighbours(ranked: Sequence[Ranked], rules: Rules, *, most: int, chars: int) -> tuple[str, ...]:
+
+def neighbours(
+    ranked: Sequence[Ranked], rules: Rules, redact: Redact, *, most: int, chars: int
+) -> tuple[str, ...]:
     """The nearest tools, best first: whole where the guardrails would let them pass, else told.
 
     A tool that does what a generated one may not would be a bad example.
     """
-    return tuple(_shown(each.tool, rules, chars) for each in ranked[:most])
+    return tuple(_shown(each.tool, rules, redact, chars) for each in ranked[:most])
 
 
 def hints(project: Project, passages: Sequence[Passage]) -> tuple[str, ...]:
@@ -34,26 +38,28 @@ def hints(project: Project, passages: Sequence[Passage]) -> tuple[str, ...]:
     return tuple(text for passage in passages for text in _texts(project, passage))
 
 
-def _shown(tool: ToolSpec, rules: Rules, chars: int) -> str:
+def _shown(tool: ToolSpec, rules: Rules, redact: Redact, chars: int) -> str:
     try:
         source = read_bytes(tool.path)
     except UsageError:
-        return _told(tool)
+        return _told(tool, redact)
     if len(source) > chars or guardrails.reasons(source, tool, rules):
-        return _told(tool)
-    return example_tool(tool.id, source.decode("utf-8", "replace"))
+        return _told(tool, redact)
+    return example_tool(tool.id, redact(source.decode("utf-8", "replace")))
 
 
-def _told(tool: ToolSpec) -> str:
+def _told(tool: ToolSpec, redact: Redact) -> str:
     called = ", ".join(f"{arg.name}: {arg.type_hint or 'Any'}" for arg in tool.args)
     given = ", ".join(f"{out.name} ({out.type_hint or 'Any'})" for out in tool.returns)
-    return f"{tool.id}: {one_line(tool.summary)} {tool.entry}({called}) gives {given or 'a result'}"
+    said = one_line(redact(tool.summary))
+    return f"{tool.id}: {said} {tool.entry}({called}) gives {given or 'a result'}"
 
 
 def _texts(project: Project, passage: Passage) -> Iterator[str]:
+    redact = project.redactor.redact  # before lines are joined and cut
     tool = project.catalogue.get(passage.source)
     if tool is not None:
-        yield f"{tool.id}: {one_line(f'{tool.summary} {tool.body}', _HINT_CHARS)}"
+        yield f"{tool.id}: {one_line(redact(f'{tool.summary} {tool.body}'), _HINT_CHARS)}"
         return
     path = project.project / passage.source
     try:
@@ -62,5 +68,5 @@ def _texts(project: Project, passage: Passage) -> Iterator[str]:
         return
     for section in sections.of_document(passage.source, text, Known.of(()), ()):
         if section.heading == passage.heading:
-            yield f"{passage.source}: {one_line(section.text, _HINT_CHARS)}"
+            yield f"{passage.source}: {one_line(redact(section.text), _HINT_CHARS)}"
             return

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pulsus.core.compose import behaviour, hardcoded
+from pulsus.core.compose import behaviour, boundaries, hardcoded
 from pulsus.core.compose.generator import Judged
 from pulsus.core.storage import candidates
 from pulsus.core.storage.accepted import PastRoute
@@ -126,6 +126,7 @@ class Desk:
         doubts = self._doubts(module, text) if proof == "behaviour" else ()
         doubts = (*_beyond_inputs(module, report, text), *doubts)
         worth = (SHAPE, *doubts) if proof == "shape" else (*_strength(module, proof), *doubts)
+        worth = (*worth, *_unproven(self.given))
         notes = (*module.notes, *worth)
         promoter = project.promoter(outcome.run_id, outcome.decision.route_id)
         approval = Written(
@@ -206,6 +207,15 @@ def _beyond_inputs(module: Module, report: ValidationReport | None, text: str) -
     return (f"it reads {found[0]}{more}, which neither its inputs nor the request name",)
 
 
+def _unproven(given: Sequence[Example]) -> tuple[str, ...]:
+    """The boundary cases that no example covers, to be given as examples by the caller."""
+    found = boundaries.proposed(given)
+    if not found:
+        return ()
+    listed = "; ".join(each.said() for each in found)
+    return (f"not proven at the boundary, give an --example for what matters: {listed}",)
+
+
 def _strength(module: Module, proof: Proof | None) -> tuple[str, ...]:
     """How much the proof of a module says that is as its model wrote it."""
     candidate = module.candidate
@@ -218,10 +228,7 @@ def _strength(module: Module, proof: Proof | None) -> tuple[str, ...]:
     checked = f"checked with {number} example{'' if number == 1 else 's'}"
     if made.get("held"):
         return (f"{checked}, one of them held back from the model",)
-    return (
-        f"{checked}, none held back from the model; three or more, of different results, let "
-        "Pulsus hold one back",
-    )
+    return (f"{checked}, none held back from the model; two or more let Pulsus hold one back",)
 
 
 def _reasons(before: tuple[str, ...], best: Judged, generation: Generation) -> tuple[str, ...]:

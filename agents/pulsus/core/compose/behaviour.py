@@ -11,12 +11,14 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from pulsus.core.compose import source as python
 from pulsus.core.compose.plan_text import dump_yaml
 from pulsus.core.contract import docstring, examples
 from pulsus.core.contract.matching import apart, concrete
+from pulsus.core.telemetry.redact import Redactor
 from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.errors import UsageError
 
@@ -110,6 +112,29 @@ def taller(code: bytes, lines: int) -> bytes:
         return code
     end = _span(code, node)[1] - len('"""')
     return code[:end] + b"\n" * lines + code[end:]
+
+
+def redacted(example: Example, redactor: Redactor) -> Example:
+    """The example without secrets, before it is written in another form."""
+    inputs = redactor.redact_value(dict(example.inputs))
+    files = tuple(
+        replace(file, path=redactor.redact(file.path), content=_redacted(file.content, redactor))
+        for file in example.files
+    )
+    return replace(
+        example,
+        inputs=inputs if isinstance(inputs, dict) else {},
+        files=files,
+        expected=redactor.redact_value(example.expected),
+        title=redactor.redact(example.title),
+    )
+
+
+def _redacted(content: bytes, redactor: Redactor) -> bytes:
+    try:
+        return redactor.redact(content.decode("utf-8")).encode("utf-8")
+    except UnicodeDecodeError:
+        return content  # shown as base64, which hides no words
 
 
 def differs(tool: ToolSpec, given: Sequence[Example]) -> str:

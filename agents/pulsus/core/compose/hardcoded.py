@@ -19,26 +19,25 @@ from pulsus.core.contract.constants import as_key, constants, literal, parts
 from pulsus.core.contract.matching import ANY, apart, concrete
 from pulsus.core.types import Example, JsonValue
 
-_LEAST_HELD = 3
-_FIX = "give an example more, with another result: from three on, one is kept from the model"
+_LEAST_HELD = 2
+_FIX = "give an example more, with a result that no other has: one is always kept from the model"
 _FEATURES = ("len", "hash", "sum", "ord", "max", "min")
 Constants = Mapping[str, int]
 """Constants as JSON → the line they first stand in."""
 
 
 def held(given: Sequence[Example]) -> Example | None:
-    """The example to keep from the model; None where there are too few to spare one.
+    """The example to keep from the model; None where fewer than two name a value.
 
-    Of those that name a value the last that leaves results which differ, best one that expects
-    what no other does: a table of the others cannot give it.
+    The last one, best one that leaves results which differ, and that expects what no other does: a
+    table of the others cannot give it.
     """
     if behaviours(given) < _LEAST_HELD:
         return None
-    usable = [
-        e for e in reversed(given) if _named(e) and distinct([o for o in given if o is not e])
-    ]
+    named = [e for e in reversed(given) if _named(e)]
+    usable = [e for e in named if distinct([o for o in given if o is not e])] or named
     alone = (e for e in usable if unlike(e, [o for o in given if o is not e]))
-    return next(alone, None) or next(iter(usable), None)
+    return next(alone, None) or usable[0]
 
 
 def unlike(one: Example, others: Iterable[Example]) -> bool:

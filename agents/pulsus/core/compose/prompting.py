@@ -27,13 +27,14 @@ class Brief:
 
     `imports` are the allowlist in the order of the settings; `hints` are passages of the docs,
     `skeleton` is a module without a body to go on with. `held` is an example that decides and is
-    not shown.
+    not shown. `shown` are the examples without secrets, as the model sees them; None: as they are.
     """
 
     request: str
     rules: Rules
     imports: tuple[str, ...]
     examples: tuple[Example, ...] = ()
+    shown: tuple[Example, ...] | None = None
     neighbours: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     skeleton: str = ""
@@ -54,13 +55,14 @@ def first(brief: Brief, *, short: bool = False) -> list[Message]:
     """The conversation's beginning; `short` leaves out tools and hints."""
     told: dict[str, Any] = {"imports": brief.imports, "writes": brief.rules.writes}
     call = called(brief.examples)
+    examples = brief.examples if brief.shown is None else brief.shown
     asked = render(
         "request.j2",
         request=brief.request.strip(),
         skeleton=brief.skeleton.strip(),
         sure=call is not None,
         result=call.result if call else "",
-        examples=behaviour.yaml(brief.examples) if brief.examples else "",
+        examples=behaviour.yaml(examples) if examples else "",
         held=brief.held is not None,
         neighbours=() if short else brief.neighbours,
         hints=() if short else brief.hints,

@@ -1,0 +1,49 @@
+"""Boundary cases that no example covers are proposed to the caller (ADR 33)."""
+
+import pytest
+
+from pulsus.core.compose.boundaries import proposed
+from pulsus.core.types import Example, InlineFile
+
+
+def example(inputs, files=()):
+    return Example(inputs, tuple(InlineFile(p, c.encode()) for p, c in files), 1, True)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "value", "why"),
+    [
+        ({"text": "echo"}, "", "empty"),
+        ({"n": 3}, 0, "zero"),
+        ({"n": 3}, -1, "negative"),
+        ({"share": 0.5}, 0.0, "zero"),
+        ({"net": "10.0.0.0/24"}, "10.0.0.0/32", "one address"),
+        ({"net": "fd00::/64"}, "fd00::/128", "one address"),
+        ({"rows": [1, 2]}, [], "empty list"),
+        ({"row": {"a": 1}}, {}, "empty object"),
+        ({"text": "a=1\nb=2\n"}, "a=1\nb=2\nno_value", "a line without ="),
+        ({"text": "name,size\na,1\n"}, "name,size\n", "a header without rows"),
+        ({"day": "2024-03-01"}, "2024-02-29", "a leap day"),
+        ({"flag": True}, False, "false"),
+    ],
+)
+def test_the_boundary_of_a_shape_is_proposed(inputs, value, why):
+    found = proposed([example(inputs)])
+    assert (value, why) in [(each.value, each.why) for each in found]
+
+
+def test_a_boundary_that_an_example_gives_is_not_proposed_again():
+    found = proposed([example({"n": 3}), example({"n": 0}), example({"n": False})])
+    assert [each.why for each in found] == ["negative"]
+
+
+def test_a_file_is_a_shape_of_its_own_and_its_path_is_none():
+    given = [example({"path": "/tmp/a.env"}, [("/tmp/a.env", "A=1\n")])]
+    assert [each.argument for each in proposed(given)][:2] == ["the file path", "the file path"]
+    assert 'the file path = "" (empty)' in [each.said() for each in proposed(given)]
+
+
+def test_each_argument_gets_its_turn_and_the_list_is_short():
+    found = proposed([example(dict.fromkeys("abcdefgh", 3))])
+    assert [each.argument for each in found] == list("abcdef")
+    assert proposed([]) == ()
