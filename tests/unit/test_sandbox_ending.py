@@ -265,3 +265,34 @@ def test_what_an_exit_handler_prints_is_kept():
         "import atexit\ndef run():\n    atexit.register(print, 'bye')\n    return 1"
     )
     assert "bye" in outcome.output
+
+
+@pytest.mark.parametrize(
+    "keeps",
+    [
+        "import builtins; builtins.kept = Late()",
+        "import sys; sys.modules['json'] = [{'x': (Late(),)}]",
+        "import json; json.kept = {1: Late()}",
+        "import builtins; builtins.kept = late(); next(builtins.kept)",
+        "import functools; functools.kept = functools.partial(print, Late())",
+    ],
+)
+def test_no_finalizer_outlasts_the_run_unseen(keeps):
+    outcome = sandboxed(
+        f"""
+        class Late:
+            def __del__(self):
+                open("/tmp/late", "w").close()
+        def late():
+            try:
+                yield 1
+            finally:
+                open("/tmp/late", "w").close()
+        def run():
+            {keeps}
+            return 1
+        """
+    )
+    assert (outcome.status, outcome.value) == ("ok", 1), outcome
+    assert outcome.observed.paths == ("/tmp/late",)
+    assert outcome.observed.others == ()

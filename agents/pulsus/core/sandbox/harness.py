@@ -132,7 +132,9 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
     own_pid, own, filename = posix.getpid, posix.getpid(), job["filename"]
     check, cap, tell, line = _problem, int(job["limits"]["result"]), describe, line_in
     run, entry, inputs = run_entry, job["entry"], job["inputs"]
-    ends = (ending.wait_for_threads, ending.run_exit_handlers, ending.drop_loaded, *flush)
+    ends: list[Callable[[], object]]
+    ends = [ending.wait_for_threads, ending.run_exit_handlers, ending.drop_loaded]
+    ends += [ending.run_finalizers, *flush]
     waited_for, still_running = ending.waited_for, ending.still_running
 
     def leave_forked() -> None:
@@ -141,7 +143,7 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
 
     stage, error, module, value = "files", job["unwritten"], None, None
     if error is None:
-        install(job["effects_fd"], paths=not job["traps"])
+        ends.insert(3, install(job["effects_fd"], paths=not job["traps"]))
         stage = "import"
         spent(0)
         yield load_entry, (job["source"], job["name"], filename, entry)
@@ -174,7 +176,7 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
 
 
 def _ended(
-    ends: tuple[Callable[[], object], ...],
+    ends: list[Callable[[], object]],
     joined: Callable[[], None],
     leave_forked: Callable[[], None],
     came: list[Any],
