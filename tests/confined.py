@@ -53,11 +53,16 @@ def interpreter(user, folder):
     return script
 
 
-def confined(text, *, user="same", folder=None, reads=True, limits=None, timeout_s=30.0, **inputs):
-    """The RunResult of the tool in `text`, run as `pulsus run` would."""
+def confined(
+    text, *, user="same", folder=None, reads=True, limits=None, timeout_s=30.0, here=None, **inputs
+):
+    """The RunResult of the tool in `text`, run as `pulsus run` would.
+
+    `here` stands for a machine that has less than this one.
+    """
     need_confinement()
     tool, source = module("a/b/tool", text)
-    planned = plan([tool], inputs, limits or RunLimits(), machine(), reads=reads)
+    planned = plan([tool], inputs, limits or RunLimits(), here or machine(), reads=reads)
     python = interpreter(user, folder) if folder else None
     return run_tool(
         tool, source, inputs, steps={}, timeout_s=timeout_s, planned=planned, python=python

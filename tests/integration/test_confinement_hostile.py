@@ -7,11 +7,13 @@ import socket
 import subprocess
 import tempfile
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pulsus.errors import ToolFailed
+from pulsus.execution.confinement.machine import machine
 from tests.confined import USERS, confined
 from tests.hostile_reads import ATTACKS, HARMLESS, TOOL
 
@@ -24,7 +26,14 @@ pytestmark = [
 
 # A Landlock domain, and supervised calls for a tool that must see other processes.
 FAMILIES = sorted({name.partition(":")[0] for name in ATTACKS})
-WAYS = {"landlock": "none", "supervised": "/proc"}
+WAYS = {
+    "landlock": ("none", machine(), "landlock"),
+    "supervised": ("/proc", machine(), "supervised"),
+    # As on older kernels, and in containers that forbid a part.
+    "no Landlock": ("none", replace(machine(), landlock=0), "supervised"),
+    "Landlock 3": ("none", replace(machine(), landlock=min(machine().landlock, 3)), "landlock"),
+    "Landlock alone": ("none", replace(machine(), supervisor=False), "landlock"),
+}
 
 
 class Outside:
@@ -91,8 +100,10 @@ def attacked(request, tmp_path_factory):
             above.chmod(0o755)
     outside = Outside(user)
     try:
+        paths, here, files = WAYS[way]
         done = confined(
-            TOOL % WAYS[way],
+            TOOL % paths,
+            here=here,
             user=user,
             folder=folder,
             v=str(outside.victim),
@@ -102,7 +113,7 @@ def attacked(request, tmp_path_factory):
             port=outside.port,
             attacks=ATTACKS,
         )
-        assert done.confinement["files"] == way
+        assert done.confinement["files"] == files
         yield done.result, outside
     finally:
         outside.close()
