@@ -60,7 +60,6 @@ from pulsus.gates.command_policy import CommandPolicy
         "curl --retry 999 --retry-delay 999 http://127.0.0.1/",
         "curl -m 99999999 http://127.0.0.1/",
         "wget -qO- --tries=999 --waitretry=99999 --retry-connrefused http://127.0.0.1:9/",
-        "wget -qO- --tries=0 http://127.0.0.1/",
         "head -c 1T /dev/zero",
         "od -N 99999999999999 /dev/zero",
         "sleep 99999",

@@ -115,13 +115,13 @@ def _measured(
 ) -> Iterator[Finding]:
     """A refusal of a call that runs too long; else its time and destinations are counted.
 
-    Of words that do not fit, which are refused for that, the time says nothing.
+    Words that do not fit are refused for that, and only a number among them says a time.
     """
     if node.bounds and context.measures is not None:
         context.measures.seconds += context.measures.cut
         context.measures.cut = 0.0
-    if node.lasts is not None and fits:
-        yield from lasting(node, levels, context)
+    if node.lasts is not None:
+        yield from lasting(node, levels, context, fits=fits)
     if node.connects is not None and context.measures is not None:
         context.measures.destinations += connections(node.connects, node.name, levels)
 

@@ -12,7 +12,9 @@ from pulsus.commands.table import Node
 from pulsus.commands.verdict import Cost, Finding, Reason
 
 
-def lasting(node: Node, levels: Sequence[Parsed], context: Context) -> Iterator[Finding]:
+def lasting(
+    node: Node, levels: Sequence[Parsed], context: Context, *, fits: bool
+) -> Iterator[Finding]:
     """A refusal of a call that runs longer than the limits allow; else its time is counted."""
     if node.lasts is None:
         return
@@ -20,6 +22,8 @@ def lasting(node: Node, levels: Sequence[Parsed], context: Context) -> Iterator[
     each = found.seconds
     # A quick program that runs for each word it is fed ends when the words do.
     took = min(each * context.repeated if each >= 1 else each, context.within)
+    if took == inf and not fits:
+        return
     if took > context.high_seconds:
         yield _endless(found.word or node.name, took, context)
     elif context.measures is not None:
