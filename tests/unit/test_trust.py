@@ -400,6 +400,8 @@ def test_settings_are_read_from_a_regular_file_only(project, kind):
 
 
 def kept(project):
+    if not (project / "config/pulsus.toml").exists():
+        write(project, "log.metrics", "true")  # without any setting nothing is kept
     _ = bootstrap.build(project, {}).catalogue
     (file,) = (project / ".pulsus/index").glob("settings-*")
     return file

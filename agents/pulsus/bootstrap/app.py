@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulsus.config import cache_key, remembered
 from pulsus.config.settings import Settings
-from pulsus.config.trust import Widening, linked_out
+from pulsus.config.trust import Widening, linked_out, project_value
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redact import Redactor
 from pulsus.record import dataclass
@@ -61,18 +61,18 @@ class App:
     trust_failure: str = ""
 
     @property
-    def asked(self) -> list[tuple[Widening, Any, Any]]:
-        """The values that need approval, each with the project's value and the default."""
-        from pulsus.bootstrap.project_trust import of_settings
-
-        return [*of_settings(self.settings, self.origins, self.widenings), *self.links]
+    def asked(self) -> list[tuple[Widening, Any]]:
+        """What needs approval, each with the project's value."""
+        settings, origins = self.settings, self.origins
+        named = [(each, project_value(settings, origins, each.key)) for each in self.widenings]
+        return [*named, *self.links]
 
     @cached_property
-    def links(self) -> list[tuple[Widening, Any, Any]]:
+    def links(self) -> list[tuple[Widening, Any]]:
         """State and log folder where the project has a link to elsewhere in their place."""
         folders = {"state_dir": self.state_dir, "log_dir": self.log_dir}
         own = [v for k, v in folders.items() if self.origin(k) not in ("environment", "flag")]
-        return [(each, real, "") for each, real in linked_out(self.project, own)]
+        return list(linked_out(self.project, own))
 
     @property
     def writable(self) -> bool:

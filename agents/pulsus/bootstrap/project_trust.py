@@ -24,7 +24,6 @@ from pulsus.config.trust import (
     State,
     Widening,
     bound_hash,
-    project_value,
     value_hash,
 )
 from pulsus.config.user_state import UserState
@@ -48,7 +47,6 @@ class Standing:
 
     found: Widening
     value: Any
-    default: Any
     bound: str
     state: State
     approved: Approval | None = None
@@ -58,14 +56,19 @@ class Standing:
         """The setting."""
         return self.found.key
 
+    @property
+    def default(self) -> Any:
+        """The setting's default; None for a folder that is a key of its own."""
+        return None if "/" in self.key else json_value(_value(Settings(), self.key))
+
 
 def standings(
     project: Path,
-    asked: Sequence[tuple[Widening, Any, Any]],
+    asked: Sequence[tuple[Widening, Any]],
     *,
     lenient: bool = False,
 ) -> tuple[tuple[Standing, ...], str]:
-    """How each of `asked` (with value and default) stands, and why approvals cannot be read.
+    """How each of `asked` (with its value) stands, and why approvals cannot be read.
 
     Raises UserStateInvalid for that reason unless `lenient`: then nothing is approved.
     """
@@ -79,26 +82,15 @@ def standings(
             raise
         approvals, failure = Approvals(()), f"{error.message}; {error.hint}"
     found = []
-    for widening, value, default in asked:
+    for widening, value in asked:
         bound = bound_hash(widening, value, project)
         state = approvals.state(project, widening, bound)
         known = approvals.of(project, widening.key)
-        found.append(Standing(widening, value, default, bound, state, known))
+        found.append(Standing(widening, value, bound, state, known))
     return tuple(found), failure
 
 
-def of_settings(
-    settings: Settings, origins: Mapping[str, str], widenings: Sequence[Widening]
-) -> list[tuple[Widening, Any, Any]]:
-    """Each widening with the project's value and the default."""
-    default = Settings()
-    return [
-        (each, project_value(settings, origins, each.key), json_value(_value(default, each.key)))
-        for each in widenings
-    ]
-
-
-def of_tables(project: Path) -> list[tuple[Widening, Any, Any]]:
+def of_tables(project: Path) -> list[tuple[Widening, Any]]:
     """The project's own tables of commands, as one value: file names with their hashes.
 
     A table says what counts as a read, as `policy.allow` does.
@@ -115,7 +107,7 @@ def of_tables(project: Path) -> list[tuple[Widening, Any, Any]]:
     value = {path.name: _content(path) for path in files}
     if not value:
         return []
-    return [(Widening(TABLES, value_hash(TABLES, value, unordered=False), TABLES), value, {})]
+    return [(Widening(TABLES, value_hash(TABLES, value, unordered=False), TABLES), value)]
 
 
 def _content(path: Path) -> str:
