@@ -77,6 +77,7 @@ from pulsus.gates.command_policy import CommandPolicy
         'psql -c "select * from generate_series(1,1000000000000)"',
         'psql -c "select * from generate_series(1,100000) a, generate_series(1,100000) b"',
         "psql -c \"select * from generate_series(now(), 'infinity', '1 s')\"",
+        'clickhouse-client -q "select number from system.numbers limit 999999999999"',
         "psql -c \"select repeat('x', 1000000000000)\"",
         'duckdb x.db "select * from range(1000000000000)"',
         'clickhouse-client -q "select * from numbers(100000000000000)"',

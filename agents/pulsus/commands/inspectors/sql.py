@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
+from math import inf
 from typing import Final
 
 from pulsus.commands.content import Opinion
+from pulsus.commands.cost.quantities import number
 from pulsus.commands.inspectors.sql_calls import check as check_calls
 from pulsus.commands.inspectors.sql_client import client_command
 from pulsus.commands.inspectors.sql_other import OTHER, reads_otherwise
+from pulsus.commands.inspectors.sql_series import MOST_ROWS
 from pulsus.commands.inspectors.sql_series import check as check_series
 from pulsus.commands.inspectors.sql_text import Statement, Token, statements, words
 from pulsus.commands.inspectors.sql_tree import Endless
@@ -163,7 +167,8 @@ def _literal(tokens: Sequence[Token], at: int) -> None:
 
 def _counts_on(tokens: Sequence[Token]) -> bool:
     """ClickHouse's endless tables, `system.numbers` and `numbers()`, without a LIMIT."""
-    if any(token.key == "limit" for token in tokens):
+    behind = (b for a, b in pairwise(tokens) if a.key == "limit")
+    if any((number(token.text) or inf) <= MOST_ROWS for token in behind):
         return False
     for at, token in enumerate(tokens):
         if token.text.lower().removesuffix("_mt") in {"numbers", "zeros", "numbers_rand"}:
