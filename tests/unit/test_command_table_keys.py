@@ -99,7 +99,8 @@ def test_options_apart_are_two_sets_or_the_table_is_none():
     ("kind", "told"),
     [
         ("/[0-9]+/", "reads with a whole number here"),
-        ("/[0-9]+x/", "reads with words that match /[0-9]+x/ here"),
+        ("/[0-9]+x/", "reads with words of another form (`pulsus commands show acme` has it)"),
+        ("/[a-z.]+/", "reads with small letters and . here"),
         ("/(?!@)[ab]+/", "reads with words of another form (`pulsus commands show acme` has it)"),
         ("/(?#letters a and b)(?!@)[ab]+/", "reads with letters a and b here"),
         ("=up|=down", "reads with down or up here"),

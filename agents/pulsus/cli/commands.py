@@ -10,7 +10,7 @@ import click
 from pulsus.cli import commands_check, commands_project, output
 from pulsus.cli.common import Session, common
 from pulsus.core.telemetry.printable import strip_controls
-from pulsus.errors import Aborted, CommandRefused, UsageError
+from pulsus.errors import Aborted, CommandRefused, ConfigError, UsageError
 
 if TYPE_CHECKING:
     from pulsus.cli.commands_jsonl import Answering
@@ -140,7 +140,14 @@ def list_(session: Session, prefix: str) -> None:
 
     commands_project.warn(session)
     names = [name for name in commands_json.names(session) if name.startswith(prefix)]
-    found = [commands_json.program(session, name) for name in names]
+    found = []
+    for name in names:
+        try:
+            found.append(commands_json.program(session, name))
+        except ConfigError as error:  # the others are known all the same
+            output.warn(
+                f"the table of {name} cannot be read, so each call of it is refused: {error}"
+            )
     if prefix and not found:
         output.warn(f"no program's name starts with {prefix!r}")
     if session.json:

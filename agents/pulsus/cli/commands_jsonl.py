@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from pulsus.cli import commands_json, output
 from pulsus.record import dataclass
@@ -17,6 +18,10 @@ LONGEST = 1 << 20
 """Bytes of a row that are read; no command of that length is judged."""
 
 _Key = str | int | None
+
+
+_KEYS: Final = frozenset({"id", "command", "target", "known"})
+_ALIKE: Final = 0.7
 
 
 class _BadRow(ValueError):
@@ -88,6 +93,8 @@ def _row(line: bytes) -> tuple[_Key, str, str | None, tuple[str, ...]]:
     row = _parsed(line)
     if not isinstance(row, dict):
         raise _BadRow("it is no object with a command")
+    if not row.keys() <= _KEYS:
+        _mistyped(frozenset(row) - _KEYS)
     key = row.get("id")
     if key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
         raise _BadRow("its id is neither a text nor a whole number")
@@ -97,6 +104,23 @@ def _row(line: bytes) -> tuple[_Key, str, str | None, tuple[str, ...]]:
     if target is not None and (not isinstance(target, str) or not target.strip()):
         raise _BadRow("its target is no name", key)
     return key, command, target, _hosts(row.get("known"), key)
+
+
+@lru_cache(maxsize=256)
+def _mistyped(keys: frozenset[str]) -> None:
+    """Warn once of keys that are nearly one of ours: without it a row's target would not count.
+
+    Rows may have keys of their own, such as a label.
+    """
+    # Late: most rows have no other keys.
+    from difflib import get_close_matches
+
+    for key in sorted(keys):
+        meant = get_close_matches(key, _KEYS, 1, _ALIKE)
+        if meant:
+            output.warn(
+                f"rows have a key {key!r}, which does not count; did you mean {meant[0]!r}?"
+            )
 
 
 def _hosts(known: object, key: _Key) -> tuple[str, ...]:

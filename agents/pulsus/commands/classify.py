@@ -19,7 +19,7 @@ from pulsus.commands.dashes import readings
 from pulsus.commands.devices import devices_in
 from pulsus.commands.fed_names import fed_names
 from pulsus.commands.judge import judge
-from pulsus.commands.refusals import ASSIGNED, refusal
+from pulsus.commands.refusals import ASSIGNED, CHANGES, refusal
 from pulsus.commands.rewrite import rewritten
 from pulsus.commands.risk import MOST, risk_of
 from pulsus.commands.script import Redirect, Script, Stage, read
@@ -51,6 +51,9 @@ class Examined:
         refused = [f for f in self.findings if not f.is_read]
         if refused:
             first = min(refused, key=lambda f: _ORDER[f.reason.phase])
+            if first.reason.phase == "non_interactive":
+                # What a program changes says more than that what it reads does not end.
+                first = next((f for f in refused if f.reason.rule == CHANGES), first)
             # `timeout N` helps only where nothing else is against it.
             ends = all(f.category == first.category for f in refused)
             return first if ends else replace(first, reason=replace(first.reason, instead=""))
@@ -60,7 +63,7 @@ class Examined:
     @property
     def category(self) -> Category | None:
         """Why it may not end, or needs a terminal: the deciding finding's, else the first's."""
-        if self.deciding.category is not None:
+        if self.deciding.category is not None or self.deciding.reason.rule == CHANGES:
             return self.deciding.category
         return next((f.category for f in self.findings if f.category is not None), None)
 

@@ -15,7 +15,7 @@ from pulsus.commands.cost.limits import lasting
 from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.destinations.connections import connections
 from pulsus.commands.options import Given, Parsed, Parser, Unlisted
-from pulsus.commands.refusals import ASSIGNED, BLOCKS, blocked, refusal
+from pulsus.commands.refusals import ASSIGNED, BLOCKS, CHANGES, blocked, refusal
 from pulsus.commands.risk import always_changes
 from pulsus.commands.table import Node, Option
 from pulsus.commands.verdict import Finding, Reason
@@ -44,7 +44,7 @@ def judge(words: Sequence[Word], context: Context) -> Iterator[Finding]:
     known = context.tables.get(name)
     if known is None:
         if always_changes(name):
-            yield refusal("write", name, "every call of it is known to change something")
+            yield refusal("write", name, CHANGES)
         else:
             yield refusal("unknown", name, "no table says what it does")
         return

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from pulsus.commands.pattern_words import in_words
 from pulsus.commands.patterns import LONGEST
 from pulsus.commands.table import WordKind
 from pulsus.commands.words import Word
@@ -159,8 +160,6 @@ _TOLD: Final[Mapping[str, str]] = {
 }
 """What kinds are in a refusal; an inspector's is its name."""
 
-_READABLE: Final = 30
-"""Characters of a pattern that still say something to whoever reads a refusal."""
 _NAMED: Final = 12
 """Literals that are all named in a refusal."""
 
@@ -170,10 +169,8 @@ def shown(kind: WordKind, program: str) -> str:
     if kind.name == "literal":
         return _one_of(sorted(kind.literals))
     if kind.name == "pattern":
-        plain = len(kind.argument) <= _READABLE and "(?" not in kind.argument
         there = f"words of another form (`pulsus commands show {program}` has it)"
-        bare = f"words that match /{kind.argument}/" if plain else there
-        return kind.says or _SAID.get(kind.argument, bare)
+        return kind.says or _SAID.get(kind.argument) or in_words(kind.argument) or there
     return _TOLD.get(kind.name, f"a {kind.name}")
 
 

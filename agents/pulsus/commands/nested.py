@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import Final
 
+from pulsus.commands.builtins import BUILTINS, HANDS_ON
 from pulsus.commands.content import inspector, opinion
 from pulsus.commands.context import DEEPEST, Context
 from pulsus.commands.kinds import WILD_OK
@@ -45,6 +46,10 @@ def _wrapped(
 ) -> Iterator[Finding]:
     if context.depth >= DEEPEST or context.calls is None:
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
+        return
+    if words[0].text in BUILTINS and node.name not in HANDS_ON:
+        rule = f"only the shell knows it: {node.name} would run another program of that name"
+        yield refusal("unknown", words[0].text, rule)
         return
     if kind.argument == "fed":
         words = (*words, ANYTHING)

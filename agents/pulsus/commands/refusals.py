@@ -16,6 +16,11 @@ BLOCKS: Final[Mapping[Category, str]] = {
 }
 """What a program does that nobody is there for."""
 
+_OPENED: Final = ("it opens a prompt", BLOCKS["interactive_repl"])
+"""What a program does that nothing feeds."""
+
+CHANGES: Final = "every call of it is known to change something"
+
 ASSIGNED: Final = "a variable set before a program may change what it does"
 
 
@@ -43,6 +48,9 @@ def blocked(
     """
     if category == "unbounded_stream" and context.bounded and ended(context):
         return
+    fed = context.fed and not context.silent
+    if category == "interactive_repl" and fed and rule.endswith(_OPENED):
+        rule = "it runs or takes as commands what another program feeds it"
     way = ends and category == "unbounded_stream"
     instead = "timeout N before it would end it" if way else ""
     if way and context.bounded:

@@ -28,6 +28,9 @@ _FILE: Final = Path(__file__).parent / "rules" / "rewrite.yaml"
 _WATCHES: Final = re.compile(r"-[a-zA-Z]*[nqs]|--interval|--equexit|--shotsdir")
 """Options of watch that take the next word."""
 
+_COUNT: Final = "5"
+"""How often a program shows its figures that nothing limits."""
+
 _DROPPED: Final = {"unbounded_stream", "tty_flag"}
 
 
@@ -187,6 +190,8 @@ def _cluster(text: str, letters: set[str], found: Sequence[Given]) -> str:
 def _added(level: Level, kept: Sequence[Given], at: int, *, followed: bool) -> Iterator[_Edit]:
     name, names = level.node.name, {one.name for one in kept}
     told, limit = _rules()["told"].get(name), _rules()["limits"].get(name)
+    if name.replace(" ", "_") in _rules()["counted"].split() and _repeats(level.words):
+        yield _Edit(at + len(level.words), 0, (Word(_COUNT),), _COUNT)
     if told and not names & set(told.split()):
         yield _Edit(at, 0, tuple(map(Word, shlex.split(told))), told)
     says = set(_rules()["limiting"].split())
@@ -198,6 +203,12 @@ def _added(level: Level, kept: Sequence[Given], at: int, *, followed: bool) -> I
         level.node.numeric and re.fullmatch(r"-\d+[A-Za-z]*", word.text) for word in level.words
     ):
         yield _Edit(at, 0, tuple(map(Word, shlex.split(limit))), limit)
+
+
+def _repeats(words: Sequence[Word]) -> bool:
+    """Whether the call ends with an interval, and no count."""
+    numbers = [word.text.isdigit() for word in words[-2:]]
+    return bool(numbers) and numbers[-1] and not all(numbers[:-1] or [False])
 
 
 def _instead(name: str) -> Mapping[str, str] | None:

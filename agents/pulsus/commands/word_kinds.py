@@ -49,7 +49,7 @@ def kind_of(text: str, name: str) -> WordKind:
             pattern=compiled,
             least=least,
             most=most,
-            says=says["says"] if says else "",
+            says=says["says"].replace("\\/", "/") if says else "",
         )
     if kind.startswith("="):
         literals = frozenset(word.removeprefix("=") for word in kind.split("|"))

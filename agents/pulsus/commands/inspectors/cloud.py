@@ -275,6 +275,10 @@ def _options(
             room = float("inf") if several else 1
         elif not _OPTION.fullmatch(word):
             return _no(word, "not a plain option")
+        elif word == "--follow":
+            return Opinion(
+                False, "it follows and does not end; leave it out", word, "unbounded_stream"
+            )
         elif any(one.startswith(word.partition("=")[0]) for one in refused):
             return _no(word, "it chooses where things go to or come from")
         else:
