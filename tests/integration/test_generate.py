@@ -516,3 +516,21 @@ def test_a_rejected_module_is_offered_again_to_debug_or_to_write_anew(project, m
     anew = Somebody(Discard("no"), reuse=False)
     _, asked = interactive(project, anew, [fenced(MODULE)], monkeypatch)
     assert len(asked) == 1
+
+
+def test_a_module_that_reads_beyond_its_inputs_is_not_promoted_unattended(project, ask):
+    reads = """    extra = 0
+    for name in ("/etc/" + "shadow" + text[:0],):
+        try:
+            extra = len(Path(name).read_text(encoding="utf-8"))
+        except OSError:
+            extra = 0
+    return {"vowels": sum(c in "aeiou" for c in text) + extra}"""
+    code = module(counts=reads).replace(
+        "from typing import Any", "from pathlib import Path\nfrom typing import Any"
+    )
+    given = ("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--non-interactive")
+    done = ask(*given, answers=[fenced(code)])
+    assert done.code == 4, done.out
+    assert "it reads /etc/shadow" in done.json["error"]["message"]
+    assert not records(project)

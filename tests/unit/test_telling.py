@@ -8,6 +8,7 @@ from pulsus.bootstrap import build
 from pulsus.core.compose import prompting
 from pulsus.core.compose.guardrails import Rules
 from pulsus.core.compose.prompting import Brief
+from pulsus.core.telemetry.redact import redact
 from pulsus.core.types import Passage
 from pulsus.routing import judging, telling
 from tests.generation import RULES
@@ -32,9 +33,9 @@ def ranked(app):
 
 @pytest.mark.seconds
 def test_neighbours_are_bounded_in_number_and_size(ranked):
-    assert telling.neighbours(ranked, RULES, most=0, chars=9999) == ()
-    (whole,) = telling.neighbours(ranked, RULES, most=1, chars=9999)
-    (told,) = telling.neighbours(ranked, RULES, most=1, chars=10)
+    assert telling.neighbours(ranked, RULES, redact, most=0, chars=9999) == ()
+    (whole,) = telling.neighbours(ranked, RULES, redact, most=1, chars=9999)
+    (told,) = telling.neighbours(ranked, RULES, redact, most=1, chars=10)
     assert "def run(" in whole
     assert "\n" not in told
     assert told.startswith(ranked[0].tool.id)
@@ -43,7 +44,7 @@ def test_neighbours_are_bounded_in_number_and_size(ranked):
 def test_a_tool_that_breaks_the_guardrails_is_no_example(app, ranked):
     importer = next(t for t in app.catalogue.tools if "\nfrom pathlib" in t.path.read_text("utf-8"))
     near = [replace(ranked[0], tool=importer)]
-    (told,) = telling.neighbours(near, Rules(frozenset({"typing"})), most=1, chars=99_999)
+    (told,) = telling.neighbours(near, Rules(frozenset({"typing"})), redact, most=1, chars=99_999)
     assert "```" not in told
 
 

@@ -26,14 +26,17 @@ _WALL_SECONDS = 60.0
 def affordable(work: Callable[[], object]) -> bool:
     """Try `work` in a child process: False if it crashes there or exceeds the limits.
 
-    `work` must be repeatable and change nothing. Where there is no fork that can be limited
-    (macOS), the answer is True.
+    `work` must be repeatable and change nothing. Where there is no child that can be limited
+    (macOS, no process to be had), the answer is True.
     """
     if sys.platform != "linux":
         return True
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # threads: the child takes no lock
-        child = os.fork()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # threads: the child takes no lock
+            child = os.fork()
+    except OSError:
+        return True
     if child == 0:
         _work_and_leave(work)
     try:
@@ -46,7 +49,10 @@ def affordable(work: Callable[[], object]) -> bool:
 
 
 def _ended_in_time(child: int) -> bool:
-    handle = os.pidfd_open(child)
+    try:
+        handle = os.pidfd_open(child)
+    except OSError:  # before Linux 5.3: the limit of processor time is left
+        return True
     try:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
