@@ -167,8 +167,8 @@ def _literal(tokens: Sequence[Token], at: int) -> None:
 
 def _counts_on(tokens: Sequence[Token]) -> bool:
     """ClickHouse's endless tables, `system.numbers` and `numbers()`, without a LIMIT."""
-    behind = (b for a, b in pairwise(tokens) if a.key == "limit")
-    if any((number(token.text) or inf) <= MOST_ROWS for token in behind):
+    limits = (b for a, b in pairwise(tokens) if a.key == "limit")
+    if any((number(token.text) or inf) <= MOST_ROWS for token in limits):
         return False
     for at, token in enumerate(tokens):
         if token.text.lower().removesuffix("_mt") in {"numbers", "zeros", "numbers_rand"}:
