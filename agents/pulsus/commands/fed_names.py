@@ -17,6 +17,7 @@ from pulsus.commands.places import rules, words
 from pulsus.commands.refusals import refusal
 from pulsus.commands.script import Script, Stage
 from pulsus.commands.tables import Tables
+from pulsus.commands.uses import entry
 from pulsus.commands.verdict import Finding
 from pulsus.commands.words import Word
 
@@ -60,7 +61,9 @@ def _by_name_only(inner: Sequence[Word]) -> bool:
 
 def _list_option(inner: Sequence[Word]) -> str | None:
     """The list of names that an option makes the program read: a file, `-`, or None."""
-    options = next((str(v) for k, v in rules()["lists"].items() if program(inner) in k.split()), "")
+    options = entry("lists", program(inner))
+    if options is None:
+        return None
     texts = [word.text for word in inner[1:]]
     for option in options.split():
         if option == "@":
@@ -107,7 +110,7 @@ def _is_filter(stage: Stage, tables: Tables) -> bool:
     texts = [word.text for word in stage.words[1:]]
     if name == "tr":
         return texts in (["\\n", "\\0"], ["\\n", "\\000"], ["\\0", "\\n"], ["\\000", "\\n"])
-    options = next((str(v) for k, v in rules()["filters"].items() if name in k.split()), None)
+    options = entry("filters", name)
     level = next(levels(stage.words, tables), None) if options is not None else None
     if level is None or options is None:
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -164,14 +164,26 @@ def _shown(name: str, texts: Sequence[str]) -> Sequence[str]:
     return kept
 
 
-@lru_cache(maxsize=1024)
-def _called(name: str) -> tuple[list[str], ...]:
-    return tuple(wanted for wanted in _calls() if fnmatchcase(name, wanted[0]))
+def _called(name: str) -> Sequence[Sequence[str]]:
+    """The rules for calls of the program. Most words of a command are no program: a fast no."""
+    exact, families = _calls()
+    found = exact.get(name, ())
+    for pattern, calls in families.items():
+        if fnmatchcase(name, pattern):
+            found = (*found, *calls)
+    return found
 
 
 @cache
-def _calls() -> tuple[list[str], ...]:
-    return tuple(call.split() for call in rules()["calls"])
+def _calls() -> tuple[Mapping[str, Sequence[Sequence[str]]], Mapping[str, Sequence[Sequence[str]]]]:
+    """By a program's name, and by a pattern of names."""
+    exact: dict[str, list[Sequence[str]]] = {}
+    families: dict[str, list[Sequence[str]]] = {}
+    for call in rules()["calls"]:
+        wanted = str(call).split()
+        kept = families if _WILD & {*wanted[0]} else exact
+        kept.setdefault(wanted[0], []).append(wanted)
+    return exact, families
 
 
 def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
