@@ -101,8 +101,8 @@ def run_promoted(
 
     Raises Denied for a tool or step that the filters leave out, NotPromoted for bytes that are not
     on record, InputNeeded for a secret without a value, ConfinementUnavailable, ToolFailed,
-    UsageError; for what may write
-    also ApprovalNeeded and as `Promoter.decided`, and then it did not run.
+    UsageError; for what may write also ApprovalNeeded and as `Promoter.decided`, and then it did
+    not run.
     """
     steps = steps_of(project, source)
     require_allowed(project, tool, [step for step, _ in steps.values()])
@@ -141,7 +141,8 @@ def run_promoted(
         if output:
             output.close()
     tails = veil.text(done.stdout_tail), veil.text(done.stderr_tail)
-    return replace(done, result=veil.value(done.result), stdout_tail=tails[0], stderr_tail=tails[1])
+    told = {key: veil.value(value) for key, value in done.confinement.items()}
+    return RunResult(veil.value(done.result), *tails, done.duration_ms, told)
 
 
 def require_allowed(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:
