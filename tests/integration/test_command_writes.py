@@ -25,7 +25,11 @@ MOST = 25
 
 KNOWN = (
     (r"sqlite3", r"\.db-(shm|wal)$", "SQLite needs both to read a database in WAL mode"),
-    (r"rpm", r"/\.rpmdb(/|$)", "Debian's rpm keeps its database in HOME, in WAL mode"),
+    (
+        r"rpm",
+        r"/\.rpmdb(/|$)|^(/mnt)?/home(/observed)?$|^/mnt$",
+        "Debian's rpm keeps its database in HOME, in WAL mode",
+    ),
     (r"delv", r"^/srv/observed$", "makes a file in the current folder, and removes it"),
     (r"lslogins", r"^/etc(/\.pwd\.lock)?$", "takes the lock of the password file"),
     (r"fc-\w+", r"^/var(/cache(/fontconfig.*)?)?$", "as root, fills the cache of fonts"),

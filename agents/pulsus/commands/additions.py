@@ -46,7 +46,7 @@ _ADDED: Final[Mapping[str, tuple[str, ...]]] = {
     "restic": ("--no-lock",),
     **dict.fromkeys(("borg list", "borg info"), ("--bypass-lock",)),
     "java": ("-XX:-UsePerfData",),
-    **dict.fromkeys(("javac", "jps", "jstat", "jstack", "jcmd", "keytool"), (_NO_FIGURES,)),
+    **dict.fromkeys(("javac", "jps", "jstat", "jcmd", "keytool"), (_NO_FIGURES,)),
     **dict.fromkeys(("pvs", "vgs", "lvs", "pvdisplay", "vgdisplay", "lvdisplay"), _NO_LOCKS),
     **dict.fromkeys(("lvscan", "lvmdiskscan"), _NO_LOCKS),
     "ssh": _SSH,
