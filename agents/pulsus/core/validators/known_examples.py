@@ -14,7 +14,8 @@ import codecs
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from pulsus.core.contract.constants import as_key, literal, parts
 from pulsus.core.contract.matching import concrete
@@ -73,7 +74,8 @@ def reads_itself(source: bytes) -> bool:
 def table(source: bytes, tool: ToolSpec) -> str:
     """Return where a constant table maps every example to its result, and nothing else; or ""."""
     given = _named(tool)
-    for node in _code(source):
+    bound: Mapping[str, list[ast.expr]] | None = None
+    for node in _code(source) if given else ():
         match node:
             case ast.Subscript(value=held, slice=by) if not isinstance(by, ast.Constant):
                 pass
@@ -81,7 +83,8 @@ def table(source: bytes, tool: ToolSpec) -> str:
                 pass
             case _:
                 continue
-        if _is_table(_held(held, source), given):
+        bound = _bound(source) if bound is None else bound
+        if _is_table(_held(held, bound), given):
             return f"line {node.lineno}: a table of its examples"
     return ""
 
@@ -91,7 +94,7 @@ def doubt(source: bytes, tool: ToolSpec) -> str:
     given = _named(tool)
     if not given:
         return ""
-    code = list(_code(source))
+    code = _code(source)
     known = _Constants(code)
     sizes = _compared_features(code)
     if all(_is_told(e, tool, known, sizes) and _is_answered(e, known) for e in given):
@@ -154,12 +157,17 @@ def _decoded(text: str) -> Iterator[str]:
             continue
 
 
-def _code(source: bytes) -> Iterator[ast.AST]:
+@lru_cache(maxsize=2)
+def _code(source: bytes) -> tuple[ast.AST, ...]:
     """Every node but docstrings, annotations and defaults, which decide no result."""
     try:
-        todo: list[ast.AST] = [ast.parse(source)]
+        return tuple(_nodes(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+        return ()
+
+
+def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
+    todo: list[ast.AST] = [tree]
     while todo:
         node = todo.pop()
         yield node
@@ -186,19 +194,24 @@ def _values(example: Example) -> Iterator[JsonValue]:
         yield file.content.decode("utf-8", "replace")
 
 
-def _held(node: ast.expr, source: bytes) -> object:
+def _bound(source: bytes) -> Mapping[str, list[ast.expr]]:
+    """What each name is bound to."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in _code(source):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in _targets(node):
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(node.value)
+    return found
+
+
+def _held(node: ast.expr, bound: Mapping[str, list[ast.expr]]) -> object:
     """The constant an expression is, by its name where it is bound once."""
     if isinstance(node, ast.Name):
-        bound = [
-            each.value
-            for each in _code(source)
-            if isinstance(each, ast.Assign | ast.AnnAssign)
-            and each.value is not None
-            and any(isinstance(t, ast.Name) and t.id == node.id for t in _targets(each))
-        ]
-        if len(bound) != 1:
+        values = bound.get(node.id, ())
+        if len(values) != 1:
             return ...
-        node = bound[0]
+        node = values[0]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
         node = node.args[0] if node.func.id in ("dict", "list", "tuple") else node
     found = literal(node)
