@@ -41,6 +41,7 @@ def attempt(line):
     [
         pytest.param("os.kill(42, 15)", "signals process 42", id="small number"),
         pytest.param("os.kill(9, 15)", "signals process 9", id="very small number"),
+        pytest.param("os.pidfd_open(42)", "calls pidfd_open for process 42", id="pidfd"),
         pytest.param("os.killpg(17, 15)", "signals process group 17", id="group"),
         pytest.param(
             "fcntl.fcntl(0, fcntl.F_SETOWN, 42)", "signals process 42", id="owner of a descriptor"
@@ -250,3 +251,24 @@ def test_looking_up_users_and_names_reaches_nobody_else():
 )
 def test_shared_memory_of_others_or_left_behind_is_a_change(line, paths):
     assert attempt(line).paths == paths
+
+
+def test_starting_processes_is_never_interrupted_by_the_look():
+    outcome = sandboxed(
+        """
+        import os, signal
+        def run():
+            signal.signal(signal.SIGCHLD, lambda *given: None)
+            for _ in range(150):
+                if os.fork() == 0:
+                    os._exit(0)
+                while True:
+                    try:
+                        if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                            break
+                    except ChildProcessError:
+                        break
+            return 1
+        """
+    )
+    assert outcome.value == 1, outcome

@@ -148,6 +148,10 @@ class Caller:
                 return "/proc/self" + found[len("/proc/" + process) :]
         return found
 
+    def own_number(self) -> int:
+        """The number that this process has in the sandbox."""
+        return int(self._own()[0])
+
     def _own(self) -> tuple[str, str]:
         """The numbers that this process and this thread have in the sandbox."""
         if self._numbers is None:

@@ -1,8 +1,9 @@
 """Which processes a call of the sandbox concerns: those it started itself, or others (spec §8).
 
-The kernel gives the numbers of a process namespace one after another. So each call that may start
-a process raises the highest number that can ever have been the sandbox's own, and what lies above
-it belongs to somebody else. Effect: reads /proc, through `process.py`.
+The kernel gives the numbers of a namespace one after another. So what lies above the highest
+number that was seen in the sandbox belongs to others. Calls that start a process are not looked
+at: a signal that comes meanwhile would end them (EINTR), which no program expects of `fork`.
+Effect: reads /proc, through `process.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from pulsus.core.sandbox import traps
 from pulsus.core.sandbox.observe import Fact
 from pulsus.core.sandbox.process import Caller, Inside, signed
 
-STARTS = ("clone", "fork", "vfork")
 FIRST = 1  # bubblewrap's own, which the candidate did not start
 _GROUP, _USER = 1, 2  # PRIO_PGRP, PRIO_USER
 _OWNER_GROUP = 2  # F_OWNER_PGRP
@@ -25,6 +25,9 @@ SETTINGS = (
 )
 """Calls that change how a process runs."""
 
+OPENS = "pidfd_open"
+"""A signal may follow, but only if there is such a process."""
+
 
 class Targets:
     """The processes of one sandbox, and what its calls do to others."""
@@ -33,9 +36,9 @@ class Targets:
         self._inside = inside
         self._highest = inside.newest()
 
-    def started(self) -> None:
-        """Take in a call that may give one more number to the sandbox."""
-        self._highest += 1
+    def saw(self, number: int) -> None:
+        """Take in a number that a process of the sandbox has."""
+        self._highest = max(self._highest, number)
 
     def signals(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         """Name whom a signal goes to, if the candidate did not start it."""
@@ -81,6 +84,7 @@ class Targets:
 
     def _is_strange(self, target: int) -> bool:
         number = abs(target)
+        self.saw(self._inside.newest())
         return number == FIRST or (number > self._highest and not self._inside.holds(number))
 
 

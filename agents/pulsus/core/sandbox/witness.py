@@ -46,9 +46,6 @@ class Witness:
         `still` raises where the caller is no more. Raises OSError.
         """
         name = self._names.get(number, "")
-        if name in targets.STARTS:
-            self._targets.started()
-            return True
         try:
             with closing(Caller(pid, still)) as caller:
                 facts = list(self._facts(name, caller, args))
@@ -69,7 +66,7 @@ class Witness:
                 self.seen[kind].add(text)
 
     def _facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
-        if name in targets.SETTINGS:
+        if name in (*targets.SETTINGS, targets.OPENS):
             yield from self._targets.settings(name, args)
         elif name in ("fcntl", "flock", "ioctl"):
             yield from self._ordered(name, caller, args)
@@ -153,6 +150,7 @@ class Witness:
 
     def _program(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         """Only what Python starts: what a program starts is part of that program."""
+        self._targets.saw(caller.own_number())
         if self._inside.program(caller.pid) != self._python:
             return
         folder, path = (0, 1) if name == "execveat" else (None, 0)
