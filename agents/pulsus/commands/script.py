@@ -109,7 +109,8 @@ def read(command: str) -> Script:
     root = _parser().parse(source).root_node
     if root.has_error:
         raise Unreadable(_near(root, source), "not understood as a shell command")
-    unrolled = loops.written_out(root, source) if loops.MAY_HOLD.search(command) else None
+    may_loop = "for" in command and loops.MAY_HOLD.search(command)
+    unrolled = loops.written_out(root, source) if may_loop else None
     if unrolled is not None:
         return replace(read(unrolled), written_out=unrolled)
     reading = _Reading(source)
