@@ -23,8 +23,8 @@ from tests import gate_questions
 
 FOLDER = Path(os.environ.get("PULSUS_CASES", "../shared/cases"), "pulse")
 AGREEING = 0.97
-POLICY = CommandPolicy(PolicyConfig(egress="allow"))
-"""The reference judges patterns alone: it knows no destinations."""
+POLICY = CommandPolicy(PolicyConfig(egress_hosts=("0.0.0.0/0", "::/0")))
+"""The reference lets a read reach any address, and asks before it looks up a name."""
 
 pytestmark = [
     pytest.mark.cases,

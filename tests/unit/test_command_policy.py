@@ -24,7 +24,7 @@ POLICY = CommandPolicy(PolicyConfig())
         ("sudo -n cat /var/log/syslog", "allow", "@read"),
         ("ping -c 1 127.0.0.1", "allow", "@read"),
         ("ping -c 1 10.0.0.1", "require_approval", "egress"),
-        ("ping -c 1 example.org", "require_approval", "ping <name>"),
+        ("ping -c 1 example.org", "require_approval", "egress"),
         ("systemctl restart nginx", "require_approval", "unknown"),
         ("frobnicate", "require_approval", "unknown"),
         ("df -h; uptime", "require_approval", "compound"),

@@ -96,7 +96,7 @@ class PolicyConfig(Section):
     """
 
     allow: Annotated[tuple[str, ...], ASKS_ADDED] = ("@read",)
-    require_approval: Annotated[tuple[str, ...], ASKS_DROPPED] = ("ping <name>", "ping6 <name>")
+    require_approval: Annotated[tuple[str, ...], FREE] = ()
     block: Annotated[tuple[str, ...], ASKS_DROPPED] = (
         *("@secret", "@disk", "@shell-from-network", "shutdown", "reboot", "poweroff", "halt"),
         *("init 0", "init 6", "telinit 0", "telinit 6", "systemctl poweroff", "systemctl reboot"),
