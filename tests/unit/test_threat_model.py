@@ -1,0 +1,65 @@
+"""Each promise of docs/threat-model.md names code and a test that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/threat-model.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip() for cell in re.split(r" \| ", line.strip("| "))]
+    for line in PAGE.splitlines()
+    if line.startswith("| ") and not line.startswith(("| who ", "| --- "))
+]
+TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
+FUNCTIONS = {
+    name
+    for path in TESTS
+    for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.M)
+}
+STEMS = {path.stem for path in TESTS}
+
+
+def marked(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def names_of_tests(cell):
+    """Files and functions; words that stand for groups of a parametrized test are left out."""
+    for token in marked(cell):
+        for part in re.split(r"::", token):
+            name = Path(part).name.removesuffix(".py")
+            if name.startswith("test_"):
+                yield name
+
+
+def test_the_page_has_promises():
+    assert len(ROWS) > 40
+    assert {len(row) for row in ROWS} == {4}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=range(len(ROWS)))
+def test_a_promise_names_a_test_that_exists(row):
+    if row[3] == "the same":
+        return  # as the row above, which is checked
+    named = list(names_of_tests(row[3]))
+    assert named
+    assert [name for name in named if name not in STEMS | FUNCTIONS] == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=range(len(ROWS)))
+def test_a_promise_names_code_that_exists(row):
+    package = ROOT / "agents/pulsus"
+    known = {str(path.relative_to(package)) for path in package.rglob("*.py")}
+    folders = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_dir()}
+    for token in marked(row[2]):
+        if token.endswith(".py"):
+            assert any(name.endswith(token) for name in known), token
+        elif "/" in token and "." not in token and not token.startswith("/"):
+            assert token in folders or f"{token}.py" in known, token
+
+
+def test_every_link_of_the_page_leads_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)", PAGE):
+        assert (ROOT / "docs" / target).exists(), target
