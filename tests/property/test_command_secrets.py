@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from pulsus.commands import classify
 from pulsus.commands.globs import meet
-from pulsus.commands.places import is_disk, matches, secret, secret_pattern
+from pulsus.commands.places import is_disk, matches, secret
+from pulsus.commands.secret_patterns import secret_pattern
 from pulsus.commands.sensitive import secrets_in_text
 
 NAMES = ["".join(n) for size in range(5) for n in itertools.product("ab", repeat=size)]

@@ -3,7 +3,8 @@
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.places import contains_secrets, secret, secret_pattern
+from pulsus.commands.places import secret
+from pulsus.commands.secret_patterns import contains_secrets, secret_pattern
 
 SECRET = [
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d/admins"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from fnmatch import translate
 from functools import lru_cache
 from typing import Final
 
 _SET: Final = re.compile(r"\[[!^]?\]?(?:\[[:.=][^\]]{0,32}\]|[^\]]){0,255}?\]")
 _STARS: Final = re.compile(r"\*{2,}")
+_WILD: Final = frozenset("*?[")
 LONGEST: Final = 255
 """Bytes of the longest file name."""
 
@@ -16,6 +18,18 @@ LONGEST: Final = 255
 def plain(pattern: str) -> str:
     """`pattern` with each set `[…]` as `?` and stars in a row as one: it fits no fewer names."""
     return _STARS.sub("*", _SET.sub("?", pattern))
+
+
+def fits(name: str, pattern: str) -> bool:
+    """Whether `name` fits `pattern`, as `fnmatchcase` has it, which keeps too few expressions."""
+    if _WILD.isdisjoint(pattern):
+        return name == pattern
+    return _expression(pattern).match(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def _expression(pattern: str) -> re.Pattern[str]:
+    return re.compile(translate(pattern))
 
 
 @lru_cache(maxsize=4096)

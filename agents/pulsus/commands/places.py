@@ -18,10 +18,8 @@ from pulsus.commands.shipped_data import rules_of
 from pulsus.record import dataclass
 
 _FILE: Final = Path(__file__).parent / "rules" / "sensitive.yaml"
-_HOMES: Final = (("root",), ("home", "*"), ("users", "*"), ("var", "root"))
-"""Where homes are, for what looks into folders."""
 
-_ORDINARY: Final = re.compile(r"\.(conf|log|service|list|md|txt|py|sh|c|h|js|html?|xml)$")
+ORDINARY: Final = re.compile(r"\.(conf|log|service|list|md|txt|py|sh|c|h|js|html?|xml)$")
 """Names that a search among many folders may keep to: hardly a secret is called so."""
 
 _COPY: Final = re.compile(
@@ -35,15 +33,8 @@ _SWAP: Final = re.compile(r"(^|/)\.(?=[^/]+\.sw[a-p]$)")
 LONGEST: Final = 4096
 """Bytes of the longest path that can be opened."""
 
-_DEEPEST: Final = 64
-"""Folders in a pattern that is looked through; a deeper one is taken for a secret."""
-
-_LEAST: Final = 2
-"""Letters that a pattern has to share with a name that may be anywhere (`id*`, not `*`)."""
 
 _CWD: Final = re.compile(r"/(?:cwd|exe|fd/[^/]+)/+(?:\./+)*\.\.(?:/|$)")
-_STARS: Final = re.compile(r"[*?]")
-_MARKS: Final = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +73,7 @@ def secret(path: str, *, names: bool = True) -> bool:
     if len(path) > LONGEST:
         return False
     below_root = path[:1] == "/" and _expression("rooted").match(spelled(path)) is not None
-    return below_root or _secret(spelled(path), names) or _unknown_parent(path)
-
-
-def secret_pattern(path: str, *, names: bool = True) -> bool:
-    """Whether `path`, with unquoted `*`, `?` or `[…]`, may stand for a file that holds secrets."""
-    if len(path) > LONGEST or not spelled(path):
-        return False
-    if path.count("/") > _DEEPEST or _unknown_parent(path):
-        return True
-    return _secret_pattern(plain(spelled(path)), names, path[:1] in {"/", "~"})
-
-
-def contains_secrets(path: str, pattern: str = "*") -> bool:
-    """Whether secrets lie in the folder `path` or below it, in files called like `pattern`."""
-    return len(path) <= LONGEST and _contains(
-        plain(spelled(path)), plain(pattern.lower()), path[:1] in {"/", "~"}
-    )
+    return below_root or _secret(spelled(path), names) or unknown_parent(path)
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:
@@ -117,7 +92,7 @@ def _matches(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
 def holds(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
     """Whether one of `patterns` lies below the folder `path`, in a file that is `called` so."""
     parts = [part for part in plain(spelled(path)).split("/") if part]
-    if path[:1] != "/" or len(path) > LONGEST or _ORDINARY.search(called):
+    if path[:1] != "/" or len(path) > LONGEST or ORDINARY.search(called):
         return False
     return any(
         len(parts) < len(one) and all(map(meet, parts, one)) and meet(plain(called), one[-1])
@@ -159,113 +134,20 @@ def _secret(path: str, names: bool) -> bool:
 
 def _public(path: str) -> bool:
     name = path.rpartition("/")[2]
-    return _in_public_folder(path) or any(
+    return in_public_folder(path) or any(
         meet(name, rule) for rule in rules()["public"] if rule[0] != "/"
     )
 
 
-def _in_public_folder(path: str) -> bool:
+def in_public_folder(path: str) -> bool:
+    """Whether `path`, spelled as all are, lies where everybody may read."""
     folders = (rule[1:] for rule in rules()["public"] if rule[0] == "/")
     return path.startswith(tuple(folders))
 
 
-@lru_cache(maxsize=4096)
-def _secret_pattern(path: str, names: bool, rooted: bool) -> bool:
-    parts = path.split("/")
-    if any(_aligned(parts, place, rooted) for place in _places("places")):
-        return True
-    if rooted and any(_begins(parts, place) for place in _places("rooted")):
-        return True
-    if not names or path.endswith(".pub") or _in_public_folder(path):
-        return False
-    return any(_named(parts[-1], place.parts[0]) for place in _places("names"))
-
-
-@lru_cache(maxsize=1024)
-def _contains(path: str, pattern: str, rooted: bool) -> bool:
-    """Only of folders whose place is known; of a relative one nothing is."""
-    parts = path.split("/") if path else []
-    if not rooted or _ORDINARY.search(pattern):
-        return False
-    for place in (*_places("places"), *_places("rooted")):
-        if place.parts[0] == "*":
-            continue  # in any folder: nothing says that it is this one
-        for home in _HOMES if place.root == "~" else ((),):
-            inner = (*home, *place.parts)
-            fits = place.folder or meet(pattern, plain(inner[-1]))
-            if fits and len(parts) < len(inner) and all(map(meet, parts, inner)):
-                return True
-    return False
-
-
-def _aligned(parts: Sequence[str], place: Place, rooted: bool) -> bool:
-    """Whether the parts of a pattern can end in `place`, or, if it is a folder, go through it."""
-    count = len(place.parts)
-    starts = range(len(parts) - count + 1) if place.folder else [len(parts) - count]
-    for start in starts:
-        here = parts[start : start + count]
-        if start < 0 or not all(map(_part, here, place.parts)):
-            continue
-        named = [h for h, own in zip(here, place.parts, strict=True) if own != "*"]
-        letters = sum(len(part.strip("*?")) for part in named)
-        if letters >= _LEAST * len(named) or (
-            rooted and place.root and (start == 0 or here[0][0] == ".")
-        ):
-            return True
-    return False
-
-
-def _begins(parts: Sequence[str], place: Place) -> bool:
-    """Whether a pattern of a whole path can name `place`, which lies right below the root."""
-    count = len(place.parts)
-    if len(parts) == 1 and not parts[0].strip("*?"):
-        return False  # `/*` says nothing
-    fits = len(parts) >= count if place.folder else len(parts) == count
-    return fits and all(map(_part, parts[:count], place.parts))
-
-
-def _part(pattern: str, name: str) -> bool:
-    """Whether one part of a pattern can be `name`, and, where both have stars, is meant to be."""
-    if name == "*" or "*" not in name:
-        return not (name[0] == "." and pattern[0] in "*?") and meet(pattern, plain(name))
-    return _alike(pattern, name) and meet(pattern, plain(name))
-
-
-def _named(pattern: str, name: str) -> bool:
-    """Whether `pattern` means a file called `name`: it shares letters with it, or its ending."""
-    stem, dot, ending = name.rpartition(".")
-    if stem == "*" and dot:
-        own = pattern.rpartition(".")[2]
-        return "." in pattern and bool(own.strip("*?")) and meet(own, ending)
-    return _alike(pattern, name) and _part(pattern, name)
-
-
-def _alike(pattern: str, name: str) -> bool:
-    """Whether both begin or end with the same letters, and not with a few by chance."""
-    least = 1 if name[0] == "." else _LEAST
-    (head, tail), (own_head, own_tail) = _literal(pattern, _STARS), _literal(name, _MARKS)
-    return _shared(head, own_head) >= least or _shared(tail, own_tail) > _LEAST
-
-
-@lru_cache(maxsize=4096)
-def _literal(name: str, marks: re.Pattern[str]) -> tuple[str, str]:
-    """The letters before the first of `marks`, and those behind the last, backwards."""
-    parts = marks.split(_stem(name))
-    return parts[0], parts[-1][::-1]
-
-
-def _shared(one: str, other: str) -> int:
-    """How many letters both begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def _stem(name: str) -> str:
-    return name.rpartition(".")[0] or name
-
-
 @cache
-def _places(key: str) -> tuple[Place, ...]:
+def listed(key: str) -> tuple[Place, ...]:
+    """The places that stand under `key` in the rules."""
     return tuple(_place(str(rule)) for rule in rules()[key])
 
 
@@ -274,14 +156,14 @@ def _place(rule: str) -> Place:
     return Place(tuple(rule.lstrip("~/").rstrip("/").split("/")), rule.endswith("/"), root)
 
 
-def _unknown_parent(path: str) -> bool:
+def unknown_parent(path: str) -> bool:
     """Whether `path` goes up from a folder that a link of /proc names: it may lead anywhere."""
     return ".." in path and _CWD.search(path) is not None
 
 
 @cache
 def _expression(key: str) -> re.Pattern[str]:
-    return re.compile("(?:^|/)(?:" + "|".join(map(_written, _places(key))) + ")")
+    return re.compile("(?:^|/)(?:" + "|".join(map(_written, listed(key))) + ")")
 
 
 def _written(place: Place) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import cache
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
+from pulsus.commands.globs import fits
 from pulsus.commands.peeled import PRIVILEGED, peeled, program, wrappers
 from pulsus.commands.script import Redirect, Script, Stage
 from pulsus.commands.shipped_data import rules_of
@@ -145,7 +145,7 @@ def _stakes(words: Sequence[Word]) -> Iterator[Stake]:
 def _stake(words: Sequence[Word]) -> Iterator[Stake]:
     name = program(words).lower()
     texts = [word.text for word in words[1:]]
-    for stake in get_args(Stake):
+    for stake in _RISKS:
         if any(_means(phrase, texts) for phrase in _phrases(stake).get(name, ())):
             yield stake
             return
@@ -154,16 +154,22 @@ def _stake(words: Sequence[Word]) -> Iterator[Stake]:
 def _means(phrase: str, texts: Sequence[str]) -> bool:
     if phrase == "any":
         return True
-    options = {word for word in phrase.split() if word[0] == "-"}
-    if not options <= set(texts):
+    options, wanted = _parts(phrase)
+    if not options.issubset(texts):
         return False
     operands = [text.lower() for text in texts if text[:1] != "-"]
-    wanted = [word.lower() for word in phrase.split() if word not in options]
     if len(wanted) == 1:
-        return any(fnmatchcase(operand, wanted[0]) for operand in operands[:2])
+        return any(fits(operand, wanted[0]) for operand in operands[:2])
     return len(operands) >= len(wanted) and all(
-        w == "_" or fnmatchcase(o, w) for w, o in zip(wanted, operands, strict=False)
+        w == "_" or fits(o, w) for w, o in zip(wanted, operands, strict=False)
     )
+
+
+@cache
+def _parts(phrase: str) -> tuple[frozenset[str], Sequence[str]]:
+    """The options of a phrase, and its other words."""
+    options = frozenset(word for word in phrase.split() if word[0] == "-")
+    return options, [word.lower() for word in phrase.split() if word not in options]
 
 
 @cache

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
 from pulsus.commands.environment_queries import environments_asked
+from pulsus.commands.globs import fits
 from pulsus.commands.levels import Level, levels
 from pulsus.commands.peeled import program
 from pulsus.commands.places import rules
@@ -104,7 +104,7 @@ def _said(
     full = [*texts, *_qualified(name, given, texts, tables)]
     bare = [_BETWEEN.sub("", text.lower()) for text in full]
     for secret in told:
-        if any(fnmatchcase(text, f"*{secret}*") for text in bare):
+        if any(fits(text, f"*{secret}*") for text in bare):
             shown = secret.rpartition("*")[2]
             reason = Reason("sensitive", shown, f"{name} prints a secret for it")
             yield Finding("write_or_unknown", reason)
@@ -164,12 +164,13 @@ def _shown(name: str, texts: Sequence[str]) -> Sequence[str]:
     return kept
 
 
+@lru_cache(maxsize=4096)
 def _called(name: str) -> Sequence[Sequence[str]]:
     """The rules for calls of the program. Most words of a command are no program: a fast no."""
     exact, families = _calls()
     found = exact.get(name, ())
     for pattern, calls in families.items():
-        if fnmatchcase(name, pattern):
+        if fits(name, pattern):
             found = (*found, *calls)
     return found
 
@@ -189,7 +190,7 @@ def _calls() -> tuple[Mapping[str, Sequence[Sequence[str]]], Mapping[str, Sequen
 def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
     """Whether the call has the options that are wanted, and first of all the other words."""
     options = [one for one in wanted if one.lstrip("*")[:1] == "-"]
-    if not all(any(fnmatchcase(text, option) for text in texts) for option in options):
+    if not all(any(fits(text, option) for text in texts) for option in options):
         return False
     rest = [one for one in wanted if one not in options]
     for before, text in pairwise(["", *texts]):
@@ -202,4 +203,4 @@ def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
 
 def _means(text: str, wanted: str) -> bool:
     """Whether `text` is what is wanted, or a pattern that the program itself may take for it."""
-    return fnmatchcase(text, wanted) or (not _WILD & {*wanted} and fnmatchcase(wanted, text))
+    return fits(text, wanted) or (_WILD.isdisjoint(wanted) and fits(wanted, text))

@@ -13,8 +13,9 @@ from itertools import islice
 from typing import Final
 
 from pulsus.commands.inspectors.http import told_credentials
-from pulsus.commands.places import contains_secrets, matches, rules, secret, secret_pattern
+from pulsus.commands.places import matches, rules, secret
 from pulsus.commands.secret_calls import calls_for_secrets
+from pulsus.commands.secret_patterns import contains_secrets, secret_pattern
 from pulsus.commands.tables import Tables
 from pulsus.commands.uses import Use
 from pulsus.commands.verdict import Finding, Reason

@@ -11,10 +11,10 @@ import ipaddress
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
+from pulsus.commands.globs import fits
 from pulsus.commands.peeled import program
 from pulsus.commands.words import Word
 
@@ -33,7 +33,7 @@ def has(pattern: str, words: Sequence[Word]) -> bool:
     wanted = _split(pattern)
     if wanted[-1:] == (MORE,):
         wanted = wanted[:-1]
-    if not wanted or not _fits(wanted[0].lower(), program(words).lower()):
+    if not wanted or not fits(program(words).lower(), wanted[0].lower()):
         return False
     rest = iter(words[1:])
     return all(any(_is(one, word.text) for word in rest) for one in wanted[1:])
@@ -44,7 +44,7 @@ def about(patterns: tuple[str, ...], programs: frozenset[str]) -> tuple[str, ...
     """Those of `patterns` that may be about calls of these programs: the others fit none."""
     by_name, others = _sorted_by_program(patterns)
     places = {place for name in programs for place in by_name.get(name, ())}
-    places |= {at for at, word in others if not word or any(_fits(word, one) for one in programs)}
+    places |= {at for at, word in others if not word or any(fits(one, word) for one in programs)}
     return tuple(patterns[place] for place in sorted(places))
 
 
@@ -74,11 +74,6 @@ def _split(pattern: str) -> tuple[str, ...]:
     return tuple(pattern.split())
 
 
-@lru_cache(maxsize=4096)
-def _fits(pattern: str, name: str) -> bool:
-    return fnmatchcase(name, pattern)
-
-
 def is_whole(pattern: str, words: Sequence[Word]) -> bool:
     """Whether the call is `pattern` word by word; `**` at its end takes any further words."""
     wanted = pattern.split()
@@ -86,13 +81,13 @@ def is_whole(pattern: str, words: Sequence[Word]) -> bool:
         wanted, words = wanted[:-1], words[: len(wanted) - 1]
     if not wanted or len(wanted) != len(words) or any(word.wild for word in words):
         return False
-    same = fnmatchcase(words[0].text.lower(), wanted[0].lower())
+    same = fits(words[0].text.lower(), wanted[0].lower())
     return same and all(map(_is, wanted[1:], (word.text for word in words[1:])))
 
 
 def _is(pattern: str, text: str) -> bool:
     special = _SPECIAL.get(pattern)
-    return special(text) if special else fnmatchcase(text.lower(), pattern.lower())
+    return special(text) if special else fits(text.lower(), pattern.lower())
 
 
 def _address(text: str) -> bool:
