@@ -29,7 +29,7 @@ from tests.command_mutations import KEPT, Row, kept_rows, kind, noticed
 
 KEYS = {"subcommands", "everywhere"}
 OF_WORDS = {"refused", *CATEGORIES}
-ODD = ("x", "1x", "x y", "./x", ".", "1", "%x", "stop", "-1")
+ODD = ("x", "1x", "x y", "./x", ".", "1", "%x", "stop", "-1", "@x", "")
 """Values that a kind may refuse."""
 
 VALUES: tuple[list[str], ...] = ([], ["x"], ["1"])
@@ -64,8 +64,9 @@ def calls(mutation: Restriction, raw: dict[str, Any]) -> Iterator[list[str]]:
         yield from _with(option, ODD, prefix, base)
     for base in bases:
         yield from _changed(prefix, base)
-    if "form" in mutation.what:
-        yield from _longer(mutation, raw, prefix, examples)
+    # A form by its number: options are named `--format` too.
+    if numbered := re.search(r" of form (\d+)", mutation.what):
+        yield from _longer(mutation, raw, prefix, examples, int(numbered[1]))
 
 
 def _with(
@@ -94,7 +95,11 @@ def _changed(prefix: list[str], base: list[str]) -> Iterator[list[str]]:
 
 
 def _longer(
-    mutation: Restriction, raw: dict[str, Any], prefix: list[str], examples: list[list[str]]
+    mutation: Restriction,
+    raw: dict[str, Any],
+    prefix: list[str],
+    examples: list[list[str]],
+    number: int,
 ) -> Iterator[list[str]]:
     """Calls with an operand more than its examples have, and than the form takes."""
     for base in examples:
@@ -103,7 +108,7 @@ def _longer(
     node = raw
     for key in mutation.path:
         node = node[key]
-    form = node["operands"][int(mutation.what.partition("form ")[2].split()[0].rstrip(":"))]
+    form = node["operands"][number]
     kinds, when = (form, "") if isinstance(form, list) else (form["words"], form.get("when", ""))
     words = [fitting(str(kind)) for kind in kinds]
     for given in [[], *([option, *value] for option in when.split() for value in VALUES)]:

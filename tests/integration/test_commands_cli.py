@@ -576,3 +576,45 @@ def test_a_failed_plugin_is_a_finding_of_the_check(project, tmp_path):
         project, "commands", "check", "config/commands/acme.yaml", env=path(tmp_path / "site")
     )
     assert (one.code, "plugin broken failed" in one.err) == (0, True)
+
+
+def test_a_broken_table_is_named_by_the_list_and_hides_no_other(tmp_path):
+    folder = make(tmp_path / "project", "tables", warm=False)
+    (folder / "config/commands/df.yaml").write_text("program: df\nflags: [-h\n")
+    trust(folder)
+    done = pulsus_here(folder, "commands", "list", "--output", "json")
+    listed = {each["program"]: each["origin"] for each in done.json["programs"]}
+    assert done.code == 0
+    assert "the table of df cannot be read, so each call of it is refused: " in done.err
+    assert "df" not in listed
+    assert (listed["acme"], listed["du"]) == ("project", "shipped")
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"), [("targt", "target"), ("Known", "known"), ("commands", "command")]
+)
+def test_a_mistyped_key_of_a_row_is_not_dropped_without_a_word(project, key, meant):
+    told = f"rows have a key {key!r}, which does not count; did you mean {meant!r}?"
+    row = {"command": "df -h", key: "db1"}
+    done = pulsus(project, "commands", "classify", "--jsonl", rows(project, row, row))
+    assert [each["allow"] for each in answers(done)] == [True, True]
+    assert " ".join(done.err.split()).count(told) == 1
+
+
+def test_keys_of_a_rows_own_are_not_taken_for_mistyped_ones(project):
+    row = rows(project, {"id": 1, "command": "df -h", "label": "read", "source": "x"})
+    assert pulsus(project, "commands", "classify", "--jsonl", row).err == ""
+
+
+@pytest.mark.parametrize("command", ["df -h | tee out", "df -h | sort -o out"])
+def test_a_refused_pipe_is_not_said_to_run_or_to_pass_the_policy(project, command):
+    done = pulsus_here(project, "commands", "classify", command, "--explain")
+    assert done.code == 6
+    assert "  policy: require_approval, by compound\n" in done.out
+    assert "reads may run" not in done.out
+    assert "  policy          needs approval\n" in done.out
+    found = pulsus_here(
+        project, "commands", "classify", command, "--explain", "--output", "json"
+    ).json
+    check("commands-classify", found)
+    assert found["explanation"]["policy"]["answer"] == "needs approval"

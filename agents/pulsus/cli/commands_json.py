@@ -116,7 +116,7 @@ def explanation(session: Session, found: Explanation, said: Answer) -> dict[str,
             for each in found.phases
         ],
         "policy": {
-            "answer": "passed" if said.ruling.lets_read else "refused",
+            "answer": said.policy_answer,
             "why": told(said.ruling),
         },
         "stages": [_part(session, part) for part in found.parts],

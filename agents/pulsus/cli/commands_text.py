@@ -81,15 +81,6 @@ def _set(ruling: Ruling, origin: str) -> str:
     return f"{_one(ruling.setting or 'policy.allow')} ({where})"
 
 
-def _policy(said: Answer) -> str:
-    """What the policy says: of a refused command, what a tool that may write has to do."""
-    if said.verdict.allow:
-        return "passed" if said.ruling.lets_read else "refused"
-    return {"allow": "passed", "require_approval": "needs approval"}.get(
-        said.ruling.decision, "refused"
-    )
-
-
 def explanation(found: Explanation, said: Answer, project: Path) -> Iterator[str]:
     """Phases and policy, then every program call with its words and table, then what would be
     allowed."""
@@ -99,7 +90,7 @@ def explanation(found: Explanation, said: Answer, project: Path) -> Iterator[str
         yield f"  {asked.phase:<16}{asked.answer}"
         if asked.answer == "refused":
             yield from (f"    {_finding(each)}" for each in asked.findings if not each.is_read)
-    yield f"  {'policy':<16}{_policy(said)}"
+    yield f"  {'policy':<16}{said.policy_answer}"
     yield f"    {_one(told(said.ruling))}"
     if found.parts:
         yield ""

@@ -5,8 +5,8 @@ Both have to agree. A rewrite is offered only where both would let it run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 from pulsus.commands import CommandVerdict
 from pulsus.gates.command_policy import (
@@ -15,6 +15,7 @@ from pulsus.gates.command_policy import (
     EGRESS,
     UNKNOWN,
     CommandPolicy,
+    Decision,
     Ruling,
     may_read,
 )
@@ -22,6 +23,13 @@ from pulsus.record import dataclass
 
 NOT_A_READ = "ACTION_NOT_ALLOWED"
 SENSITIVE = "SENSITIVE_PATH"
+
+PolicyAnswer = Literal["passed", "needs approval", "refused"]
+_POLICY_ANSWERS: Final[Mapping[Decision, PolicyAnswer]] = {
+    "allow": "passed",
+    "require_approval": "needs approval",
+    "block": "refused",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,16 @@ class Answer:
         if self.decided_by == "policy":
             return f"{self.verdict.command}: {told(self.ruling)}"
         return str(self.verdict.reason)
+
+    @property
+    def policy_answer(self) -> PolicyAnswer:
+        """The policy's own answer, apart from what the gate found.
+
+        A command that the gate refused never passes as a read: a tool that may write asks.
+        """
+        if self.verdict.allow:
+            return "passed" if self.ruling.lets_read else "refused"
+        return _POLICY_ANSWERS[self.ruling.decision]
 
     @property
     def code(self) -> str | None:
