@@ -24,6 +24,7 @@ from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.anywhere import run_sandboxed
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.policy import Limits
+from pulsus.core.validators.finding import BUSY
 from tests.candidates import pipeline, read
 from tests.sandboxes import need_sandbox, processes_with
 
@@ -146,6 +147,16 @@ def check_world(world: World, said: str):
     assert not [p for p in processes_with(world.token) if p != os.getpid()]
 
 
+def busy(report) -> bool:
+    """True if the machine had no core for some step: no verdict, and no pass (ADR 32)."""
+    return report.verdict == "unverified" and any(step.code == BUSY for step in report.steps)
+
+
+def short_of_cores() -> bool:
+    """True if more processes want to run than there are cores; a case alone has one core."""
+    return os.getloadavg()[0] > (os.cpu_count() or 1)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
 def test_the_pipeline_judges_the_case_and_nothing_outside_is_touched(
     case, world, record_property, tmp_path
@@ -157,10 +168,13 @@ def test_the_pipeline_judges_the_case_and_nothing_outside_is_touched(
         tmp_path, sandbox=SandboxConfig(max_seconds=SECONDS), mypy_cache=mypy_cache(tmp_path)
     )
     report, validated = using.validate(source, case, read(source, case.stem))
-    assert report.verdict != "unverified", report.summary
-    if re.search(r"^# check: .*exit=nonzero", header, re.M):
+    if busy(report):
+        report, validated = using.validate(source, case, read(source, case.stem))
+    undecided = busy(report) and short_of_cores()
+    assert undecided or report.verdict != "unverified", report.summary
+    if undecided or re.search(r"^# check: .*exit=nonzero", header, re.M):
         assert validated is None
-    if re.search(r"^# expect: accepted", header, re.M):
+    if not undecided and re.search(r"^# expect: accepted", header, re.M):
         assert validated is not None, report.summary
     logs = "".join(path.read_text(encoding="utf-8") for path in report.artifacts)
     check_world(world, logs + str(report))
@@ -173,8 +187,15 @@ def test_the_sandbox_alone_contains_the_case(case, world, record_property):
     entry = "main" if b"def main" in source else "run"
     limits = Limits.of(SandboxConfig(max_seconds=SECONDS), import_seconds=3.0)
     outcome = run_sandboxed(Job(source, case.stem, entry, {}), limits)
-    assert outcome.status != "unverified", outcome.message
-    if b"exit=nonzero" in source[:2000] and b"expect: rejected_static" not in source[:2000]:
+    if outcome.starved:
+        outcome = run_sandboxed(Job(source, case.stem, entry, {}), limits)
+    undecided = outcome.starved and short_of_cores()
+    assert undecided or outcome.status != "unverified", outcome.message
+    if (
+        not undecided
+        and b"exit=nonzero" in source[:2000]
+        and b"expect: rejected_static" not in source[:2000]
+    ):
         assert outcome.status == "failed"
     check_world(world, str(outcome))
 
