@@ -63,8 +63,9 @@ class Examined:
     @property
     def category(self) -> Category | None:
         """Why it may not end, or needs a terminal: the deciding finding's, else the first's."""
-        if self.deciding.category is not None or self.deciding.reason.rule == CHANGES:
-            return self.deciding.category
+        deciding = self.deciding
+        if deciding.category is not None or deciding.reason.rule == CHANGES:
+            return deciding.category
         return next((f.category for f in self.findings if f.category is not None), None)
 
     @property
