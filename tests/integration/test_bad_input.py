@@ -235,6 +235,9 @@ def test_a_damaged_ranking_index_is_rebuilt_with_one_warning(fresh, damage):
 @pytest.mark.parametrize("name", ["memory.bin", "synonyms.json", "parser.json", "settings-*.json"])
 @pytest.mark.parametrize("damage", [lambda _: b"", lambda kept: kept[:-9], lambda _: b"\xff\n{}"])
 def test_any_other_damaged_cache_is_rebuilt_with_one_warning(fresh, name, damage):
+    (fresh / "config").mkdir(exist_ok=True)
+    # Of a project that sets nothing, no settings are kept.
+    (fresh / "config/pulsus.toml").write_text("[compose]\nmax_steps = 8\n", encoding="utf-8")
     first = pulsus_here(fresh, HELLO, "--plan")
     kept = max((fresh / ".pulsus/index").glob(name), key=lambda file: file.stat().st_mtime_ns)
     whole = kept.read_bytes()

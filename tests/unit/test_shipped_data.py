@@ -50,7 +50,7 @@ def test_nothing_is_kept_where_python_keeps_nothing(file, monkeypatch):
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(file, monkeypatch):
-    def denied(*_):
+    def denied(*_, **__):
         raise PermissionError
 
     monkeypatch.setattr(os, "makedirs", denied)

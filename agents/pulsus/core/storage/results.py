@@ -35,7 +35,7 @@ def differences(old: JsonValue, new: JsonValue, *, pattern: bool = False) -> tup
     """Every difference, in the order of `old`.
 
     With `pattern`, `old` is an example's expected output: where it says `...` nothing was promised.
-    Numbers are compared as `contract.matches` does it.
+    Numbers are compared by value, as `contract.matches` compares fractions.
     """
     return tuple(_walk(old, new, (), pattern))
 
@@ -87,4 +87,7 @@ def _items(
 def _same(old: JsonValue, new: JsonValue) -> bool:
     if ANY in (old, new):
         return old == new
+    numbers = [n for n in (old, new) if isinstance(n, int | float) and not isinstance(n, bool)]
+    if len(numbers) == 2:  # 1 and 1.0: an example tells them apart, a caller need not
+        return matches(float(numbers[0]), float(numbers[1])) is None
     return matches(old, new) is None
