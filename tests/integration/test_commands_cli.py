@@ -533,12 +533,14 @@ def own_table(folder, name, text):
     (folder / f"config/commands/{name}").write_text(text, encoding="utf-8")
 
 
-NEVER = "program: wc\nsource: ours\nsummary: ours\nnever: it hangs\nexamples: {refused: [wc x]}\n"
+NEVER = (
+    "program: stat\nsource: ours\nsummary: ours\nnever: it hangs\nexamples: {refused: [stat x]}\n"
+)
 
 
 def test_what_a_projects_table_changes_for_others_is_told_apart_from_findings(tmp_path):
     folder = make(tmp_path / "project", warm=False)
-    own_table(folder, "wc.yaml", NEVER)
+    own_table(folder, "stat.yaml", NEVER)
     trust(folder)
     xargs = SHIPPED / "xargs.yaml"
     done = pulsus_here(folder, "commands", "check", xargs, "--output", "json")
@@ -546,10 +548,10 @@ def test_what_a_projects_table_changes_for_others_is_told_apart_from_findings(tm
     check("commands-check", done.json)
     assert done.json["effects"]
     for effect in done.json["effects"]:
-        assert effect["because"] == ["config/commands/wc.yaml"]
+        assert effect["because"] == ["config/commands/stat.yaml"]
         assert "was meant to refuse it" in effect["fix"]
     shown = pulsus_here(folder, "commands", "check", xargs)
-    assert "config/commands/wc.yaml decides otherwise than 1 example of other tables" in shown.out
+    assert "config/commands/stat.yaml decides otherwise than 1 example of other tables" in shown.out
 
 
 @pytest.mark.seconds
