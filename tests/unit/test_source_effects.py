@@ -124,3 +124,20 @@ def test_a_constant_path_that_is_read_and_not_declared_is_a_warning(code):
 def test_a_module_without_effects_is_left_to_the_dry_run():
     text = '"""Tell."""\ndef run():\n    open("/etc/motd", "w")\n'
     assert not source_effects.judged(tool_of(text), text.encode())[0].exceeded
+
+
+@pytest.mark.parametrize(
+    ("line", "host"),
+    [
+        ("asyncio.open_connection(port=8443, host='c.example')", "c.example:8443"),
+        ("http.client.HTTPSConnection(host='c.example', port=8443)", "c.example:8443"),
+        ("webbrowser.open('http://c.example/?q=' + text)", "c.example:80"),
+    ],
+)
+def test_a_host_named_by_keyword_or_shown_in_a_browser_is_found(line, host):
+    assert host in source_effects.used(f"def run(text):\n    {line}\n".encode()).hosts
+
+
+@pytest.mark.parametrize("place", [":memory:", "file:x?mode=memory", "notes.db"])
+def test_a_database_file_is_no_host(place):
+    assert source_effects.used(f"import sqlite3\nsqlite3.connect({place!r})\n".encode()).hosts == {}

@@ -49,7 +49,11 @@ _CONNECTING = frozenset(
     )
 )
 _ASKING = frozenset(("urlopen", "Request", "urlretrieve", "request", "stream"))
-_CLIENTS = frozenset(("requests", "httpx", "session", "client", "http", "aiohttp", "urllib3"))
+_CLIENTS = frozenset(
+    ("requests", "httpx", "session", "client", "http", "aiohttp", "urllib3", "webbrowser")
+)
+_DATABASE_FILES = frozenset(("sqlite3", "duckdb"))
+"""Modules whose `connect` opens a file."""
 
 
 class Text(NamedTuple):
@@ -196,11 +200,16 @@ def _writes(call: ast.Call, position: int) -> bool:
 def _hosts(
     call: ast.Call, name: str, owner: ast.expr | None, scope: Mapping[str, ast.expr]
 ) -> Iterator[str]:
-    asks = name in _ASKING or (owner is not None and last_name(owner).lower() in _CLIENTS)
-    if not call.args or not (asks or name in _CONNECTING):
+    module = "" if owner is None else last_name(owner).lower()
+    asks = name in _ASKING or module in _CLIENTS
+    if module in _DATABASE_FILES or not (asks or name in _CONNECTING):
         return
-    first: ast.expr = call.args[0]
-    port = call.args[1] if len(call.args) > 1 else None
+    named = {each.arg: each.value for each in call.keywords}
+    given = [named[key] for key in ("host", "hostname", "address", "url") if key in named]
+    if not call.args and not given:
+        return
+    first: ast.expr = call.args[0] if call.args else given[0]
+    port = call.args[1] if len(call.args) > 1 else named.get("port")
     if isinstance(first, ast.Tuple) and len(first.elts) >= 2:
         port, first = first.elts[1], first.elts[0]
     elif asks:
