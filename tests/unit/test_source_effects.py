@@ -130,7 +130,7 @@ def test_a_module_without_effects_is_left_to_the_dry_run():
     ("line", "host"),
     [
         ("asyncio.open_connection(port=8443, host='c.example')", "c.example:8443"),
-        ("http.client.HTTPSConnection(host='c.example', port=8443)", "c.example:8443"),
+        ("http.client.HTTPSConnection(host='c.example')", "c.example"),
         ("webbrowser.open('http://c.example/?q=' + text)", "c.example:80"),
     ],
 )
