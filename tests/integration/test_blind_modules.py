@@ -1,7 +1,7 @@
 """Hostile modules that were written from the documentation alone, the code unread.
 
-Each file says in its first lines what a perfect validator would do. `OPEN` are accepted today; none of
-them has an effect outside the sandbox, and confinement holds them at run time.
+Each file says in its first lines what a perfect validator would do. `OPEN` are accepted today; none
+of them has an effect outside the sandbox, and confinement holds them at run time.
 """
 
 import json
