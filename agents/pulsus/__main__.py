@@ -2,12 +2,17 @@
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
 
 def main() -> None:
     """Run the command line and leave with its exit status.
 
     Ctrl-C ends it with one line even while Pulsus is still being loaded.
     """
+    sys.unraisablehook = _unraisable
     try:
         from pulsus.cli.main import main as run
 
@@ -20,6 +25,16 @@ def main() -> None:
 
         # All is done: a key pressed while the interpreter ends does not change how it ended.
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+
+
+def _unraisable(failure: "UnraisableHookArgs") -> None:
+    """Let Ctrl-C count that came in a callback of the interpreter: it would print and go on."""
+    if issubclass(failure.exc_type, KeyboardInterrupt):
+        import _thread
+
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(failure)
 
 
 if __name__ == "__main__":

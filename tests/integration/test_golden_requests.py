@@ -86,6 +86,7 @@ def test_the_order_of_files_changes_no_answer(app, rows):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 def test_the_order_of_files_changes_no_answer_to_any_golden_request(app, rows):
     tools = list(app.catalogue.tools)
     expected = answers(app, rows, tools)

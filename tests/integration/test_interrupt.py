@@ -73,3 +73,32 @@ def test_ctrl_c_while_pulsus_is_being_loaded_is_one_line_too():
         [sys.executable, "-c", LOADING], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (130, "error[ABORTED]: aborted\n")
+
+
+IN_A_CALLBACK = """
+import time
+import pulsus.cli.main
+from pulsus.__main__ import main
+
+class Dropped:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+def run():
+    Dropped()
+    time.sleep(300)
+
+pulsus.cli.main.main = run
+main()
+"""
+
+
+def test_ctrl_c_in_a_callback_of_the_interpreter_ends_it_without_a_traceback():
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_CALLBACK],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "error[ABORTED]: aborted\n")

@@ -30,7 +30,9 @@ from pulsus.record import dataclass
 
 PREFIX = "PULSUS_"
 # Variables of our own that are no settings: a secret's value and where tests find their data.
-RESERVED = frozenset({"PULSUS_LLM_API_KEY", "PULSUS_CASES", "PULSUS_BENCH", "PULSUS_REPORT"}) | {
+RESERVED = frozenset(
+    {"PULSUS_LLM_API_KEY", "PULSUS_CASES", "PULSUS_BENCH", "PULSUS_REPORT", "PULSUS_OBSERVED_MOST"}
+) | {
     # The tests' own model, and the script that starts it.
     f"PULSUS_LLM_{name}"
     for name in ("BASE_URL", "SCRIPT", "MODEL", "PORT", "CTX", "THREADS", "WAIT", "DIR")
