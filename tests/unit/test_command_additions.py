@@ -106,3 +106,8 @@ def test_a_database_that_is_not_there_is_not_made(tmp_path):
         done = executed(command, tmp_path)
         assert "unable to open" in done.stderr
     assert not [*tmp_path.iterdir()]
+
+
+def test_simulating_with_apt_get_leaves_no_plan_for_bug_reports():
+    argv = prepared(classify("apt-get -s upgrade"), {}).argv
+    assert argv[1:] == ("-o", "Dir::Log::Planner=/dev/null", "-s", "upgrade")

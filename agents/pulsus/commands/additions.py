@@ -49,6 +49,8 @@ _ADDED: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("javac", "jps", "jstat", "jcmd", "keytool"), (_NO_FIGURES,)),
     **dict.fromkeys(("pvs", "vgs", "lvs", "pvdisplay", "vgdisplay", "lvdisplay"), _NO_LOCKS),
     **dict.fromkeys(("lvscan", "lvmdiskscan"), _NO_LOCKS),
+    # Simulating too writes a plan for bug reports to /var/log/apt.
+    "apt-get": ("-o", "Dir::Log::Planner=/dev/null"),
     "ssh": _SSH,
     "wget": ("--no-hsts",),
 }
