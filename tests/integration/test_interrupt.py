@@ -76,6 +76,7 @@ def test_ctrl_c_while_pulsus_is_being_loaded_is_one_line_too():
 
 
 IN_A_CALLBACK = """
+import signal
 import time
 import pulsus.cli.main
 from pulsus.__main__ import main
@@ -88,6 +89,7 @@ def run():
     Dropped()
     time.sleep(300)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs of a shell
 pulsus.cli.main.main = run
 main()
 """

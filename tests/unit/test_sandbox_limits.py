@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from textwrap import dedent
 
 import pytest
@@ -444,11 +444,14 @@ def test_memory_of_socket_buffers_is_counted(monkeypatch):
 
 def test_what_waits_in_streams_is_counted():
     with (
+        ExitStack() as many,
         closing(SocketMemory(os.getpid())) as memory,
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.create_connection(server.getsockname()) as client,
         server.accept()[0],
     ):
+        for _ in range(60):  # the table of sockets is longer than one read of it
+            many.enter_context(socket.create_server(("127.0.0.1", 0)))
         client.setblocking(False)
         before, sent = memory.bytes(), 0
         with suppress(BlockingIOError):

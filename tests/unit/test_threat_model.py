@@ -41,7 +41,7 @@ def test_the_page_has_promises():
 
 @pytest.mark.parametrize("row", ROWS, ids=range(len(ROWS)))
 def test_a_promise_names_a_test_that_exists(row):
-    if row[3] == "the same":
+    if row[3].startswith("the same"):
         return  # as the row above, which is checked
     named = list(names_of_tests(row[3]))
     assert named

@@ -39,13 +39,21 @@ class SocketMemory:
         used, streams = _counted(os.pread(counts, 4096, 0))
         held = (used - streams) * self._each
         if streams:
-            held += sum(_waiting(os.pread(table, _READ, 0)) for table in tables)
+            held += sum(_waiting(_whole(table)) for table in tables)
         return held
 
     def close(self) -> None:
         """Let go of the tables."""
         while self._fds:
             os.close(self._fds.pop())
+
+
+def _whole(table: int) -> bytes:
+    """Return the whole table: the kernel gives a page of it at a time."""
+    parts: list[bytes] = []
+    while part := os.pread(table, _READ, sum(map(len, parts))):
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _counted(text: bytes) -> tuple[int, int]:
