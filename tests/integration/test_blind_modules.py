@@ -20,7 +20,7 @@ OPEN = {
         *("fold_percent_template", "unreached_logging_filehandler", "unreached_profile_dump"),
         *("unreached_proxy_call", "unreached_socket_handler", "unreached_sqlite_attach"),
         *("unreached_zip_extract", "unreached_find_delete", "unreached_undeclared_program"),
-        *("chance_bomb", "date_bomb"),
+        *("chance_bomb", "date_bomb", "sqlite_vacuum_into"),
     },
     "the sandbox can be told from a real machine": {
         *("detect_single_interface", "detect_small_tmp", "swap_code_object"),
@@ -31,6 +31,7 @@ OPEN = {
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 @pytest.mark.sandbox
 @pytest.mark.parametrize("lot", ["blind_modules_1", "blind_modules_2"])
 def test_hostile_modules_of_a_blind_lot_are_refused_and_controls_accepted(tmp_path, lot):
@@ -49,8 +50,11 @@ def test_hostile_modules_of_a_blind_lot_are_refused_and_controls_accepted(tmp_pa
         )
         filled = re.sub(r"@@([A-Z]+)@@", lambda found: str(places[found[1]]), text)
         (project / f"{path.stem}.py").write_bytes(filled.encode("utf-8", "surrogateescape"))
-    done = pulsus(project, "validate", project, "--output", "json")
-    accepted = {Path(m["path"]).stem for m in json.loads(done.out)["modules"] if m["ok"]}
+    files = sorted(project.glob("*.py"))
+    accepted = set()
+    for start in range(0, len(files), 12):
+        done = pulsus(project, "validate", *files[start : start + 12], "--output", "json")
+        accepted |= {Path(m["path"]).stem for m in json.loads(done.out)["modules"] if m["ok"]}
     known = set().union(*OPEN.values())
     assert {name for name, (control, _) in wanted.items() if control} <= accepted
     assert {name for name, (_, refused) in wanted.items() if refused} & accepted <= known
