@@ -28,13 +28,26 @@ def main() -> None:
 
 
 def _unraisable(failure: "UnraisableHookArgs") -> None:
-    """Let Ctrl-C count that came in a callback of the interpreter: it would print and go on."""
+    """Let Ctrl-C count that came in a callback of the interpreter: it would print and go on.
+
+    A thread interrupts again when this hook has ended: an interruption inside it would be
+    reported and lost as well.
+    """
     if issubclass(failure.exc_type, KeyboardInterrupt):
         import _thread
 
-        _thread.interrupt_main()
+        _thread.start_new_thread(_interrupt_again, ())
     else:
         sys.__unraisablehook__(failure)
+
+
+def _interrupt_again() -> None:
+    import _signal
+    import os
+    import time
+
+    time.sleep(0.02)
+    os.kill(os.getpid(), _signal.SIGINT)  # a real signal: it ends a wait of the main thread too
 
 
 if __name__ == "__main__":
