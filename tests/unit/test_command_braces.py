@@ -31,6 +31,7 @@ def bash(source):
 @given(st.lists(st.sampled_from([*PIECES, "{1..3}", "{b..a}"]), min_size=1, max_size=9))
 @example(["b", "{", "}", ",", "a", "}", "a", "}"])
 @example(["{", ",", "a", "}"])
+@example(["{a,b}"] * 7 + ["{1..3}"] * 2)
 @settings(max_examples=150, deadline=None)
 def test_no_word_hides_between_braces(pieces):
     source = "".join(pieces)
@@ -39,6 +40,9 @@ def test_no_word_hides_between_braces(pieces):
     except Unreadable:
         return
     theirs = bash(source)
+    if theirs is not None and len(theirs) > MOST:
+        assert ours == []
+        return
     # printf prints one empty word where it is given none.
     assert theirs is None or (ours or [""]) == theirs
 
