@@ -16,13 +16,12 @@ from urllib.parse import urlsplit
 from pulsus.core.contract.named import last_name
 from pulsus.core.sandbox.observe import outside
 from pulsus.core.types import Effects, Observed, ToolSpec
-from pulsus.core.validators.effects import Judgement, judge
+from pulsus.core.validators import capabilities
+from pulsus.core.validators.constant_text import FILE_MODULES, Text, bound_once, fold
+from pulsus.core.validators.effects import Judgement, judge, reads_only
 from pulsus.core.validators.patterns import path_covered
 
-_DEEPEST = 40
 _WHOLE_HOST = re.compile(r"\w+://[^/?#{%]+[/?#]")
-_PATHS = frozenset(("Path", "PurePath", "PosixPath", "PurePosixPath"))
-_SAME = frozenset(("str", "fspath", "abspath", "realpath", "normpath", "expanduser", "expandvars"))
 _CHANGERS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("remove", "unlink", "mkdir", "makedirs", "rmdir", "removedirs"), (0,)),
     **dict.fromkeys(("truncate", "chmod", "chown", "utime", "mkfifo", "mknod", "rmtree"), (0,)),
@@ -40,7 +39,6 @@ _READERS = frozenset(("listdir", "scandir", "walk", "copyfile", "copy", "copy2",
 _READING_METHODS = frozenset(("read_text", "read_bytes", "iterdir", "glob", "rglob"))
 _OPENERS = frozenset(("open", "open_code", "FileIO"))
 _FLAGS = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND")
-_MODULES = frozenset(("os", "shutil", "io", "codecs", "gzip", "bz2", "lzma", "posix", "path"))
 _CONNECTING = frozenset(
     (
         *("HTTPConnection", "HTTPSConnection", "SMTP", "SMTP_SSL", "FTP", "FTP_TLS", "IMAP4"),
@@ -56,13 +54,6 @@ _DATABASE_FILES = frozenset(("sqlite3", "duckdb"))
 """Modules whose `connect` opens a file."""
 
 
-class Text(NamedTuple):
-    """A constant text; `path` if it is a `Path`."""
-
-    value: str
-    path: bool = False
-
-
 class Used(NamedTuple):
     """What the source names as constants, each with a line it stands in."""
 
@@ -73,12 +64,19 @@ class Used(NamedTuple):
 
 def used(source: bytes) -> Used:
     """The constant paths and hosts of a module; nothing if it cannot be parsed."""
-    found = Used({}, {}, {})
+    nodes = _nodes(source)
+    return _used(nodes, bound_once(nodes))
+
+
+def _nodes(source: bytes) -> list[ast.AST]:
     try:
-        nodes = list(ast.walk(ast.parse(source)))
+        return list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return found
-    scope = _bound_once(nodes)
+        return []
+
+
+def _used(nodes: list[ast.AST], scope: Mapping[str, ast.expr]) -> Used:
+    found = Used({}, {}, {})
     for node in nodes:
         if isinstance(node, ast.Call):
             for kind, text in _effects(node, scope):
@@ -94,9 +92,14 @@ def judged(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
 
     A composed module is judged by its steps.
     """
-    if tool.composed or tool.effects is None:
+    if tool.composed or (tool.effects is None and not reads_only(tool)):
         return Judgement(), ()
-    seen = used(source)
+    nodes = _nodes(source)
+    scope = bound_once(nodes)
+    could = capabilities.beyond(tool, nodes, scope)
+    if tool.effects is None:
+        return Judgement(could), ()
+    seen = _used(nodes, scope)
     found = judge(tool, Observed(paths=tuple(seen.changed), hosts=tuple(seen.hosts)), {})
     lines = {**seen.changed, **seen.hosts}
     beyond = tuple(
@@ -104,7 +107,7 @@ def judged(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
     )
     strays = tuple(p for p in seen.read if p != "/" and not _covered(p, tool.effects))
     warnings = tuple(f"line {seen.read[p]} reads {p}, which Effects: does not name" for p in strays)
-    return Judgement(beyond), warnings
+    return Judgement((*beyond, *could)), warnings
 
 
 def _is_named(item: str, lines: Mapping[str, int]) -> bool:
@@ -128,38 +131,13 @@ def _place(text: str) -> str:
     return outside(posixpath.normpath(text))
 
 
-def _bound_once(nodes: list[ast.AST]) -> dict[str, ast.expr]:
-    found: dict[str, ast.expr] = {}
-    twice: set[str] = set()
-    for node in nodes:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                pass
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                pass
-            case ast.NamedExpr(target=ast.Name(id=name), value=value):
-                pass
-            case ast.arg(arg=name):
-                twice.add(name)
-                continue
-            case ast.For(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
-                twice.add(name)
-                continue
-            case _:
-                continue
-        if name in found:
-            twice.add(name)
-        found[name] = value
-    return {name: value for name, value in found.items() if name not in twice}
-
-
 def _effects(call: ast.Call, scope: Mapping[str, ast.expr]) -> Iterator[tuple[str, str]]:
     name = last_name(call.func)
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    known = _fold(owner, scope) if owner is not None else None
+    known = fold(owner, scope) if owner is not None else None
     if known and known.path:
         yield from _of_path(call, name, known.value)
-    elif owner is None or last_name(owner) in _MODULES:
+    elif owner is None or last_name(owner) in FILE_MODULES:
         yield from _of_function(call, name, scope)
     yield from ((("h"), host) for host in _hosts(call, name, owner, scope))
 
@@ -176,7 +154,7 @@ def _of_path(call: ast.Call, name: str, path: str) -> Iterator[tuple[str, str]]:
 def _of_function(
     call: ast.Call, name: str, scope: Mapping[str, ast.expr]
 ) -> Iterator[tuple[str, str]]:
-    folded = [_fold(arg, scope) for arg in call.args[:2]]
+    folded = [fold(arg, scope) for arg in call.args[:2]]
     if name in _OPENERS and folded and folded[0]:
         yield ("w" if _writes(call, 1) else "r"), folded[0].value
     for position in _CHANGERS.get(name, ()):
@@ -215,7 +193,7 @@ def _hosts(
     elif asks:
         port = None
     for arg in (first, *(call.args[1:2] if asks else ())):
-        text = _fold(arg, scope) or _beginning(arg, scope)
+        text = fold(arg, scope) or _beginning(arg, scope)
         if text is None or not text.value:
             continue
         if "://" in text.value:
@@ -236,7 +214,7 @@ def _beginning(node: ast.expr, scope: Mapping[str, ast.expr]) -> Text | None:
     parts: list[ast.expr] = node.values if isinstance(node, ast.JoinedStr) else [node]
     known = ""
     for part in parts:
-        text = _fold(part, scope)
+        text = fold(part, scope)
         if text is None:
             break
         known += text.value
@@ -251,116 +229,3 @@ def _of_url(url: str) -> Iterator[str]:
         return
     if parts.hostname and port:
         yield f"{parts.hostname}:{port}"
-
-
-def _fold(node: ast.expr, scope: Mapping[str, ast.expr], depth: int = _DEEPEST) -> Text | None:
-    """The constant text or path that an expression is; None if its text does not say."""
-    if depth == 0:
-        return None
-    inner = depth - 1
-    match node:
-        case ast.Constant(value=str() | bytes() as value):
-            return Text(value if isinstance(value, str) else value.decode("utf-8", "replace"))
-        case ast.Name(id=name) if name in scope:
-            return _fold(scope[name], scope, inner)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _joined([left, right], scope, inner)
-        case ast.BinOp(left=left, op=ast.Div(), right=right):
-            return _below(_fold(left, scope, inner), [right], scope, inner)
-        case ast.JoinedStr(values=values):
-            return _joined(values, scope, inner)
-        case ast.FormattedValue(value=value, format_spec=None):
-            return _fold(value, scope, inner)
-        case ast.Subscript(
-            value=value, slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp())
-        ):
-            turned = _fold(value, scope, inner)
-            return Text(turned.value[::-1]) if turned else None
-        case ast.Call():
-            return _called(node, scope, inner)
-        case _:
-            return None
-
-
-def _called(call: ast.Call, scope: Mapping[str, ast.expr], depth: int) -> Text | None:
-    name = last_name(call.func)
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if name == "join" and owner is not None:
-        return _join(call, owner, scope, depth)
-    if owner is None or last_name(owner) in _MODULES or name in _PATHS:
-        return _made(call, name, scope, depth)
-    if name == "home" and last_name(owner) in _PATHS:
-        return Text("~", True)
-    known = _fold(owner, scope, depth)
-    if known and known.path:
-        return _path_method(known, name, call, scope, depth)
-    return _text_method(known, name, call) if known else None
-
-
-def _made(call: ast.Call, name: str, scope: Mapping[str, ast.expr], depth: int) -> Text | None:
-    """What a function makes of constants."""
-    if name in _PATHS:
-        parts = [_fold(arg, scope, depth) for arg in call.args]
-        return (
-            Text(posixpath.join(*[p.value for p in parts if p]), True)
-            if all(parts) and parts
-            else None
-        )
-    if name in _SAME and len(call.args) == 1:
-        return _fold(call.args[0], scope, depth)
-    if name == "chr" and len(call.args) == 1 and isinstance(call.args[0], ast.Constant):
-        code = call.args[0].value
-        return Text(chr(code)) if isinstance(code, int) and 0 <= code < 0x110000 else None
-    return None
-
-
-def _text_method(known: Text, name: str, call: ast.Call) -> Text | None:
-    match name:
-        case "lower":
-            return Text(known.value.lower())
-        case "strip" if not call.args:
-            return Text(known.value.strip())
-        case "decode":
-            return known
-        case _:
-            return None
-
-
-def _path_method(
-    known: Text, name: str, call: ast.Call, scope: Mapping[str, ast.expr], depth: int
-) -> Text | None:
-    if name in ("expanduser", "resolve", "absolute"):
-        return known
-    return _below(known, call.args, scope, depth) if name == "joinpath" else None
-
-
-def _below(
-    base: Text | None, parts: list[ast.expr], scope: Mapping[str, ast.expr], depth: int
-) -> Text | None:
-    """The path of those parts below a folder."""
-    found = [_fold(part, scope, depth) for part in parts]
-    if base is None or not all(found):
-        return None
-    return Text(posixpath.join(base.value, *[each.value for each in found if each]), True)
-
-
-def _join(
-    call: ast.Call, owner: ast.expr, scope: Mapping[str, ast.expr], depth: int
-) -> Text | None:
-    """`os.path.join(…)`, or a text's own `join` of a list."""
-    if last_name(owner) in ("path", "posixpath"):
-        parts = [_fold(arg, scope, depth) for arg in call.args]
-        return (
-            Text(posixpath.join(*[p.value for p in parts if p])) if parts and all(parts) else None
-        )
-    between = _fold(owner, scope, depth)
-    items = call.args[0] if len(call.args) == 1 else None
-    if between is None or not isinstance(items, ast.List | ast.Tuple):
-        return None
-    parts = [_fold(item, scope, depth) for item in items.elts]
-    return Text(between.value.join(p.value for p in parts if p)) if all(parts) else None
-
-
-def _joined(values: list[ast.expr], scope: Mapping[str, ast.expr], depth: int) -> Text | None:
-    parts = [_fold(value, scope, depth) for value in values]
-    return Text("".join(p.value for p in parts if p)) if all(parts) else None

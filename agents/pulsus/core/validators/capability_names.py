@@ -1,0 +1,159 @@
+"""Functions of Python's library that change files, reach hosts or start programs. Data.
+
+Each stands as `module.name`, with the last part of its module's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_OS_CHANGES = (
+    *("remove", "unlink", "mkdir", "makedirs", "rmdir", "removedirs", "rename", "renames"),
+    *("replace", "truncate", "ftruncate", "chmod", "fchmod", "lchmod", "chown", "fchown"),
+    *("lchown", "utime", "mkfifo", "mknod", "symlink", "link", "setxattr", "removexattr"),
+    *("chflags", "lchflags", "posix_fallocate", "copy_file_range", "pwrite", "pwritev"),
+)
+_OS_OTHERS = ("killpg", "setpriority", "sched_setscheduler", "sched_setaffinity", "chroot")
+_SHUTIL = (
+    *("copy", "copy2", "copyfile", "copymode", "copystat", "copytree", "move", "rmtree"),
+    *("chown", "make_archive", "unpack_archive"),
+)
+_HANDLERS = (
+    *("FileHandler", "WatchedFileHandler", "BaseRotatingHandler", "RotatingFileHandler"),
+    "TimedRotatingFileHandler",
+)
+CHANGING = frozenset(
+    (
+        *(f"{module}.{name}" for module in ("os", "posix") for name in (*_OS_CHANGES, *_OS_OTHERS)),
+        *(f"shutil.{name}" for name in _SHUTIL),
+        *(f"{module}.{name}" for module in ("logging", "handlers") for name in _HANDLERS),
+        *("config.dictConfig", "config.fileConfig", "cProfile.run", "cProfile.runctx"),
+        *("profile.run", "profile.runctx", "py_compile.compile", "zipapp.create_archive"),
+        *("compileall.compile_dir", "compileall.compile_file", "compileall.compile_path"),
+        *("venv.create", "venv.EnvBuilder", "ensurepip.bootstrap", "request.urlretrieve"),
+        *("readline.write_history_file", "readline.append_history_file"),
+        *("socket.sethostname", "time.clock_settime", "time.clock_settime_ns", "resource.prlimit"),
+        *("signal.pidfd_send_signal", "termios.tcsetattr", "shelve.open", "mailbox.mbox"),
+        *("mailbox.Maildir", "mailbox.MH", "mailbox.Babyl", "mailbox.MMDF", "numpy.save"),
+        *("numpy.savez", "numpy.savez_compressed", "numpy.savetxt", "numpy.memmap"),
+        *("_posixshmem.shm_unlink", "posixshmem.shm_unlink", "zipfile.PyZipFile"),
+    )
+)
+"""Change files or other processes, whatever their arguments are."""
+
+METHODS = frozenset(
+    (
+        *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "symlink_to"),
+        *("hardlink_to", "link_to", "lchmod", "chmod", "dump_stats", "extractall"),
+        *("to_csv", "to_pickle", "to_parquet", "to_excel", "to_feather", "to_hdf", "to_sql"),
+    )
+)
+"""Methods that change files, of whatever object: `pathlib`, archives, profiles, data frames."""
+
+METHODS_OF_ONE = frozenset(("rename", "replace"))
+"""Methods that change a file if they are called with one argument (text takes two)."""
+
+METHODS_OF: Mapping[str, frozenset[str]] = {
+    "extract": frozenset(("zipfile", "tarfile")),
+    "save": frozenset(("cookiejar", "matplotlib", "PIL", "openpyxl")),
+    "savefig": frozenset(("matplotlib",)),
+    "dump": frozenset(("tracemalloc",)),
+    "write_results": frozenset(("trace",)),
+}
+"""Methods that change files where one of these modules is imported."""
+
+CREATING_WITHOUT_ARGUMENTS = frozenset(("to_csv", "to_parquet"))
+"""Methods that give text back if they are called without a file."""
+
+OPENERS: Mapping[str, int] = {
+    "open": 1,
+    **{f"{module}.open": 1 for module in ("builtins", "io", "codecs", "gzip", "bz2", "lzma")},
+    **{f"{module}.open": 1 for module in ("tarfile", "wave", "dbm", "aifc", "sunau", "Path")},
+    **{f"{name}.FileIO": 1 for name in ("io",)},
+    **{"gzip.GzipFile": 1, "bz2.BZ2File": 1, "lzma.LZMAFile": 1, "zipfile.ZipFile": 1},
+    **{"TarFile.open": 1, "tarfile.TarFile": 1},
+}
+"""What opens a file → where its mode stands among its arguments."""
+
+CONNECTING = frozenset(
+    (
+        *("socket.create_connection", "socket.create_server", "socket.getaddrinfo"),
+        *("socket.gethostbyname", "socket.gethostbyname_ex", "socket.gethostbyaddr"),
+        *("client.HTTPConnection", "client.HTTPSConnection", "request.urlopen"),
+        *("request.urlretrieve", "request.build_opener", "request.OpenerDirector"),
+        *("ftplib.FTP", "ftplib.FTP_TLS", "smtplib.SMTP", "smtplib.SMTP_SSL", "smtplib.LMTP"),
+        *("imaplib.IMAP4", "imaplib.IMAP4_SSL", "poplib.POP3", "poplib.POP3_SSL"),
+        *("nntplib.NNTP", "nntplib.NNTP_SSL", "telnetlib.Telnet", "client.ServerProxy"),
+        *("asyncio.open_connection", "asyncio.open_unix_connection", "asyncio.start_server"),
+        *("ssl.get_server_certificate", "connection.Client", "connection.Listener"),
+        *("managers.BaseManager", "managers.SyncManager", "webbrowser.open", "syslog.syslog"),
+        *("handlers.SocketHandler", "handlers.DatagramHandler", "handlers.SysLogHandler"),
+        *("handlers.HTTPHandler", "handlers.SMTPHandler", "config.listen"),
+        *("socketserver.TCPServer", "socketserver.UDPServer", "socketserver.ThreadingTCPServer"),
+        *("server.HTTPServer", "server.ThreadingHTTPServer", "simple_server.make_server"),
+        *("simple_server.WSGIServer", "requests.get", "requests.post", "requests.put"),
+        *("requests.patch", "requests.delete", "requests.head", "requests.request"),
+        *("requests.Session", "httpx.get", "httpx.post", "httpx.put", "httpx.patch"),
+        *("httpx.delete", "httpx.head", "httpx.request", "httpx.stream", "httpx.Client"),
+        *("httpx.AsyncClient", "aiohttp.ClientSession", "aiohttp.request", "urllib3.PoolManager"),
+        *("urllib3.request", "paramiko.SSHClient", "psycopg.connect", "psycopg2.connect"),
+        *("pymysql.connect", "redis.Redis", "pymongo.MongoClient", "dbm.connect"),
+        *("socket.send_fds", "urllib3.HTTPConnectionPool", "urllib3.HTTPSConnectionPool"),
+    )
+)
+"""Reach a host, look one up, or listen."""
+
+CONNECTING_METHODS = frozenset(("connect_ex", "sendto", "create_datagram_endpoint"))
+SOCKET_METHODS = frozenset(("connect", "sendmsg", "bind", "listen"))
+"""Methods that reach hosts if the module makes sockets."""
+
+STARTING = frozenset(
+    (
+        *("os.system", "os.popen", "os.posix_spawn", "os.posix_spawnp", "os.startfile"),
+        *(f"os.exec{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+        *(f"os.spawn{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+        *("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.Popen"),
+        *("subprocess.check_output", "subprocess.getoutput", "subprocess.getstatusoutput"),
+        *("asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell", "pty.spawn"),
+        *("imaplib.IMAP4_stream", "posixsubprocess.fork_exec", "pexpect.spawn", "pexpect.run"),
+        *("posix.system", "posix.posix_spawn", "posix.posix_spawnp", "posix.execv", "posix.execve"),
+        *("webbrowser.open", "webbrowser.get", "pydoc.pipepager", "pydoc.pager"),
+    )
+)
+"""Start a program."""
+
+STARTING_METHODS = frozenset(("subprocess_exec", "subprocess_shell"))
+
+WRITING_FLAGS = frozenset(("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"))
+
+ANYTHING = frozenset(
+    (
+        *("builtins.exec", "builtins.eval", "builtins.__import__", "importlib.import_module"),
+        *("ctypes.PyDLL", "ctypes.pythonapi", "ctypes.cdll", "ctypes.CFUNCTYPE"),
+        *("runpy.run_path", "runpy.run_module", "marshal.loads", "marshal.load", "pickle.loads"),
+        *("pickle.load", "pickle.Unpickler", "code.InteractiveInterpreter", "timeit.timeit"),
+        *("machinery.SourceFileLoader", "util.spec_from_file_location", "types.CodeType"),
+        *("types.FunctionType", "code.InteractiveConsole", "timeit.Timer"),
+    )
+)
+"""What such a call does is not in the text, unless its argument is a constant name of a module."""
+
+INNER = frozenset(("os", "posix", "shutil", "subprocess", "socket", "builtins", "io", "pathlib"))
+"""Modules of which a name that is put together may be anything."""
+
+TEMPORARY = frozenset(
+    (
+        *("TemporaryDirectory", "TemporaryFile", "NamedTemporaryFile", "SpooledTemporaryFile"),
+        *("mkdtemp", "mkstemp", "gettempdir", "BytesIO", "StringIO", "pipe", "openpty"),
+    )
+)
+"""Calls whose results are the run's own: temporary files, memory, pipes."""
+
+C_READING = frozenset(
+    (
+        *("adjtimex", "getauxval", "gnu_get_libc_version", "sysinfo", "statvfs", "statfs", "uname"),
+        *("getloadavg", "getxattr", "listxattr", "sched_getcpu", "get_nprocs", "get_nprocs_conf"),
+        *("getpid", "gettid", "getrusage", "clock_gettime", "sysconf", "gethostid", "strerror"),
+    )
+)
+"""Functions of the C library that read. `adjtimex` is also able to set: the dry run sees that."""

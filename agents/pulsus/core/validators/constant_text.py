@@ -1,0 +1,163 @@
+"""Constant text of expressions: what a module's source says without being run. Pure.
+
+Folded from constants, names bound once, joins, `/`, f-strings, templates and a few text methods.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pulsus.core.contract.named import last_name
+
+_DEEPEST = 40
+PATHS = frozenset(("Path", "PurePath", "PosixPath", "PurePosixPath"))
+_SAME = frozenset(("str", "fspath", "abspath", "realpath", "normpath", "expanduser", "expandvars"))
+FILE_MODULES = frozenset(("os", "shutil", "io", "codecs", "gzip", "bz2", "lzma", "posix", "path"))
+
+
+class Text(NamedTuple):
+    """A constant text; `path` if it is a `Path`."""
+
+    value: str
+    path: bool = False
+
+
+def bound_once(nodes: list[ast.AST]) -> dict[str, ast.expr]:
+    found: dict[str, ast.expr] = {}
+    twice: set[str] = set()
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                pass
+            case ast.NamedExpr(target=ast.Name(id=name), value=value):
+                pass
+            case ast.arg(arg=name):
+                twice.add(name)
+                continue
+            case ast.For(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
+                twice.add(name)
+                continue
+            case _:
+                continue
+        if name in found:
+            twice.add(name)
+        found[name] = value
+    return {name: value for name, value in found.items() if name not in twice}
+
+
+def fold(node: ast.expr, scope: Mapping[str, ast.expr], depth: int = _DEEPEST) -> Text | None:
+    """The constant text or path that an expression is; None if its text does not say."""
+    if depth == 0:
+        return None
+    inner = depth - 1
+    match node:
+        case ast.Constant(value=str() | bytes() as value):
+            return Text(value if isinstance(value, str) else value.decode("utf-8", "replace"))
+        case ast.Name(id=name) if name in scope:
+            return fold(scope[name], scope, inner)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _joined([left, right], scope, inner)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            return _below(fold(left, scope, inner), [right], scope, inner)
+        case ast.JoinedStr(values=values):
+            return _joined(values, scope, inner)
+        case ast.FormattedValue(value=value, format_spec=None):
+            return fold(value, scope, inner)
+        case ast.Subscript(
+            value=value, slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp())
+        ):
+            turned = fold(value, scope, inner)
+            return Text(turned.value[::-1]) if turned else None
+        case ast.Call():
+            return _called(node, scope, inner)
+        case _:
+            return None
+
+
+def _called(call: ast.Call, scope: Mapping[str, ast.expr], depth: int) -> Text | None:
+    name = last_name(call.func)
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if name == "join" and owner is not None:
+        return _join(call, owner, scope, depth)
+    if owner is None or last_name(owner) in FILE_MODULES or name in PATHS:
+        return _made(call, name, scope, depth)
+    if name == "home" and last_name(owner) in PATHS:
+        return Text("~", True)
+    known = fold(owner, scope, depth)
+    if known and known.path:
+        return _path_method(known, name, call, scope, depth)
+    return _text_method(known, name, call) if known else None
+
+
+def _made(call: ast.Call, name: str, scope: Mapping[str, ast.expr], depth: int) -> Text | None:
+    """What a function makes of constants."""
+    if name in PATHS:
+        parts = [fold(arg, scope, depth) for arg in call.args]
+        return (
+            Text(posixpath.join(*[p.value for p in parts if p]), True)
+            if all(parts) and parts
+            else None
+        )
+    if name in _SAME and len(call.args) == 1:
+        return fold(call.args[0], scope, depth)
+    if name == "chr" and len(call.args) == 1 and isinstance(call.args[0], ast.Constant):
+        code = call.args[0].value
+        return Text(chr(code)) if isinstance(code, int) and 0 <= code < 0x110000 else None
+    return None
+
+
+def _text_method(known: Text, name: str, call: ast.Call) -> Text | None:
+    match name:
+        case "lower":
+            return Text(known.value.lower())
+        case "strip" if not call.args:
+            return Text(known.value.strip())
+        case "decode":
+            return known
+        case _:
+            return None
+
+
+def _path_method(
+    known: Text, name: str, call: ast.Call, scope: Mapping[str, ast.expr], depth: int
+) -> Text | None:
+    if name in ("expanduser", "resolve", "absolute"):
+        return known
+    return _below(known, call.args, scope, depth) if name == "joinpath" else None
+
+
+def _below(
+    base: Text | None, parts: list[ast.expr], scope: Mapping[str, ast.expr], depth: int
+) -> Text | None:
+    """The path of those parts below a folder."""
+    found = [fold(part, scope, depth) for part in parts]
+    if base is None or not all(found):
+        return None
+    return Text(posixpath.join(base.value, *[each.value for each in found if each]), True)
+
+
+def _join(
+    call: ast.Call, owner: ast.expr, scope: Mapping[str, ast.expr], depth: int
+) -> Text | None:
+    """`os.path.join(…)`, or a text's own `join` of a list."""
+    if last_name(owner) in ("path", "posixpath"):
+        parts = [fold(arg, scope, depth) for arg in call.args]
+        return (
+            Text(posixpath.join(*[p.value for p in parts if p])) if parts and all(parts) else None
+        )
+    between = fold(owner, scope, depth)
+    items = call.args[0] if len(call.args) == 1 else None
+    if between is None or not isinstance(items, ast.List | ast.Tuple):
+        return None
+    parts = [fold(item, scope, depth) for item in items.elts]
+    return Text(between.value.join(p.value for p in parts if p)) if all(parts) else None
+
+
+def _joined(values: list[ast.expr], scope: Mapping[str, ast.expr], depth: int) -> Text | None:
+    parts = [fold(value, scope, depth) for value in values]
+    return Text("".join(p.value for p in parts if p)) if all(parts) else None
