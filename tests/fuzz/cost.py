@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pulsus.core.contract import read_tool
 from pulsus.core.types import BrokenTool
+from pulsus.core.validators import source_effects
 from pulsus.core.validators.static_gate import static_gate
 from pulsus.routing import manifest
 
@@ -32,6 +33,8 @@ WORDS = (
         b"# ",
     ),
     *(b"# noqa ", b"# /// script\n", b"# a.b = 1\n", b"\xd0\xb0%d = 1\n", b"\xcc\x81", b'"a" + '),
+    *(b"a%d = a + a\n", b"open(a%d)\n", b"import os\nos.open(a, b)\n", b"X = f'{X}{X}'\n"),
+    *(b"import ctypes\nctypes.CDLL(a).b()\n", b"import tempfile\na%d = tempfile.mkdtemp()\n"),
     *(b"lambda: ", b"if a: pass\n", b"&a [", b"- ", b"? ", b"{name}", b"*", b"A_", b"\\u0041"),
 )
 SMALL, LARGE = 3_000, 6_000
@@ -97,6 +100,8 @@ def _module(source):
     )
     finding = static_gate(source, tool, max_bytes=200_000, steps={})
     assert finding.ok or finding.message
+    source_effects.used(source)
+    list(source_effects.could_do(source))
     assert not isinstance(tool, BrokenTool) or tool.code != "TOO_COSTLY"
 
 

@@ -140,3 +140,22 @@ def test_a_host_named_by_keyword_or_shown_in_a_browser_is_found(line, host):
 @pytest.mark.parametrize("place", [":memory:", "file:x?mode=memory", "notes.db"])
 def test_a_database_file_is_no_host(place):
     assert source_effects.used(f"import sqlite3\nsqlite3.connect({place!r})\n".encode()).hosts == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["A{n} = A{m} + A{m}", 'A{n} = f"{{A{m}}}{{A{m}}}"', "A{n} = A{m} | A{m}", "A{n} = A{m}"],
+)
+def test_names_that_double_each_other_are_read_in_the_time_of_their_size(line):
+    doubled = "\n".join(line.format(n=n, m=n - 1) for n in range(1, 4000))
+    text = f'import os\nA0 = ""\n{doubled}\nos.open(A3999, A3999)\nopen("/etc/motd", "w")\n'
+    assert "/etc/motd" in source_effects.used(text.encode()).changed
+    assert [use.name for use in source_effects.could_do(text.encode())][-1:] == [
+        "builtins.open with a mode that writes"
+    ]
+
+
+def test_a_path_behind_a_long_chain_of_names_is_folded():
+    chain = "\n".join(f"A{n} = A{n - 1}" for n in range(1, 200))
+    text = f'A0 = "/etc/motd"\n{chain}\nopen(A199, "w")\n'
+    assert "/etc/motd" in source_effects.used(text.encode()).changed

@@ -31,7 +31,7 @@ from pulsus.core.validators.capability_names import (
     STARTING,
     STARTING_METHODS,
 )
-from pulsus.core.validators.constant_text import PATHS, fold
+from pulsus.core.validators.constant_text import PATHS, Scope, fold
 from pulsus.core.validators.effects import reads_only
 from pulsus.core.validators.open_modes import (
     flags_write,
@@ -76,7 +76,7 @@ class Use(NamedTuple):
     line: int
 
 
-def beyond(tool: ToolSpec, nodes: list[ast.AST], scope: Mapping[str, ast.expr]) -> tuple[str, ...]:
+def beyond(tool: ToolSpec, nodes: list[ast.AST], scope: Scope) -> tuple[str, ...]:
     """What the text could do though the contract rules it out, in words."""
     effects = tool.effects
     ruled_out = {
@@ -105,7 +105,7 @@ def beyond(tool: ToolSpec, nodes: list[ast.AST], scope: Mapping[str, ast.expr]) 
     return tuple(found)
 
 
-def uses(nodes: list[ast.AST], scope: Mapping[str, ast.expr]) -> Iterator[Use]:
+def uses(nodes: list[ast.AST], scope: Scope) -> Iterator[Use]:
     """Every place of the text that could have an effect outside the run."""
     reader = _Reader(nodes, scope)
     for node in reader.read:
@@ -114,7 +114,7 @@ def uses(nodes: list[ast.AST], scope: Mapping[str, ast.expr]) -> Iterator[Use]:
 
 
 class _Reader:
-    def __init__(self, nodes: list[ast.AST], scope: Mapping[str, ast.expr]) -> None:
+    def __init__(self, nodes: list[ast.AST], scope: Scope) -> None:
         self.scope = scope
         self.origins = Origins(nodes, scope)
         self.temporary = Temporary(nodes)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pulsus.core.contract.named import last_name
 
 _DEEPEST = 40
+_LONGEST = 4096
+"""The length of a path (PATH_MAX of Linux)."""
 PATHS = frozenset(("Path", "PurePath", "PosixPath", "PurePosixPath"))
 _SAME = frozenset(("str", "fspath", "abspath", "realpath", "normpath", "expanduser", "expandvars"))
 FILE_MODULES = frozenset(("os", "shutil", "io", "codecs", "gzip", "bz2", "lzma", "posix", "path"))
@@ -25,7 +27,28 @@ class Text(NamedTuple):
     path: bool = False
 
 
-def bound_once(nodes: list[ast.AST]) -> dict[str, ast.expr]:
+class Scope(dict[str, ast.expr]):
+    """Names that a module binds exactly once, and the constant texts of those that have one.
+
+    Each name is folded once, in the order of the source: names that double each other cost no more.
+    """
+
+    def __init__(self, found: Mapping[str, ast.expr]) -> None:
+        super().__init__(found)
+        self._texts: dict[str, Text | None] = {}
+        for name in self:
+            self.text(name, _DEEPEST)
+
+    def text(self, name: str, depth: int) -> Text | None:
+        """The constant text of a name; None also for one that is made of itself."""
+        if name not in self._texts:
+            self._texts[name] = None
+            self._texts[name] = fold(self[name], self, depth)
+        return self._texts[name]
+
+
+def bound_once(nodes: Iterable[ast.AST]) -> Scope:
+    """The names that are bound once, with what they are bound to."""
     found: dict[str, ast.expr] = {}
     twice: set[str] = set()
     for node in nodes:
@@ -47,19 +70,24 @@ def bound_once(nodes: list[ast.AST]) -> dict[str, ast.expr]:
         if name in found:
             twice.add(name)
         found[name] = value
-    return {name: value for name, value in found.items() if name not in twice}
+    return Scope({name: value for name, value in found.items() if name not in twice})
 
 
-def fold(node: ast.expr, scope: Mapping[str, ast.expr], depth: int = _DEEPEST) -> Text | None:
-    """The constant text or path that an expression is; None if its text does not say."""
-    if depth == 0:
-        return None
-    inner = depth - 1
+def fold(node: ast.expr, scope: Scope, depth: int = _DEEPEST) -> Text | None:
+    """The constant text or path that an expression is; None if its text does not say.
+
+    None also for what is longer than a path or a host may be.
+    """
+    found = _folded(node, scope, depth - 1) if depth else None
+    return found if found is not None and len(found.value) <= _LONGEST else None
+
+
+def _folded(node: ast.expr, scope: Scope, inner: int) -> Text | None:
     match node:
         case ast.Constant(value=str() | bytes() as value):
             return Text(value if isinstance(value, str) else value.decode("utf-8", "replace"))
         case ast.Name(id=name) if name in scope:
-            return fold(scope[name], scope, inner)
+            return scope.text(name, inner)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _joined([left, right], scope, inner)
         case ast.BinOp(left=left, op=ast.Div(), right=right):
@@ -79,7 +107,7 @@ def fold(node: ast.expr, scope: Mapping[str, ast.expr], depth: int = _DEEPEST) -
             return None
 
 
-def _called(call: ast.Call, scope: Mapping[str, ast.expr], depth: int) -> Text | None:
+def _called(call: ast.Call, scope: Scope, depth: int) -> Text | None:
     name = last_name(call.func)
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     if name == "join" and owner is not None:
@@ -94,7 +122,7 @@ def _called(call: ast.Call, scope: Mapping[str, ast.expr], depth: int) -> Text |
     return _text_method(known, name, call) if known else None
 
 
-def _made(call: ast.Call, name: str, scope: Mapping[str, ast.expr], depth: int) -> Text | None:
+def _made(call: ast.Call, name: str, scope: Scope, depth: int) -> Text | None:
     """What a function makes of constants."""
     if name in PATHS:
         parts = [fold(arg, scope, depth) for arg in call.args]
@@ -123,17 +151,13 @@ def _text_method(known: Text, name: str, call: ast.Call) -> Text | None:
             return None
 
 
-def _path_method(
-    known: Text, name: str, call: ast.Call, scope: Mapping[str, ast.expr], depth: int
-) -> Text | None:
+def _path_method(known: Text, name: str, call: ast.Call, scope: Scope, depth: int) -> Text | None:
     if name in ("expanduser", "resolve", "absolute"):
         return known
     return _below(known, call.args, scope, depth) if name == "joinpath" else None
 
 
-def _below(
-    base: Text | None, parts: list[ast.expr], scope: Mapping[str, ast.expr], depth: int
-) -> Text | None:
+def _below(base: Text | None, parts: list[ast.expr], scope: Scope, depth: int) -> Text | None:
     """The path of those parts below a folder."""
     found = [fold(part, scope, depth) for part in parts]
     if base is None or not all(found):
@@ -141,9 +165,7 @@ def _below(
     return Text(posixpath.join(base.value, *[each.value for each in found if each]), True)
 
 
-def _join(
-    call: ast.Call, owner: ast.expr, scope: Mapping[str, ast.expr], depth: int
-) -> Text | None:
+def _join(call: ast.Call, owner: ast.expr, scope: Scope, depth: int) -> Text | None:
     """`os.path.join(…)`, or a text's own `join` of a list."""
     if last_name(owner) in ("path", "posixpath"):
         parts = [fold(arg, scope, depth) for arg in call.args]
@@ -158,6 +180,6 @@ def _join(
     return Text(between.value.join(p.value for p in parts if p)) if all(parts) else None
 
 
-def _joined(values: list[ast.expr], scope: Mapping[str, ast.expr], depth: int) -> Text | None:
+def _joined(values: list[ast.expr], scope: Scope, depth: int) -> Text | None:
     parts = [fold(value, scope, depth) for value in values]
     return Text("".join(p.value for p in parts if p)) if all(parts) else None

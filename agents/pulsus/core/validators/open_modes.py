@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
 
 from pulsus.core.validators.capability_names import WRITING_FLAGS
-from pulsus.core.validators.constant_text import fold
+from pulsus.core.validators.constant_text import Scope, fold
 from pulsus.core.validators.origins import Origins
 
 _MODE = re.compile(r"[rwaxbtU+]{1,4}\Z|[rwax][:|]\w*\Z")
 _READS_DATABASE = re.compile(r"[?&](mode=(ro|memory)|immutable=1)\b")
-
-Scope = Mapping[str, ast.expr]
 
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:
@@ -43,24 +40,29 @@ def modes(mode: ast.expr, scope: Scope) -> list[str] | None:
 
 def flags_write(flags: ast.expr, scope: Scope, origins: Origins) -> bool:
     """Whether flags of `os.open` may write; what the text does not decide may."""
-    for leaf in ast.walk(flags):
-        match leaf:
-            case ast.Attribute(attr=name) if name in WRITING_FLAGS:
+    seen: set[str] = set()
+    todo = [flags]
+    while todo:
+        for leaf in ast.walk(todo.pop()):
+            if isinstance(leaf, ast.Name) and leaf.id in scope:
+                if leaf.id not in seen:
+                    seen.add(leaf.id)
+                    todo.append(scope[leaf.id])
+            elif _flag_writes(leaf, origins):
                 return True
-            case ast.Name(id=name, ctx=ast.Load()) if name in WRITING_FLAGS:
-                return True
-            case ast.Name(id=name) if name in scope:
-                if flags_write(scope[name], scope, origins):
-                    return True
-            case ast.Name(id=name) if not origins.keys(leaf) and name != "getattr":
-                return True  # a parameter
-            case ast.Constant(value=int() as number) if number:
-                return True
-            case ast.Constant(value=str() as text) if text in WRITING_FLAGS:
-                return True
-            case _:
-                pass
     return False
+
+
+def _flag_writes(leaf: ast.AST, origins: Origins) -> bool:
+    match leaf:
+        case ast.Attribute(attr=name) | ast.Constant(value=str() as name):
+            return name in WRITING_FLAGS
+        case ast.Name(id=name):  # a parameter may be anything
+            return name in WRITING_FLAGS or not (origins.keys(leaf) or name == "getattr")
+        case ast.Constant(value=int() as number):
+            return number != 0
+        case _:
+            return False
 
 
 def reads_database(call: ast.Call, scope: Scope) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 
 from pulsus.core.contract.named import last_name
-from pulsus.core.validators.constant_text import fold
+from pulsus.core.validators.constant_text import Scope, fold
 
 _DEEPEST = 8
 _BUILTINS = frozenset(("open", "exec", "eval", "__import__", "getattr", "vars", "globals"))
@@ -17,7 +16,7 @@ _BUILTIN = frozenset(("builtins",))
 class Origins:
     """The imports of a module, and the names that are bound once to what they give."""
 
-    def __init__(self, nodes: list[ast.AST], scope: Mapping[str, ast.expr]) -> None:
+    def __init__(self, nodes: list[ast.AST], scope: Scope) -> None:
         self._scope = scope
         self._imported: dict[str, set[str]] = {}
         self._starred: set[str] = set()

@@ -17,7 +17,7 @@ from pulsus.core.contract.named import last_name
 from pulsus.core.sandbox.observe import outside
 from pulsus.core.types import Effects, Observed, ToolSpec
 from pulsus.core.validators import capabilities
-from pulsus.core.validators.constant_text import FILE_MODULES, Text, bound_once, fold
+from pulsus.core.validators.constant_text import FILE_MODULES, Scope, Text, bound_once, fold
 from pulsus.core.validators.effects import Judgement, judge, reads_only
 from pulsus.core.validators.patterns import path_covered
 
@@ -68,6 +68,12 @@ def used(source: bytes) -> Used:
     return _used(nodes, bound_once(nodes))
 
 
+def could_do(source: bytes) -> Iterator[capabilities.Use]:
+    """Every place of a module's text that could have an effect outside the run."""
+    nodes = _nodes(source)
+    return capabilities.uses(nodes, bound_once(nodes))
+
+
 def _nodes(source: bytes) -> list[ast.AST]:
     try:
         return list(ast.walk(ast.parse(source)))
@@ -75,7 +81,7 @@ def _nodes(source: bytes) -> list[ast.AST]:
         return []
 
 
-def _used(nodes: list[ast.AST], scope: Mapping[str, ast.expr]) -> Used:
+def _used(nodes: list[ast.AST], scope: Scope) -> Used:
     found = Used({}, {}, {})
     for node in nodes:
         if isinstance(node, ast.Call):
@@ -131,7 +137,7 @@ def _place(text: str) -> str:
     return outside(posixpath.normpath(text))
 
 
-def _effects(call: ast.Call, scope: Mapping[str, ast.expr]) -> Iterator[tuple[str, str]]:
+def _effects(call: ast.Call, scope: Scope) -> Iterator[tuple[str, str]]:
     name = last_name(call.func)
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     known = fold(owner, scope) if owner is not None else None
@@ -151,9 +157,7 @@ def _of_path(call: ast.Call, name: str, path: str) -> Iterator[tuple[str, str]]:
         yield "r", path
 
 
-def _of_function(
-    call: ast.Call, name: str, scope: Mapping[str, ast.expr]
-) -> Iterator[tuple[str, str]]:
+def _of_function(call: ast.Call, name: str, scope: Scope) -> Iterator[tuple[str, str]]:
     folded = [fold(arg, scope) for arg in call.args[:2]]
     if name in _OPENERS and folded and folded[0]:
         yield ("w" if _writes(call, 1) else "r"), folded[0].value
@@ -175,9 +179,7 @@ def _writes(call: ast.Call, position: int) -> bool:
     return False
 
 
-def _hosts(
-    call: ast.Call, name: str, owner: ast.expr | None, scope: Mapping[str, ast.expr]
-) -> Iterator[str]:
+def _hosts(call: ast.Call, name: str, owner: ast.expr | None, scope: Scope) -> Iterator[str]:
     module = "" if owner is None else last_name(owner).lower()
     asks = name in _ASKING or module in _CLIENTS
     if module in _DATABASE_FILES or not (asks or name in _CONNECTING):
@@ -205,7 +207,7 @@ def _hosts(
             yield f"{text.value}:{number}" if isinstance(number, int) else text.value
 
 
-def _beginning(node: ast.expr, scope: Mapping[str, ast.expr]) -> Text | None:
+def _beginning(node: ast.expr, scope: Scope) -> Text | None:
     """The constant start of a URL, if its host is whole: what follows may come from anywhere."""
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
         node = node.left

@@ -20,13 +20,10 @@ class Temporary:
             return
         bound = [pair for node in nodes for pair in _bindings(node)]
         functions = {n.name: n for n in nodes if isinstance(n, ast.FunctionDef)}
-        calls = [
-            node
-            for node in nodes
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in functions
-        ]
+        calls: dict[str, list[ast.Call]] = {name: [] for name in functions}
+        for node in nodes:
+            if isinstance(node, ast.Call) and last_name(node.func) in calls:
+                calls[last_name(node.func)].append(node)
         for _ in range(_ROUNDS):
             found = {name for names, value in bound if self.owns(value) for name in names}
             found |= self._parameters(functions, calls)
@@ -46,14 +43,15 @@ class Temporary:
             for part in ast.walk(node)
         )
 
-    def _parameters(self, functions: dict[str, ast.FunctionDef], calls: list[ast.Call]) -> set[str]:
+    def _parameters(
+        self, functions: dict[str, ast.FunctionDef], calls: dict[str, list[ast.Call]]
+    ) -> set[str]:
         """Parameters that get such a file in every call of their function."""
         found: set[str] = set()
         for name, function in functions.items():
-            own = [call for call in calls if last_name(call.func) == name]
             for position, arg in enumerate(function.args.args):
-                given = [_given(call, position, arg.arg) for call in own]
-                if given and all(each is not None and self.owns(each) for each in given):
+                given = (_given(call, position, arg.arg) for call in calls[name])
+                if calls[name] and all(each is not None and self.owns(each) for each in given):
                     found.add(arg.arg)
         return found
 
