@@ -31,6 +31,11 @@ _SHELLS: Final = {
 _READING_LANGUAGES: Final = {"awk", "gawk", "mawk", "sed"}
 """Languages in which a file can be read."""
 
+_READ_IN_SCRIPT: Final = re.compile(
+    r"(?:^|[\s;{}0-9$/!])[rR]\s+(?P<sed>[^\s;}]+)|<\s*\"(?P<awk>[^\"]+)\"", re.MULTILINE
+)
+"""`r FILE` and `R FILE` of sed, `getline < "FILE"` of awk."""
+
 _OWN_PATTERNS: Final = {
     *("find", "fd", "locate", "plocate", "git", "duckdb", "clickhouse-local", "clickhouse"),
     *("tar", "bsdtar", "unzip", "zipinfo", "7z", "rsync", "augtool", "journalctl", "lsof"),
@@ -99,6 +104,10 @@ def _in_program(name: str, word: Word) -> Iterator[Finding]:
     if name in _READING_LANGUAGES:
         tokens = _SEPARATORS.split(word.text)
         yield from (_refused(t) for t in tokens if t[:1] == "/" and secret(t, names=False))
+        for read in _READ_IN_SCRIPT.finditer(word.text):
+            path = read["sed"] or read["awk"]
+            if secret(path, names=_is_name(_last(path))):
+                yield _refused(path)
 
 
 def _opened(path: str, word: Word, use: Use, *, whole: bool) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from pulsus.core.types import JsonValue
+from pulsus.core.validators.wildcards import matches
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PATH_START = ("/", "~", ".", "{", "*")
@@ -29,7 +30,7 @@ def path_covered(path: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
     if not all(map(_is_path, declared)) and _below_given(path, inputs):
         return True
     patterns = (p for item in declared if _is_path(item) for p in _filled(item, inputs))
-    return any(_glob(_normal(pattern)).match(path) for pattern in patterns)
+    return any(matches(_normal(pattern).rstrip("/"), path, below=True) for pattern in patterns)
 
 
 def host_covered(host: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
@@ -81,14 +82,6 @@ def _normal(path: str) -> str:
     if path.startswith("~"):
         return posixpath.normpath(path)
     return posixpath.normpath(posixpath.join(WORK_FOLDER, path))
-
-
-def _glob(pattern: str) -> re.Pattern[str]:
-    """`*` and `?` stay within one part, `**` does not; what lies below a match is covered too."""
-    parts = re.split(r"(\*\*|\*|\?|\\.)", pattern)
-    made = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
-    body = "".join(made.get(p) or re.escape(p[1:] if p[:1] == "\\" else p) for p in parts)
-    return re.compile(f"{body.rstrip('/')}(?:/.*)?\\Z", re.S)
 
 
 def _filled(item: str, inputs: Inputs) -> Iterator[str]:
@@ -161,7 +154,7 @@ def _host_matches(host: str, pattern: str) -> bool:
         return False
     if _in_network(name, wanted):
         return True
-    return bool(re.fullmatch(".*".join(map(re.escape, wanted.split("*"))), name))
+    return matches(re.sub(r"([?\\])", r"\\\1", wanted), name, separator="")
 
 
 def _in_network(name: str, wanted: str) -> bool:
