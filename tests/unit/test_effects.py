@@ -87,6 +87,7 @@ def test_each_item_of_a_list_argument_is_covered():
         pytest.param("evil.com:443", "*.example.com", False, id="another domain"),
         pytest.param("api.example.com.evil.com", "api.example.com", False, id="longer"),
         pytest.param("10.1.2.3:22", "10.0.0.0/8", True, id="network"),
+        pytest.param("10.1.2.3:22", "{net}", False, id="a value is a host, not a network"),
         pytest.param("[::1]:22", "::1", True, id="v6"),
         pytest.param("[::1]:22", "[::1]:22", True, id="v6 with port"),
         pytest.param("unix:/run/docker.sock", "unix:/run/docker.sock", True, id="socket"),
@@ -103,6 +104,7 @@ def test_a_host_is_covered_by_what_is_declared_and_nothing_else(host, declared, 
     given: dict[str, JsonValue] = {
         "url": "https://shop.example:8443/x",
         "host": "db.example",
+        "net": "10.0.0.0/8",
         "port": 5432,
     }
     assert host_covered(host, (declared,), given) is covered

@@ -38,8 +38,12 @@ def host_covered(host: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
     given = {name for text in _texts(inputs) for name in _hosts_in(text)}
     if not all(map(_is_pattern, declared)) and _split(host)[0] in given:
         return True
-    patterns = (_plain(p) for i in declared if _is_pattern(i) for p in _filled(i, inputs))
-    return any(_host_matches(host, pattern) for pattern in patterns)
+    return any(
+        _host_matches(host, _plain(pattern), network=not _PLACEHOLDER.search(item))
+        for item in declared
+        if _is_pattern(item)
+        for pattern in _filled(item, inputs)
+    )
 
 
 def command_covered(command: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
@@ -147,12 +151,13 @@ def _split(host: str) -> tuple[str, str]:
     return (name.lower(), port) if colon and name and ":" not in name else (host.lower(), "")
 
 
-def _host_matches(host: str, pattern: str) -> bool:
+def _host_matches(host: str, pattern: str, *, network: bool) -> bool:
+    """`network`: the pattern may be one. An argument's value is a host, whatever it looks like."""
     name, port = _split(host)
     wanted, wanted_port = _split(pattern)
     if wanted_port not in ("", "*") and port not in ("", wanted_port):
         return False
-    if _in_network(name, wanted):
+    if network and _in_network(name, wanted):
         return True
     return matches(re.sub(r"([?\\])", r"\\\1", wanted), name, separator="")
 
