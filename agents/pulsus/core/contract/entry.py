@@ -115,3 +115,37 @@ def _bound_names(node: ast.AST) -> list[str]:
             return [name]
         case _:
             return []
+
+
+_PARTS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
+_NAMESPACES = frozenset(("globals", "vars"))
+
+
+def exchanged_entry(node: ast.AST) -> int:
+    """The line in which a node exchanges a function, or a part of one, while running; or 0.
+
+    What a reviewer reads would then not be what is called: the code and defaults of a function, a
+    name of the module's own namespace, the module itself.
+    """
+    match node:
+        case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) if name in _PARTS:
+            return node.lineno
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            return node.lineno if name in _PARTS or name in NAMES else 0
+        case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
+            return node.lineno if _is_namespace(owner) else 0
+        case ast.Call(func=ast.Attribute(value=owner, attr="update" | "setdefault" | "pop")):
+            return node.lineno if _is_namespace(owner) else 0
+        case _:
+            return 0
+
+
+def _is_namespace(node: ast.expr) -> bool:
+    """`globals()`, `vars()`, or the table of modules."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=[]):
+            return name in _NAMESPACES
+        case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+            return True
+        case _:
+            return False

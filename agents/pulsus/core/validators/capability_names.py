@@ -50,6 +50,9 @@ METHODS = frozenset(
 )
 """Methods that change files, of whatever object: `pathlib`, archives, profiles, data frames."""
 
+EXTRACTING = frozenset(("extractall", "extract"))
+"""Methods that change the folder they are given, else the working folder."""
+
 METHODS_OF_ONE = frozenset(("rename", "replace"))
 """Methods that change a file if they are called with one argument (text takes two)."""
 
@@ -154,6 +157,11 @@ C_READING = frozenset(
         *("adjtimex", "getauxval", "gnu_get_libc_version", "sysinfo", "statvfs", "statfs", "uname"),
         *("getloadavg", "getxattr", "listxattr", "sched_getcpu", "get_nprocs", "get_nprocs_conf"),
         *("getpid", "gettid", "getrusage", "clock_gettime", "sysconf", "gethostid", "strerror"),
+        *("getppid", "getuid", "geteuid", "getgid", "getegid", "time", "difftime", "crc32"),
+        *("strlen", "strnlen", "strcmp", "strncmp", "strcasecmp", "memcmp", "strchr", "strstr"),
+        *("toupper", "tolower", "isalpha", "isdigit", "isspace", "isalnum", "abs", "labs", "atoi"),
+        *("atol", "atof", "strtol", "strtod", "sqrt", "cbrt", "pow", "sin", "cos", "tan", "exp"),
+        *("log", "log2", "log10", "floor", "ceil", "fabs", "fmod", "hypot", "adler32"),
     )
 )
 """Functions of the C library that read. `adjtimex` is also able to set: the dry run sees that."""

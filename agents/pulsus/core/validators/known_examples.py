@@ -8,18 +8,15 @@ that holds inputs and results of every example may be honest (a table of units):
 from __future__ import annotations
 
 import ast
-import base64
-import binascii
-import codecs
 import hashlib
-import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from pulsus.core.contract.constants import as_key, literal, parts
 from pulsus.core.contract.matching import concrete
 from pulsus.core.types import Example, JsonValue, ToolSpec
+from pulsus.core.validators.code_constants import LEAST_HASH, CodeConstants
 
 _READS_ITSELF = frozenset(
     (
@@ -37,8 +34,6 @@ _BY_NAME = ("getattr", "hasattr", "setattr")
 _BARE_NAMES = frozenset(("globals", "locals", "vars", "eval", "exec", "compile"))
 _OWN_PLACES = ("/proc/self", "/proc/thread-self", "/pulsus", "/dev/fd")
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s", "sha3_256")
-_LONGEST = 65_536
-_LEAST_HASH = 6
 _LEAST_PART = 3
 """A shorter text is part of any other by chance."""
 _DERIVED = frozenset(("len", "sum", "ord", "hash", "max", "min", "crc32", "adler32", "int"))
@@ -95,66 +90,11 @@ def doubt(source: bytes, tool: ToolSpec) -> str:
     if not given:
         return ""
     code = _code(source)
-    known = _Constants(code)
+    known = CodeConstants(code)
     sizes = _compared_features(code)
     if all(_is_told(e, tool, known, sizes) and _is_answered(e, known) for e in given):
         return "its code holds the inputs and the results of every example"
     return ""
-
-
-class _Constants:
-    """The constants of some code: as they stand, decoded, and as one text to look into."""
-
-    def __init__(self, code: Iterable[ast.AST]) -> None:
-        self.keys: set[str] = set()
-        self.texts: list[str] = []
-        for node in code:
-            if isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp | ast.JoinedStr):
-                self._take(literal(node))
-        self.whole = "\0".join(self.texts)[: 64 * _LONGEST]
-
-    def _take(self, value: object) -> None:
-        match value:
-            case str() if len(value) <= _LONGEST:
-                self._text(value)
-                for text in _decoded(value):
-                    self._text(text)
-            case bytes() if len(value) <= _LONGEST:
-                self._take(value.decode("utf-8", "replace"))
-            case bool() | int() | float():
-                self.keys.add(as_key(value))
-            case _:
-                pass
-
-    def _text(self, text: str) -> None:
-        self.keys.add(as_key(text))
-        self.texts.append(text)
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            return
-        for leaf in parts(found):
-            self.keys.add(as_key(leaf))
-            self.texts += [leaf] if isinstance(leaf, str) else []
-        self.keys |= {as_key(key) for key in found} if isinstance(found, dict) else set()
-
-
-def _decoded(text: str) -> Iterator[str]:
-    """What a text may be another spelling of."""
-    yield text[::-1]
-    if len(text) < _LEAST_HASH:
-        return
-    yield codecs.decode(text, "rot13")
-    for decode in (base64.b64decode, bytes.fromhex, base64.b85decode, base64.b32decode):
-        try:
-            data = decode(text)
-        except (ValueError, binascii.Error):
-            continue
-        yield data.decode("utf-8", "replace")
-        try:
-            yield zlib.decompressobj().decompress(data, _LONGEST).decode("utf-8", "replace")
-        except zlib.error:
-            continue
 
 
 @lru_cache(maxsize=2)
@@ -267,7 +207,7 @@ def _results(example: Example) -> Iterator[str]:
         yield from (as_key(value) for value in example.expected.values())
 
 
-def _is_told(example: Example, tool: ToolSpec, known: _Constants, sizes: frozenset[str]) -> bool:
+def _is_told(example: Example, tool: ToolSpec, known: CodeConstants, sizes: frozenset[str]) -> bool:
     """Whether the code can tell this example from others: by each input that is no default."""
     defaults = {arg.name: arg.default for arg in tool.args}
     given = [
@@ -281,21 +221,23 @@ def _is_told(example: Example, tool: ToolSpec, known: _Constants, sizes: frozens
     return bool(given) and all(_is_known(value, known, sizes) for value in given)
 
 
-def _is_known(value: JsonValue, known: _Constants, sizes: frozenset[str]) -> bool:
+def _is_known(value: JsonValue, known: CodeConstants, sizes: frozenset[str]) -> bool:
     if as_key(value) in known.keys:
         return True
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 9:
+        return str(abs(value)) in known.words
     if isinstance(value, str | list) and as_key(len(value)) in sizes:
         return True
     if isinstance(value, list | dict) and value:
         return all(as_key(leaf) in known.keys for leaf in parts(value))
     if not isinstance(value, str):
         return False
-    hashed = [str(each)[:_LEAST_HASH] for each in _hashes(value)]
+    hashed = [str(each)[:LEAST_HASH] for each in _hashes(value)]
     exact = any(as_key(each) in known.keys for each in _hashes(value))
-    return exact or any(text[:_LEAST_HASH] in hashed for text in known.texts if text)
+    return exact or any(text[:LEAST_HASH] in hashed for text in known.texts if text)
 
 
-def _is_answered(example: Example, known: _Constants) -> bool:
+def _is_answered(example: Example, known: CodeConstants) -> bool:
     """Whether constants make the whole result, and more of it than yes, no or nothing."""
     leaves = list(parts(example.expected))
     return bool(leaves) and all(

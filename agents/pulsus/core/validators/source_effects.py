@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from pulsus.core.contract.named import last_name
 from pulsus.core.sandbox.observe import outside
 from pulsus.core.types import Effects, Observed, ToolSpec
-from pulsus.core.validators import capabilities
+from pulsus.core.validators import capabilities, effect_uses
 from pulsus.core.validators.constant_text import FILE_MODULES, Scope, Text, bound_once, fold
 from pulsus.core.validators.effects import Judgement, judge, reads_only
 from pulsus.core.validators.patterns import path_covered
@@ -50,6 +50,7 @@ _ASKING = frozenset(("urlopen", "Request", "urlretrieve", "request", "stream"))
 _CLIENTS = frozenset(
     ("requests", "httpx", "session", "client", "http", "aiohttp", "urllib3", "webbrowser")
 )
+_PROXIES = frozenset(("ProxyHandler", "set_proxy", "set_tunnel", "ProxyManager"))
 _DATABASE_FILES = frozenset(("sqlite3", "duckdb"))
 """Modules whose `connect` opens a file."""
 
@@ -68,10 +69,10 @@ def used(source: bytes) -> Used:
     return _used(nodes, bound_once(nodes))
 
 
-def could_do(source: bytes) -> Iterator[capabilities.Use]:
+def could_do(source: bytes) -> Iterator[effect_uses.Use]:
     """Every place of a module's text that could have an effect outside the run."""
     nodes = _nodes(source)
-    return capabilities.uses(nodes, bound_once(nodes))
+    return effect_uses.uses(nodes, bound_once(nodes))
 
 
 def _nodes(source: bytes) -> list[ast.AST]:
@@ -182,7 +183,10 @@ def _writes(call: ast.Call, position: int) -> bool:
 def _hosts(call: ast.Call, name: str, owner: ast.expr | None, scope: Scope) -> Iterator[str]:
     module = "" if owner is None else last_name(owner).lower()
     asks = name in _ASKING or module in _CLIENTS
-    if module in _DATABASE_FILES or not (asks or name in _CONNECTING):
+    if module in _DATABASE_FILES or not (asks or name in _CONNECTING or name in _PROXIES):
+        return
+    if name in _PROXIES:
+        yield from _proxies(call, scope)
         return
     named = {each.arg: each.value for each in call.keywords}
     given = [named[key] for key in ("host", "hostname", "address", "url") if key in named]
@@ -205,6 +209,16 @@ def _hosts(call: ast.Call, name: str, owner: ast.expr | None, scope: Scope) -> I
         ):
             number = port.value if isinstance(port, ast.Constant) else None
             yield f"{text.value}:{number}" if isinstance(number, int) else text.value
+
+
+def _proxies(call: ast.Call, scope: Scope) -> Iterator[str]:
+    """Hosts through which a client is told to go: every constant among the arguments."""
+    for part in ast.walk(call):
+        text = fold(part, scope) if isinstance(part, ast.expr) else None
+        if text and "://" in text.value:
+            yield from _of_url(text.value)
+        elif text and part in call.args[:1] and "/" not in text.value:
+            yield text.value
 
 
 def _beginning(node: ast.expr, scope: Scope) -> Text | None:

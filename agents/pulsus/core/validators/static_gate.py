@@ -17,6 +17,7 @@ import tokenize
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
+from pulsus.core.contract.entry import exchanged_entry
 from pulsus.core.contract.named import last_name
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators import characters, identifiers
@@ -179,6 +180,8 @@ def _nodes(tree: ast.AST) -> str:
             return f"more than {MAX_NODES} syntax nodes: split the module"
         if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "no_type_check":
             return f"line {node.lineno}: no_type_check switches a checker off: remove it"
+        if line := exchanged_entry(node):
+            return f"line {line}: exchanges a function while the module runs: write it as it is"
     for line, name in uses(tree, _RUNS_TEXT):
         return f"line {line}: {name}() runs text as code: call a function"
     return ""

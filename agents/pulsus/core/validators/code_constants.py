@@ -1,0 +1,87 @@
+"""Constants that stand in code: as they are, decoded, as words and as one text. Pure."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import binascii
+import codecs
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+
+from pulsus.core.contract.constants import as_key, literal, parts
+
+_LONGEST = 65_536
+LEAST_HASH = 6
+_WORD = re.compile(r"\d+|[^\W\d_]+")
+
+
+class CodeConstants:
+    """The constants of some code: as they stand, decoded, and as one text to look into."""
+
+    def __init__(self, code: Sequence[ast.AST]) -> None:
+        self.keys: set[str] = set()
+        self.texts: list[str] = []
+        for node in code:
+            if isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp | ast.JoinedStr):
+                self._take(literal(node))
+        self.whole = "\0".join(self.texts)[: 64 * _LONGEST]
+        self.words = {word for text in self.texts for word in _WORD.findall(text)}
+        self.words |= {word for name in _identifiers(code) for word in _WORD.findall(name)}
+
+    def _take(self, value: object) -> None:
+        match value:
+            case str() if len(value) <= _LONGEST:
+                self._text(value)
+                for text in _decoded(value):
+                    self._text(text)
+            case bytes() if len(value) <= _LONGEST:
+                self._take(value.decode("utf-8", "replace"))
+            case bool() | int() | float():
+                self.keys.add(as_key(value))
+            case _:
+                pass
+
+    def _text(self, text: str) -> None:
+        self.keys.add(as_key(text))
+        self.texts.append(text)
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        for leaf in parts(found):
+            self.keys.add(as_key(leaf))
+            self.texts += [leaf] if isinstance(leaf, str) else []
+        self.keys |= {as_key(key) for key in found} if isinstance(found, dict) else set()
+
+
+def _identifiers(code: Sequence[ast.AST]) -> Iterator[str]:
+    """Names that may stand for an input: a member of an `Enum`, a keyword, a function."""
+    for node in code:
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case _:
+                pass
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """What a text may be another spelling of."""
+    yield text[::-1]
+    if len(text) < LEAST_HASH:
+        return
+    yield codecs.decode(text, "rot13")
+    for decode in (base64.b64decode, bytes.fromhex, base64.b85decode, base64.b32decode):
+        try:
+            data = decode(text)
+        except (ValueError, binascii.Error):
+            continue
+        yield data.decode("utf-8", "replace")
+        try:
+            yield zlib.decompressobj().decompress(data, _LONGEST).decode("utf-8", "replace")
+        except zlib.error:
+            continue
