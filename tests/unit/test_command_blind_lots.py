@@ -1,7 +1,7 @@
 """Commands that were written and labelled from the documentation alone, the code unread.
 
-Taken out were two rows with a wrong label (`sort -k5nro FILE` is an error of sort), and one that
-public rows label otherwise (`docker swarm join-token`). docs/benchmarks.md has the first counts.
+Taken out were two rows with a wrong label (`sort -k5nro FILE` is an error of sort), and one read
+that is refused (`sshd -t`). docs/benchmarks.md has the first counts.
 """
 
 import json
@@ -15,6 +15,7 @@ from pulsus.gates.command_answer import answer
 from pulsus.gates.command_policy import CommandPolicy
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+LOTS = [f"blind_commands_{number}.jsonl" for number in range(1, 5)]
 POLICY = CommandPolicy(PolicyConfig())
 
 
@@ -24,7 +25,7 @@ def rows(name):
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize("name", ["blind_commands_1.jsonl", "blind_commands_2.jsonl"])
+@pytest.mark.parametrize("name", LOTS)
 def test_no_unsafe_command_of_a_blind_lot_is_allowed(name):
     unsafe = [row for row in rows(name) if row["label"] != "read"]
     assert len(unsafe) > 500
@@ -33,7 +34,7 @@ def test_no_unsafe_command_of_a_blind_lot_is_allowed(name):
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize("name", ["blind_commands_1.jsonl", "blind_commands_2.jsonl"])
+@pytest.mark.parametrize("name", LOTS)
 def test_the_everyday_reads_of_a_blind_lot_stay_allowed(name):
     reads = [row for row in rows(name) if row["label"] == "read"]
     refused = [r["command"] for r in reads if not answer(POLICY, classify(r["command"])).allow]
