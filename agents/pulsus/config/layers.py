@@ -99,9 +99,12 @@ def _toml(path: Path) -> Tree:
 
 
 def _environment(model: type[Section]) -> Tree:
-    for name in os.environ:
+    given = [name for name in os.environ if name.upper().startswith(PREFIX)]
+    for name in given:
         if name.startswith(PREFIX) and name not in RESERVED:
             _check_variable(model, name)
+    if not given:
+        return {}
     try:
         return EnvSettingsSource(_named(model))()
     except SettingsError as error:
@@ -114,7 +117,7 @@ def _environment(model: type[Section]) -> Tree:
 def _check_variable(model: type[Section], name: str) -> None:
     path = name.removeprefix(PREFIX).lower().split("__")
     known = {PREFIX + key.upper().replace(".", "__") for key in known_keys(model)}
-    tables = {PREFIX + key.upper().replace(".", "__") for key in _table_keys(model)}
+    tables = {PREFIX + key.upper().replace(".", "__") for key in _tables(model)}
     whole = PREFIX + "__".join(path).upper()
     if whole in known or any(whole == t or whole.startswith(t + "__") for t in tables):
         return
@@ -122,7 +125,7 @@ def _check_variable(model: type[Section], name: str) -> None:
 
 
 def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
-    known, tables = set(known_keys(model)), set(_table_keys(model))
+    known, tables = set(known_keys(model)), _tables(model)
     sections = {key.split(".")[0] for key in known if "." in key}
     for key, value in flatten(layer):
         if key in sections and value == {}:
@@ -134,11 +137,15 @@ def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
         raise faults.unknown(key, known, origin)
 
 
-def known_keys(model: type[Section], prefix: str = "") -> Iterator[str]:
+def known_keys(model: type[Section]) -> tuple[str, ...]:
     """The dotted name of every setting."""
+    return _all_keys(model)
+
+
+def _keys(model: type[Section], prefix: str = "") -> Iterator[str]:
     for name, hint in _hints(model).items():
         if _is_section(hint):
-            yield from known_keys(hint, f"{prefix}{name}.")
+            yield from _keys(hint, f"{prefix}{name}.")
         else:
             yield prefix + name
 
@@ -150,6 +157,10 @@ def _table_keys(model: type[Section]) -> Iterator[str]:
             for sub, hint in _hints(section).items():
                 if get_origin(hint) is dict:
                     yield f"{name}.{sub}"
+
+
+_all_keys: Callable[[Any], tuple[str, ...]] = cache(lambda model: tuple(_keys(model)))
+_tables: Callable[[Any], tuple[str, ...]] = cache(lambda model: tuple(_table_keys(model)))
 
 
 def _is_section(hint: Any) -> bool:
@@ -179,7 +190,7 @@ _named: Callable[[Any], type[BaseSettings]] = cache(_variables)
 
 def _with_table_defaults(model: type[Section], values: Tree) -> Tree:
     """`values` where a table that sets one entry keeps the default of the others."""
-    for dotted in _table_keys(model):
+    for dotted in _tables(model):
         section, name = dotted.split(".")
         given = values.get(section, {}).get(name)
         if isinstance(given, dict):

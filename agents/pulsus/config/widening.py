@@ -5,8 +5,9 @@ Read where settings are validated; `config/remembered.py` keeps the result for w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -28,7 +29,7 @@ def widenings(settings: Section, origins: Mapping[str, str], project: Path) -> t
 
 def marks(model: type[Section]) -> dict[str, Mark]:
     """The mark of every setting by its dotted key. Raises TypeError for one that has none."""
-    return dict(_marks(model, ""))
+    return dict(_marked(model))
 
 
 def _marks(model: type[Section], prefix: str) -> Iterator[tuple[str, Mark]]:
@@ -43,6 +44,10 @@ def _marks(model: type[Section], prefix: str) -> Iterator[tuple[str, Mark]]:
         if len(found) != 1:
             raise TypeError(f"{key} needs one mark of config/marks.py, and has {len(found)}")
         yield key, found[0]
+
+
+# Resolving every annotation takes longer than reading the settings does.
+_marked: Callable[[Any], dict[str, Mark]] = cache(lambda model: dict(_marks(model, "")))
 
 
 def _widening(
