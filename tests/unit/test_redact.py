@@ -282,8 +282,11 @@ def test_time_grows_with_the_text_not_with_its_square(unit):
         redact(text)
         return time.process_time() - started
 
-    small, large = min(seconds(20_000) for _ in range(2)), seconds(160_000)
-    assert large < 0.05 + small * 8 * 4, f"{small:.3f} s for 20 kB, {large:.3f} s for 160 kB"
+    for _ in range(3):  # a busy machine is slow now and then; a square always is
+        small, large = seconds(10_000), seconds(80_000)
+        if large < 0.02 + small * 8 * 3:
+            return
+    pytest.fail(f"{small:.3f} s for 10 kB, {large:.3f} s for 80 kB")
 
 
 @pytest.mark.parametrize(

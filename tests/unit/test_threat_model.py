@@ -19,6 +19,9 @@ FUNCTIONS = {
     for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.M)
 }
 STEMS = {path.stem for path in TESTS}
+PACKAGE = ROOT / "agents/pulsus"
+MODULES = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py")}
+FOLDERS = {parent.as_posix() for name in MODULES for parent in Path(name).parents}
 
 
 def marked(cell):
@@ -50,14 +53,11 @@ def test_a_promise_names_a_test_that_exists(row):
 
 @pytest.mark.parametrize("row", ROWS, ids=range(len(ROWS)))
 def test_a_promise_names_code_that_exists(row):
-    package = ROOT / "agents/pulsus"
-    known = {str(path.relative_to(package)) for path in package.rglob("*.py")}
-    folders = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_dir()}
     for token in marked(row[2]):
         if token.endswith(".py"):
-            assert any(name.endswith(token) for name in known), token
+            assert any(name.endswith(token) for name in MODULES), token
         elif "/" in token and "." not in token and not token.startswith("/"):
-            assert token in folders or f"{token}.py" in known, token
+            assert token in FOLDERS or f"{token}.py" in MODULES, token
 
 
 def test_every_link_of_the_page_leads_somewhere():
