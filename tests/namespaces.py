@@ -32,7 +32,7 @@ def read_only(folder, command, *, cwd=None):
     )
 
 
-def inside(script, *args):
+def inside(script, *args, seconds=240):
     """Run a shell script as root of a mount namespace of its own.
 
     Skips where there is none, or where the script ends with 99: it could not mount.
@@ -45,7 +45,7 @@ def inside(script, *args):
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=240,
+        timeout=seconds,
         check=False,
     )
     if done.returncode == 99:

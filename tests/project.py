@@ -78,7 +78,7 @@ def lay(folder, name):
         target.write_bytes(source.read_bytes())
 
 
-def pulsus(folder, *args, env=None):
+def pulsus(folder, *args, env=None, seconds=120):
     """Run the installed command in `folder`, without a terminal and without our settings."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")}
     done = subprocess.run(
@@ -87,7 +87,7 @@ def pulsus(folder, *args, env=None):
         env={**clean, "NO_COLOR": "1", "COLUMNS": "100", **(env or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=120,
+        timeout=seconds,
         check=False,
     )
     return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))

@@ -1,7 +1,8 @@
 """What the command line says on a full disk; runs as root of its own mount namespace.
 
-`python -m tests.integration.small_disk FOLDER PAGES...`: mounts a small tmpfs on FOLDER and prints
-a JSON list of rows, one for each command, output form and number of free pages.
+`python -m tests.integration.small_disk FOLDER FORMS PAGES...`: mounts a small tmpfs on FOLDER and
+prints a JSON list of rows, one for each command, number of free pages, and output form. FORMS is
+`both` forms, or `alternating`: text and JSON in turn.
 """
 
 import contextlib
@@ -81,14 +82,15 @@ def whole(data):
 
 
 if __name__ == "__main__":
-    disk, pages = Path(sys.argv[1]), map(int, sys.argv[2:])
+    disk, every, pages = Path(sys.argv[1]), sys.argv[2], map(int, sys.argv[3:])
+    both = [(), ("--output", "json")]
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)])
     if mounted.returncode:
         sys.exit(99)
     rows = [
         row(disk, name, free, form)
-        for free in pages
-        for name in COMMANDS
-        for form in ((), ("--output", "json"))
+        for turn, free in enumerate(pages)
+        for number, name in enumerate(COMMANDS)
+        for form in (both if every == "both" else [both[(turn + number) % 2]])
     ]
     sys.stdout.write(json.dumps(rows))

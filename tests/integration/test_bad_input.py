@@ -577,18 +577,22 @@ def test_a_read_only_logs_folder_is_one_error(fresh, command):
     assert (done.stdout, tree(fresh / "workflows")) == ("", before)
 
 
-def disk(tmp_path_factory, *pages):
+DISK_SECONDS = 1200
+"""For forty commands: on a busy machine ten seconds each, and none may hang."""
+
+
+def disk(tmp_path_factory, forms, *pages):
     """Rows of `tests.integration.small_disk`."""
     folder = tmp_path_factory.mktemp("disk")
-    arguments = (sys.executable, "-m", "tests.integration.small_disk", folder, *pages)
-    done = inside('cd "$1"; shift; exec "$@"', ROOT, *arguments)
+    arguments = (sys.executable, "-m", "tests.integration.small_disk", folder, forms, *pages)
+    done = inside('cd "$1"; shift; exec "$@"', ROOT, *arguments, seconds=DISK_SECONDS)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
-    return disk(tmp_path_factory, 0)
+    return disk(tmp_path_factory, "both", 0)
 
 
 def check_full(rows):
@@ -616,8 +620,9 @@ def test_a_full_disk_is_one_error_and_leaves_nothing_half_written(full, command)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(DISK_SECONDS + 60)
 def test_a_disk_that_fills_up_on_the_way_leaves_nothing_half_written(tmp_path_factory):
-    rows = disk(tmp_path_factory, 1, 2, 3, 5, 8, 12, 16, 24)
+    rows = disk(tmp_path_factory, "alternating", 1, 2, 3, 5, 8, 12, 16, 24)
     stopped = [row for row in rows if row["code"] == 75]
     assert {row["command"] for row in stopped} >= {"route", "validate", "promote", "init"}
     check_full(stopped)

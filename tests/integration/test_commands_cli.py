@@ -304,11 +304,50 @@ def test_the_check_of_a_table_finds_every_kind_of_mistake(project):
     assert pulsus_here(project, "commands", "check", "config/commands/acme.yaml").code == 0
 
 
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """Every table checked once, among them two that are not read, beside a plugin that fails."""
+    base = tmp_path_factory.mktemp("checked")
+    folder = make(base / "project", "tables", warm=False)
+    own_table(folder, "zed.yml", "program: zed\n")
+    (folder / "config/commands/sub").mkdir()
+    own_table(folder, "sub/foo.yaml", "program: foo\n")
+    register(base / "site", "broken", "pulsus_broken")
+    (base / "site/pulsus_broken.py").write_text("1 / 0\n", encoding="utf-8")
+    return pulsus(folder, "commands", "check", "--output", "json", env=path(base / "site"))
+
+
 @pytest.mark.seconds
-def test_without_a_file_every_table_that_is_used_is_checked(project):
-    done = pulsus_here(project, "commands", "check", "--output", "json")
-    assert done.json["tables"] == len(list(SHIPPED.iterdir())) + 1
-    assert done.json["ok"] == (not done.json["findings"])
+def test_without_a_file_every_table_that_is_used_is_checked(checked):
+    assert (checked.code, checked.json["ok"]) == (3, False)
+    assert checked.json["tables"] == len(list(SHIPPED.glob("*.yaml"))) + 1
+    found = {(each["path"], each["code"]) for each in checked.json["findings"]}
+    assert found == {
+        ("config/commands/zed.yml", "TABLE_INVALID"),
+        ("config/commands/sub/foo.yaml", "TABLE_INVALID"),
+        ("plugin broken", "PLUGIN_FAILED"),
+    }
+    check("commands-check", checked.json)
+
+
+@pytest.mark.seconds
+def test_a_table_that_is_not_read_for_its_ending_is_a_finding(checked):
+    (found,) = (f for f in checked.json["findings"] if f["path"].endswith(".yml"))
+    assert "call it zed.yaml" in found["fix"]
+
+
+@pytest.mark.seconds
+def test_a_table_that_lies_too_deep_is_a_finding(checked):
+    (found,) = (f for f in checked.json["findings"] if "/sub/" in f["path"])
+    assert (found["path"], found["code"]) == ("config/commands/sub/foo.yaml", "TABLE_INVALID")
+    assert found["fix"] == "move it to commands/"
+
+
+@pytest.mark.seconds
+def test_a_failed_plugin_is_a_finding_of_the_check(checked):
+    (found,) = (f for f in checked.json["findings"] if f["code"] == "PLUGIN_FAILED")
+    assert found["program"] == "broken"
+    assert "ZeroDivisionError" in found["reason"]
 
 
 def test_a_policy_may_hold_what_is_a_read(tmp_path):
@@ -391,15 +430,6 @@ def test_the_gate_is_used_without_the_rest_of_pulsus():
 def test_the_folder_of_the_shipped_tables_holds_nothing_else():
     found = [file for file in SHIPPED.iterdir() if file.name != "__pycache__"]
     assert {file.suffix for file in found} == {".yaml"}
-
-
-@pytest.mark.seconds
-def test_a_table_that_is_not_read_for_its_ending_is_a_finding(tmp_path):
-    folder = make(tmp_path / "project", "tables", warm=False)
-    (folder / "config/commands/zed.yml").write_text("program: zed\n", encoding="utf-8")
-    done = pulsus_here(folder, "commands", "check")
-    assert done.code == 3
-    assert "call it zed.yaml" in done.out
 
 
 @pytest.mark.parametrize(
@@ -555,27 +585,9 @@ def test_what_a_projects_table_changes_for_others_is_told_apart_from_findings(tm
 
 
 @pytest.mark.seconds
-def test_a_table_that_lies_too_deep_is_a_finding(tmp_path):
-    folder = make(tmp_path / "project", "tables", warm=False)
-    (folder / "config/commands/sub").mkdir()
-    own_table(folder, "sub/foo.yaml", "program: foo\n")
-    done = pulsus_here(folder, "commands", "check", "--output", "json")
-    assert done.code == 3
-    (found,) = (f for f in done.json["findings"] if f["path"].startswith("config/"))
-    assert (found["path"], found["code"]) == ("config/commands/sub/foo.yaml", "TABLE_INVALID")
-    assert found["fix"] == "move it to commands/"
-
-
-@pytest.mark.seconds
-def test_a_failed_plugin_is_a_finding_of_the_check(project, tmp_path):
+def test_a_failed_plugin_is_told_and_is_no_finding_of_the_check_of_one_table(project, tmp_path):
     register(tmp_path / "site", "broken", "pulsus_broken")
     (tmp_path / "site/pulsus_broken.py").write_text("1 / 0\n", encoding="utf-8")
-    done = pulsus(project, "commands", "check", "--output", "json", env=path(tmp_path / "site"))
-    assert done.code == 3
-    check("commands-check", done.json)
-    (found,) = (f for f in done.json["findings"] if f["code"] == "PLUGIN_FAILED")
-    assert found["program"] == "broken"
-    assert "ZeroDivisionError" in found["reason"]
     one = pulsus(
         project, "commands", "check", "config/commands/acme.yaml", env=path(tmp_path / "site")
     )

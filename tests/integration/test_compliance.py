@@ -8,9 +8,11 @@ import json
 import os
 import re
 import sys
-import tempfile
+from contextlib import contextmanager
 from dataclasses import FrozenInstanceError, fields
+from fcntl import ioctl
 from pathlib import Path
+from termios import FIONREAD
 
 import pytest
 
@@ -272,41 +274,47 @@ def test_nothing_imports_the_package_through_its_folder():
     assert found == []
 
 
-@pytest.fixture
-def shared():
-    """A folder named like multiprocessing's memory, where a dry run may write and be a read."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="psm_") as name:
-        yield Path(name)
+@contextmanager
+def pipe(path, size):
+    """A named pipe that holds so many bytes; gives what counts those still unread."""
+    os.mkfifo(path)
+    held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        os.write(held, b"x" * size)
+        yield lambda: int.from_bytes(ioctl(held, FIONREAD, bytes(4)), sys.byteorder)
+    finally:
+        os.close(held)
 
 
 @pytest.mark.seconds
 @pytest.mark.sandbox
-def test_routing_and_validating_never_import_a_tool_in_the_routers_process(tmp_path, shared):
+def test_routing_and_validating_never_import_a_tool_in_the_routers_process(tmp_path):
     need_sandbox()
     folder = make(tmp_path / "project", "canary", warm=False)
     canary = folder / "workflows/domains/zoo/feed/feed_penguin.py"
-    marker = shared / "imported"
+    marker = tmp_path / "imported"
     text = canary.read_text(encoding="utf-8").replace("MARKER", str(marker))
     canary.write_text(text, encoding="utf-8")
     request = "feed a penguin with fish"
-    for args in (
-        ["tools", "list"],
-        ["tools", "show", "feed_penguin"],
-        ["tools", "check"],
-        ["route", request, "--explain"],
-        ["route", request, "--plan"],
-        ["route", request, "--non-interactive"],
-        ["validate", str(canary)],
-    ):
-        done = pulsus_here(folder, *args)
-        assert done.code == 0, done.out + done.err
-        assert "penguin_was_imported" not in sys.modules
-        assert "PENGUIN_WAS_IMPORTED" not in os.environ
-        assert not marker.exists()
-    assert [r["name"] for r in records(folder)] == ["feed_penguin.py"]
-    ran = pulsus(folder, "run", "feed_penguin", "--input", "fish=3", "--output", "json")
-    assert ran.json["result"] == {"eaten": 3}
-    assert marker.exists(), "the canary never sings, so its silence proves nothing"
+    with pipe(marker, 64) as unread:
+        for args in (
+            ["tools", "list"],
+            ["tools", "show", "feed_penguin"],
+            ["tools", "check"],
+            ["route", request, "--explain"],
+            ["route", request, "--plan"],
+            ["route", request, "--non-interactive"],
+            ["validate", str(canary)],
+        ):
+            done = pulsus_here(folder, *args)
+            assert done.code == 0, done.out + done.err
+            assert "penguin_was_imported" not in sys.modules
+            assert "PENGUIN_WAS_IMPORTED" not in os.environ
+            assert unread() == 64
+        assert [r["name"] for r in records(folder)] == ["feed_penguin.py"]
+        ran = pulsus(folder, "run", "feed_penguin", "--input", "fish=3", "--output", "json")
+        assert ran.json["result"] == {"eaten": 3}
+        assert unread() < 64, "the canary never sings, so its silence proves nothing"
 
 
 @pytest.mark.sandbox
