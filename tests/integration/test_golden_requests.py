@@ -44,7 +44,14 @@ def answer(found):
 def answers(app, rows, tools):
     """The answer to every request, over a catalogue found in this order."""
     parser = PromptParser.learn(tools, app.synonyms)
-    index = RankIndex.build(tools, app.settings.ranker, synonyms=app.synonyms)
+    own = app.searcher().index
+    index = RankIndex.build(
+        tools,
+        app.settings.ranker,
+        synonyms=app.synonyms,
+        calibration=own.calibration,
+        memory=own.memory,
+    )
     catalogue = replace(app.catalogue, tools=tuple(tools))
     searcher = replace(app.searcher(), catalogue=catalogue, index=index)
     return {row.query: answer(searcher.search(parser.parse(row.query))) for row in rows}
