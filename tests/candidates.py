@@ -1,7 +1,5 @@
 """Module sources under validation, and a pipeline to put them through, for tests."""
 
-import functools
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from pulsus.core.contract import read_tool
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.pipeline import Pipeline
+from tests.libraries import shared
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -75,15 +74,9 @@ def pipeline(folder: Path, **given: Any) -> Pipeline:
         "log_dir": folder / "logs",
         "clock": lambda: NOON,
         "redact": lambda text: text,
-        "mypy_cache": Path(_libraries().name),
+        "mypy_cache": shared(),
     }
     return Pipeline(**{**known, **given})
-
-
-@functools.cache
-def _libraries() -> tempfile.TemporaryDirectory[str]:
-    """Reading them takes a second, and no test is about that."""
-    return tempfile.TemporaryDirectory()
 
 
 def never(job, limits) -> Outcome:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import libraries
+
 # No example database: a suite run by a user who does not own the checkout must not write to it.
 # No deadline: the machines that run this are noisy.
 settings.register_profile("pulsus", database=None, deadline=None)
@@ -26,6 +28,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # No test reads or changes the state folder of the user who runs the suite.
 _STATE_HOME = tempfile.mkdtemp(prefix="pulsus-tests-state-")
 os.environ["XDG_STATE_HOME"] = _STATE_HOME
+_LIBRARIES = libraries.begin()
 
 AGREED: dict[str, dict[str, bool]] = defaultdict(dict)
 """By case file, whether each case passed. A test names its case by `record_property("case", …)`."""
@@ -35,8 +38,9 @@ COUNTED: dict[str, dict[str, object]] = {}
 
 
 def pytest_unconfigure():
-    """Remove the state folder of the tests."""
-    shutil.rmtree(_STATE_HOME, ignore_errors=True)
+    """Remove the folders of this process."""
+    for folder in filter(None, (_STATE_HOME, _LIBRARIES)):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.hookimpl(wrapper=True)

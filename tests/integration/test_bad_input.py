@@ -189,7 +189,7 @@ def test_state_of_a_newer_version_is_not_promoted_into(fresh):
     need_sandbox()
     (fresh / ".pulsus/version").write_text("99\n")
     before = tree(fresh / "workflows")
-    told(pulsus(fresh, *PROMOTE), "STATE_CORRUPT", 2)
+    told(pulsus_here(fresh, *PROMOTE), "STATE_CORRUPT", 2)
     assert tree(fresh / "workflows") == before
 
 
@@ -255,7 +255,7 @@ def promoted(tmp_path_factory):
     """A project with one promoted tool."""
     need_sandbox()
     folder = make(tmp_path_factory.mktemp("promoted"))
-    assert pulsus(folder, *PROMOTE).code == 0
+    assert pulsus_here(folder, *PROMOTE).code == 0
     return folder
 
 
@@ -294,9 +294,10 @@ def test_a_record_cut_short_is_passed_over_with_one_warning(promoted, record):
 def test_only_the_promoted_bytes_are_run(promoted):
     greeter = promoted / GREETER
     original = greeter.read_bytes()
-    told(pulsus(promoted, "run", "text/count/count_words", "--input", "text=a"), "NOT_PROMOTED", 6)
+    other = ("run", "text/count/count_words", "--input", "text=a")
+    told(pulsus_here(promoted, *other), "NOT_PROMOTED", 6)
     greeter.write_bytes(original + b"# changed by hand\n")
-    done = pulsus(promoted, "run", "say_hello")
+    done = pulsus_here(promoted, "run", "say_hello")
     greeter.write_bytes(original)
     told(done, "NOT_PROMOTED", 6)
     assert f"pulsus promote {GREETER} --domain demo --action greet" in done.err

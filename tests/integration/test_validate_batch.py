@@ -18,7 +18,7 @@ import yaml
 from tests.benchmarks.validate_modules import module, write
 from tests.candidates import DOCUMENTED
 from tests.patience import PATIENCE_SECONDS
-from tests.project import PULSUS, make, pulsus
+from tests.project import PULSUS, make, pulsus, pulsus_here
 from tests.sandboxes import need_sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -83,7 +83,8 @@ def test_each_of_many_gets_the_verdict_it_gets_alone_in_the_order_of_paths(many)
 
 
 def test_a_module_named_twice_is_validated_once(many):
-    done = pulsus(many, "validate", "mine/double.py", "mine/../mine/double.py", "--output", "json")
+    twice = ("mine/double.py", "mine/../mine/double.py")
+    done = pulsus_here(many, "validate", *twice, "--output", "json")
     assert verdicts(done) == {"mine/double.py": ("accepted", "dry-run")}
 
 
@@ -100,7 +101,7 @@ def test_a_second_run_knows_what_is_certain_and_looks_again_at_the_rest(many):
 
 
 def test_a_known_verdict_promotes_nothing_without_proof(many):
-    pulsus(many, "validate", "mine/double.py")
+    pulsus_here(many, "validate", "mine/double.py")
     file = many / "mine" / "double.py"
     target = ("--domain", "math", "--action", "double", "--yes", "--output", "json")
     logs = many / "logs" / "validation"
@@ -121,7 +122,7 @@ def test_only_what_changed_since_a_revision_is_validated(many):
     git(many, "init", "-q")
     git(many, "add", "mine")
     git(many, "commit", "-qm", "work")
-    none = pulsus(many, "validate", "mine", "--changed-since", "HEAD")
+    none = pulsus_here(many, "validate", "mine", "--changed-since", "HEAD")
     assert (none.code, none.out) == (0, "no module to validate\n")
     (many / "mine/new.py").write_text(DOCUMENTED, encoding="utf-8")
     (many / "mine/double.py").write_text(WRONG, encoding="utf-8")
@@ -130,7 +131,8 @@ def test_only_what_changed_since_a_revision_is_validated(many):
         "mine/double.py": ("refused", "mypy"),
         "mine/new.py": ("accepted", "dry-run"),
     }
-    bad = pulsus(many, "validate", "mine", "--changed-since", "nope", "--output", "json")
+    nope = ("--changed-since", "nope", "--output", "json")
+    bad = pulsus_here(many, "validate", "mine", *nope)
     assert (bad.code, bad.json["error"]["code"]) == (2, "USAGE")
 
 
@@ -234,7 +236,7 @@ main(["validate", "mine/double.py", "--no-cache", "--output", sys.argv[2]])
 
 def test_logs_that_cannot_be_written_stop_it_with_one_sentence(many):
     (many / "logs").write_text("in the way", encoding="utf-8")
-    done = pulsus(many, "validate", "mine", "--output", "json")
+    done = pulsus_here(many, "validate", "mine", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "STORAGE_UNWRITABLE")
 
 
@@ -254,7 +256,7 @@ def test_the_plainest_line_says_what_any_other_form_of_it_says(many, name):
     file = f"mine/{name}"
     plain = pulsus(many, "validate", file)
     shutil.rmtree(many / ".pulsus" / "cache" / "validation", ignore_errors=True)
-    full = pulsus(many, "validate", file, "--output", "text")
+    full = pulsus_here(many, "validate", file, "--output", "text")
     timeless = [re.sub(r" +\d+ (ms|MiB)|=[\d.]+s", "", done.out) for done in (plain, full)]
     assert timeless[0] == timeless[1]
     assert (plain.code, plain.err) == (full.code, full.err)
@@ -273,7 +275,7 @@ def test_a_mypy_that_was_started_early_leaves_nothing_behind(many, tmp_path, nam
 
 
 def test_watching_prints_text_only(many):
-    done = pulsus(many, "validate", "mine", "--watch", "--output", "json")
+    done = pulsus_here(many, "validate", "mine", "--watch", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
 
 
@@ -338,9 +340,11 @@ def test_the_action_passes_where_all_are_accepted_and_fails_where_it_cannot_begi
 @pytest.mark.skipif(BASH is None, reason="no bash")
 @pytest.mark.parametrize("between", ["\n", " \n\t", "\r\n"], ids=["lines", "blanks", "crlf"])
 def test_the_action_validates_every_line_of_paths(many, between):
-    done = act(many, paths=f"mine/double.py{between}mine/sub/double.py\n")
-    assert done.returncode == 0, done.stderr
-    assert "2 modules: 2 accepted" in (many / "summary.md").read_text(encoding="utf-8")
+    # Refused before anything slow is done, and counted all the same.
+    (many / "mine/sub/gate.py").write_text((many / "mine/gate.py").read_text("utf-8"), "utf-8")
+    done = act(many, paths=f"mine/gate.py{between}mine/sub/gate.py\n")
+    assert done.returncode == 3, done.stderr
+    assert "2 modules: 2 refused" in (many / "summary.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(BASH is None, reason="no bash")

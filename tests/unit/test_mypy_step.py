@@ -12,6 +12,7 @@ from pulsus.core.validators.checker import Text
 from pulsus.core.validators.mypy import mypy
 from pulsus.core.validators.ruff import ruff
 from pulsus.errors import ConfigError, DiskFull
+from tests.libraries import lend
 
 FLAGS = ValidationConfig().mypy_flags
 WRONG = "def run() -> int:\n    return 'x'\n"
@@ -22,7 +23,9 @@ EVIL = (
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("mypy")
+    folder = tmp_path_factory.mktemp("mypy")
+    lend(folder)
+    return folder
 
 
 @pytest.fixture

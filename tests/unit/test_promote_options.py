@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.project import make, pulsus
+from tests.project import make, pulsus_here
 from tests.promotions import module as source
 from tests.promotions import promoted, tree
 
@@ -11,7 +11,7 @@ from tests.promotions import promoted, tree
 def test_an_owner_that_names_nobody_is_refused_and_not_taken_for_none(tmp_path, owner):
     project = make(tmp_path / "project", warm=False)
     module = "workflows/domains/demo/greet/say_hello.py"
-    done = pulsus(
+    done = pulsus_here(
         project,
         *("promote", module, "--domain", "demo", "--action", "greet"),
         *("--owner", owner, "--yes"),
@@ -29,7 +29,7 @@ def test_an_empty_option_is_not_taken_for_one_that_was_left_out(tmp_path, empty)
     module = "workflows/domains/demo/greet/say_hello.py"
     options = {"--domain=": "demo", "--action=": "greet"}
     given = [f"{name}{value}" for name, value in options.items() if name not in empty]
-    done = pulsus(project, "promote", module, *given, empty, "--yes")
+    done = pulsus_here(project, "promote", module, *given, empty, "--yes")
     assert (done.code, done.out) == (2, "")
     assert f"error[USAGE]: {empty.split('=')[0]} '" in done.err
     assert "names nothing" in done.err
@@ -44,7 +44,7 @@ def test_a_rollback_to_no_version_does_not_take_the_one_before(tmp_path, ref, wh
     promoted(tmp_path, source("one"))
     promoted(tmp_path, source("two"))
     before = tree(tmp_path / "workflows")
-    done = pulsus(tmp_path, "rollback", ref, "--yes")
+    done = pulsus_here(tmp_path, "rollback", ref, "--yes")
     assert (done.code, done.out) == (2, "")
     assert f"error[USAGE]: {ref!r} names no {what}" in done.err
     assert tree(tmp_path / "workflows") == before
