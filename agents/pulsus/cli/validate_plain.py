@@ -30,7 +30,8 @@ def run(args: Sequence[str]) -> int | None:
     source = _only_file(args)
     if source is None:
         return None
-    started = early.start() if _needs_mypy(source) else None
+    known = _is_known(source)
+    started = early.start() if not known and _has_entry(source) else None
     gc.disable()  # what is loaded stays: looking for garbage among it finds none
     try:
         from pathlib import Path
@@ -41,7 +42,7 @@ def run(args: Sequence[str]) -> int | None:
         listen()
         session = Session(resolved(Path()), "text", 0)
         path = Path(args[0])
-        status = _refused(session, path, source)
+        status = None if known else _refused(session, path, source)
         if status is not None:
             return status
         gc.enable()
@@ -57,15 +58,18 @@ def run(args: Sequence[str]) -> int | None:
             started.end()
 
 
-def _needs_mypy(source: bytes) -> bool:
-    """False if the gate refuses the text, or an earlier verdict on it is likely to hold.
+def _has_entry(source: bytes) -> bool:
+    """False if the gate refuses the text before mypy is asked."""
+    return any(entry in source for entry in _ENTRIES)
 
-    A guess: mypy is started later if it is needed all the same.
+
+def _is_known(source: bytes) -> bool:
+    """Whether an earlier verdict on these bytes is likely to hold.
+
+    A guess: the gate reads them, and mypy is started, later if they are needed all the same.
     """
-    if not any(entry in source for entry in _ENTRIES):
-        return False
     known = f".pulsus/cache/validation/{hashlib.sha256(source).hexdigest()}.known"
-    return not os.path.exists(known)  # noqa: PTH110 - pathlib is not loaded yet
+    return os.path.exists(known)  # noqa: PTH110 - pathlib is not loaded yet
 
 
 def _only_file(args: Sequence[str]) -> bytes | None:

@@ -22,7 +22,6 @@ from pulsus.core.types import BrokenTool, ToolSpec, ValidatedModule, ValidationR
 from pulsus.core.validators.artifacts import Artifacts
 from pulsus.core.validators.finding import Finding, Steps, Subject, Validator
 from pulsus.core.validators.forked import forked
-from pulsus.core.validators.static_gate import static_gate
 from pulsus.core.validators.work import Given, Work
 
 TYPE_CHECKING = False
@@ -139,6 +138,8 @@ class Pipeline:
         began = time.monotonic()
         if given.objection:
             return Finding(ok=False, message=given.objection), 0
+        from pulsus.core.validators.static_gate import static_gate  # not for a kept verdict
+
         finding = static_gate(
             given.source,
             given.tool,
