@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.namespaces import inside, read_only
-from tests.project import PULSUS, make, pulsus, pulsus_here
+from tests.project import PULSUS, make, pulsus, pulsus_here, records
 from tests.promotions import tree
 from tests.sandboxes import need_sandbox
 
@@ -582,6 +582,18 @@ DISK_SECONDS = 1200
 """For forty commands: on a busy machine ten seconds each, and none may hang."""
 
 
+@pytest.mark.sandbox
+def test_a_promotion_that_cannot_be_noted_afterwards_is_said_to_stand(fresh):
+    need_sandbox()
+    (fresh / "logs").mkdir()
+    (fresh / "logs/metrics").write_text("where a folder is needed", encoding="utf-8")
+    done = pulsus_here(fresh, HELLO, "--non-interactive")
+    assert (done.code, done.err.count("error[")) == (2, 1)
+    assert f"cannot write {fresh}/logs/metrics: " in done.err
+    assert "demo/greet/say_hello is promoted all the same (rev-" in done.err
+    assert [each["name"] for each in records(fresh)] == ["say_hello.py"]
+
+
 def disk(tmp_path_factory, forms, *pages):
     """Rows of `tests.integration.small_disk`."""
     folder = tmp_path_factory.mktemp("disk")
@@ -600,7 +612,11 @@ def check_full(rows):
     for row in rows:
         case = {key: row[key] for key in ("command", "pages", "json", "code", "err")}
         assert "Traceback" not in row["err"] + row["out"], case
-        assert row["empty"] == row["torn"] == row["catalogue"] == [], (case, row)
+        assert row["empty"] == row["torn"] == [], (case, row)
+        # Where the disk is full only after a promotion, that one is whole, and the error says so.
+        done = "is promoted all the same (rev-" in row["out"] + row["err"]
+        made = {Path(name).name for name in row["catalogue"]}
+        assert made >= {"CHANGELOG.md", "metadata.jsonl"} if done else made == set(), (case, row)
         pairs = {Path(name).stem for name in row["candidates"]}
         assert len(row["candidates"]) == 2 * len(pairs), "a candidate has its note"
         if row["json"]:

@@ -15,6 +15,7 @@ from pulsus.routing.delivery import Deliverer, Delivery, Module
 from pulsus.routing.project import Project
 from pulsus.routing.running import inputs_for, run_outcome
 from pulsus.routing.unattended import Routed
+from pulsus.routing.unlogged import promoted_all_the_same
 
 
 class Options(Protocol):
@@ -64,7 +65,8 @@ class Finisher:
         outcome = replace(outcome, notes=(*outcome.notes, *steps.notes))
         if steps.ended:
             return _without_step(outcome, steps.ended)
-        trace_delivery(trace, delivery, project.project)
+        with promoted_all_the_same(delivery.promotion):
+            trace_delivery(trace, delivery, project.project)
         outcome = delivered(outcome, module, delivery)
         if options.dry_run:
             return planned.with_plan(outcome, settings.compose.max_steps)
@@ -76,7 +78,8 @@ class Finisher:
             outcome = replace(
                 outcome, notes=(*outcome.notes, *left_out.unused(text, options.inputs))
             )
-        modules.remember(project, outcome, delivery, text)
+        with promoted_all_the_same(delivery.promotion):
+            modules.remember(project, outcome, delivery, text)
         return outcome
 
 

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.types import Clarification, Left, ParsedIntent, RouteDecision, RouteOutcome
-from pulsus.errors import PlanUnwirable, PulsusError, StorageUnwritable
+from pulsus.errors import DiskFull, PlanUnwirable, PulsusError, StorageUnwritable
 from pulsus.record import dataclass
 from pulsus.routing import clarify, planned, unanswered
 from pulsus.routing.prompt_parser import Reading
 from pulsus.routing.requests import checked
 from pulsus.routing.search import Search
+from pulsus.routing.unlogged import promoted_all_the_same
 from pulsus.routing.wanted import Wanted
 
 if TYPE_CHECKING:
@@ -60,13 +62,17 @@ class Router:
         try:
             outcome = self._stages(text, route_id, trace, options)
         except PulsusError as failure:
-            trace.event("failed", decision=failure.code, error=failure.message)
-            self._count(trace, began, failure.code, failure.exit_status)
+            # A failure to write is told itself, and not the next one.
+            unwritten = isinstance(failure, DiskFull | StorageUnwritable)
+            with suppress(DiskFull, StorageUnwritable) if unwritten else nullcontext():
+                trace.event("failed", decision=failure.code, error=failure.message)
+                self._count(trace, began, failure.code, failure.exit_status)
             raise
         ended = outcome.failure.code if outcome.failure else "done"
         policy, status = outcome.decision.policy, outcome.exit_code
-        trace.event("end", policy=policy, decision=ended, exit_code=status)
-        self._count(trace, began, ended, status, policy=policy)
+        with promoted_all_the_same(outcome.promotion):
+            trace.event("end", policy=policy, decision=ended, exit_code=status)
+            self._count(trace, began, ended, status, policy=policy)
         return outcome
 
     def _trace(self, route_id: str, *, looks: bool) -> Trace:
