@@ -7,10 +7,9 @@ import pytest
 
 from pulsus import bootstrap
 from pulsus.core.storage import metadata
+from tests.shipped import APP, TOOLS
 
 ROOT = Path(__file__).parents[2]
-APP = bootstrap.build(ROOT, {"cache_enabled": False})
-TOOLS = APP.catalogue.tools
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.id)

@@ -7,18 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pulsus import bootstrap
 from pulsus.errors import PulsusError
 from pulsus.execution.child import UNCONFINED, run_tool
 from pulsus.execution.confinement.machine import machine
 from pulsus.execution.confinement.plan import RunLimits, plan
 from tests.confined import USERS, interpreter, need_confinement
+from tests.shipped import TOOLS
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
-APP = bootstrap.build(ROOT, {"cache_enabled": False})
-TOOLS = APP.catalogue.tools
 ATTEMPTS = 5
 BEGUN = time.time()
 DRIFT = {
