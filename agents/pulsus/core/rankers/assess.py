@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from pulsus.core.rankers.base import Feature, Recalled
@@ -165,7 +166,7 @@ class Assessor:
 
     def _said(self, hint: str) -> float:
         """Share of a hint's words the request says itself (a synonym is not enough)."""
-        wanted = stems(hint)
+        wanted = _stems(hint)
         said = sum(self.found.asked.get(key) == 1.0 for key in wanted)
         return said / len(wanted) if wanted else 0.0
 
@@ -182,6 +183,12 @@ class Assessor:
 def dense_share(tools: int) -> float:
     """Share of similarity of meaning in the doc feature among so many tools, without a past."""
     return float(_DENSE * min(1.0, _APART / max(1, tools)) ** _CROWD)
+
+
+@lru_cache(maxsize=4096)
+def _stems(hint: str) -> tuple[str, ...]:
+    """Hints of a catalogue are asked for again with every clause and request."""
+    return tuple(stems(hint))
 
 
 def _clamp(value: float) -> float:
