@@ -102,6 +102,198 @@ def test_code_that_a_dry_run_does_not_reach_cannot_change_files_in_a_tool_that_r
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "tempfile.mkstemp(prefix=text)",
+        "tempfile.mkdtemp(text)",
+        "tempfile.NamedTemporaryFile(suffix='/../../' + text)",
+        "tempfile.NamedTemporaryFile(dir=text)",
+        "tempfile.tempdir = text\ntempfile.mkdtemp()",
+        'setattr(tempfile, "tempdir", text)',
+        'os.environ["TMPDIR"] = text',
+        'os.environ.update({"TMPDIR": text})',
+        'os.putenv("TMP", text)',
+        "Path(OWN, text).touch()",
+        "(Path(OWN) / text).touch()",
+        "(Path(OWN) / os.path.relpath(text, OWN)).touch()",
+        'Path(OWN, "..", "x").touch()',
+        'open(f"{OWN}/{text}", "w")',
+        'open(f"{OWN}{level:/>9}", "w")',
+        "Path(OWN).parent.joinpath('a').touch()",
+        'Path(OWN, "a").parent.parent.joinpath("a").touch()',
+        "Path(OWN, Path(text).name, Path(text).name).touch()",
+        "shutil.rmtree(Path(OWN, Path(text).name))",
+        'os.link(text, os.path.join(OWN, "a"))',
+        'os.symlink(text, os.path.join(OWN, "a"))',
+        'Path(OWN, "a").symlink_to(text)',
+        'Path(OWN, "a").hardlink_to(text)',
+        'shutil.copytree(text, os.path.join(OWN, "a"), symlinks=True)',
+        'for each in (OWN, text):\n    open(os.path.join(each, "a"), "w")',
+        "place = OWN\nplace = text\nopen(place, 'w')",
+        "place = OWN\nplace, _ = text, 1\nopen(place, 'w')",
+        "place = OWN\nwith text as place:\n    open(place, 'w')",
+        "held = tempfile.TemporaryDirectory()\nheld.name = text\nheld.cleanup()",
+        "held = tempfile.TemporaryDirectory()\nvars(held)['name'] = text",
+        "held = tempfile.TemporaryDirectory()\nheld.__dict__['name'] = text",
+        "def put(place):\n    open(place, 'w')\nput(OWN)\nmap(put, [text])",
+        "def tempfile():\n    return text\nopen(OWN, 'w')",
+        'open(OWN, "w", opener=text)',
+    ],
+)
+def test_what_may_lie_elsewhere_is_no_temporary_file(code):
+    imports = "import os, shutil, tempfile\nfrom pathlib import Path"
+    assert _beyond(code.replace("OWN", "tempfile.mkdtemp()"), imports)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "Path(OWN, Path(text).name).write_text(text)",
+        'for i in range(level):\n    Path(OWN, f"part{i:03d}").touch()',
+        'for i, part in enumerate(text):\n    open(f"{OWN}/{i}", "w")',
+        'place = Path(OWN, "a", "b")\nplace.parent.mkdir()\nplace.touch()',
+        'for each in Path(OWN).glob("*.txt"):\n    each.unlink()',
+        'Path(OWN).joinpath("a").with_suffix(".txt").write_text(text)',
+        'handle, place = tempfile.mkstemp(prefix="pulsus-")\nos.unlink(place)',
+        'with tempfile.NamedTemporaryFile("w", suffix=".txt") as own:\n    open(own.name, "w")',
+        "def put(place):\n    open(place, 'w')\nput(OWN)",
+        "text.name = level",
+        'os.environ["LC_ALL"] = "C"',
+    ],
+)
+def test_what_lies_below_a_temporary_folder_is_free(code):
+    imports = "import os, shutil, tempfile\nfrom pathlib import Path"
+    if code == "text.name = level":
+        imports = "import os"
+    assert _beyond(code.replace("OWN", "tempfile.mkdtemp()"), imports) == ()
+
+
+def test_a_name_of_another_function_is_another_name():
+    helper = (
+        "import tempfile\ndef keep():\n    place = tempfile.mkdtemp()\n    open(place + '/a', 'w')"
+    )
+    assert _beyond("place = text\nopen(place)", helper) == ()
+    assert _beyond("place = text\nopen(place, 'w')", helper)
+
+
+def test_a_class_of_the_name_tempfile_gives_no_temporary_folder():
+    helper = (
+        "class tempfile:\n    chosen = ''\n    @classmethod\n    def mkdtemp(cls):\n"
+        "        return cls.chosen"
+    )
+    assert _beyond("open(tempfile.mkdtemp(), 'w')", helper)
+
+
+@pytest.mark.parametrize(
+    ("imports", "code"),
+    [
+        ("import os", "os.devnull = text\nopen(os.devnull, 'w')"),
+        ("import os", "for os.devnull in [text]:\n    open(os.devnull, 'w')"),
+        ("import sys", "sys.pycache_prefix = text"),
+        ("import json", "json.dumps = text"),
+        ("import ssl", "text.keylog_filename = text"),
+        ("import ssl", 'setattr(text, "keylog_filename", text)'),
+        ("import os", "match os:\n    case object(mkdir=made):\n        made(text)"),
+        ("", "match text:\n    case object(unlink=gone):\n        gone()"),
+        ("import string", 'string.Formatter().get_field("0.touch", (text,), {})'),
+        ("import string", 'print("{0.unlink}".format(text))'),
+        ("import os", "{f.__name__: f for f in os.supports_dir_fd}[text](text)"),
+        ("import os", "list(vars(os).values())[level](text)"),
+        ("import sys", "sys.modules[text].remove(text)"),
+        ("import functools, os", 'functools.reduce(getattr, ["unlink"], os)(text)'),
+        ("", "print.__self__.open(text, text)"),
+        ("", 'object.__getattribute__(text, "unlink")'),
+        ("", "made = open(text, buffering=0).__class__\nmade(text, text)"),
+        ("", 'type(open(text, "rb", 0))(text, "w")'),
+        ("import io", 'io.FileIO.__init__(io.FileIO(text), text, "w")'),
+        ("", 'mode = "r"\n(mode, _) = (text, 1)\nopen(text, mode)'),
+        ("", "breakpoint(text)"),
+        ("import doctest", "doctest.run_docstring_examples(text, {})"),
+        ("from importlib.metadata import EntryPoint", 'EntryPoint("a", text, "b").load()(text)'),
+        ("import pydoc", "pydoc.locate(text)(text)"),
+        ("import pkgutil", "pkgutil.resolve_name(text)(text)"),
+        ("import pkgutil", "list(pkgutil.walk_packages([text]))"),
+        ("import typing", "typing.get_type_hints(text)"),
+        ("import inspect", "inspect.signature(text, eval_str=True)"),
+        ("import tracemalloc", "tracemalloc.Snapshot.load(text)"),
+        ("import site", "site.addsitedir(text)"),
+        ("import argparse", 'argparse.FileType("w")(text)'),
+        ("import xml.etree.ElementTree as ET", "ET.ElementTree(text).write(text)"),
+        ("from fileinput import FileInput", "FileInput(text, True)"),
+        ("import dbm", 'dbm.open(text, "c")'),
+        ("import tkinter", "tkinter.Tcl().eval(text)"),
+        ("import sqlite3", 'sqlite3.connect(f"file:{text}#?mode=ro", uri=True)'),
+        ("import sqlite3", 'sqlite3.connect(f"file:{text}?mode=ro", uri=False)'),
+        ("import os", "os.environ['PYTHONBREAKPOINT'] = text"),
+    ],
+)
+def test_a_function_that_is_reached_by_another_way_is_found(imports, code):
+    assert _beyond(code, imports)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'subprocess.run(["uname"], executable=text)',
+        'subprocess.run(["uname"], env={"PATH": text})',
+        'where = {**os.environ, "LD_PRELOAD": text}\nsubprocess.run(["uname"], env=where)',
+        'os.environ["PATH"] = text',
+        'os.environ["http_proxy"] = "http://127.0.0.1:9"',
+    ],
+)
+def test_a_declared_program_or_host_is_not_exchanged(code):
+    imports = "import os, subprocess"
+    assert any("could exchange" in item for item in _beyond(code, imports, commands="uname"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'subprocess.run(["uname"], env={**os.environ, "LC_ALL": "C"})',
+        'subprocess.run(["uname"], env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")})',
+        'subprocess.run(["uname"], env={"PATH": "/usr/sbin:/usr/bin", "PAGER": "cat"})',
+        'subprocess.run(["uname"], env=dict(os.environ, HOME=text))',
+        'os.environ["TZ"] = text',
+    ],
+)
+def test_a_clean_environment_of_a_program_is_accepted(code):
+    assert _beyond(code, "import os, subprocess", commands="uname") == ()
+
+
+def test_a_parser_of_xml_that_takes_addresses_gets_an_open_file():
+    assert any(
+        "could reach" in item for item in _beyond("xml.sax.parse(text, 1)", "import xml.sax")
+    )
+    code = 'with open(text, "rb") as source:\n    xml.sax.parse(source, 1)'
+    assert _beyond(code, "import xml.sax") == ()
+
+
+@pytest.mark.parametrize(
+    ("imports", "code"),
+    [
+        ("import configparser", "parser = configparser.ConfigParser()\nparser.optionxform = str"),
+        ("", "type(text).__name__"),
+        ("", "open(text)\ntext.__class__.__name__"),
+        ("import sys", 'print(text) if "json" in sys.modules else None'),
+        ("import os", "os.open in os.supports_dir_fd"),
+        ("import sys", "sys.modules[__name__]"),
+        ("", '"{0.real} {name[key]}".format(level, name=text)'),
+        ("import decimal", "decimal.getcontext().prec = 5"),
+        ("import logging", "logging.raiseExceptions = False"),
+        ("import ssl", "context = ssl.create_default_context()\ncontext.check_hostname = False"),
+        ("import sys, xml.etree.ElementTree as ET", "sys.stdout.write(ET.tostring(text))"),
+        ("import io, xml.etree.ElementTree as ET", "ET.ElementTree(text).write(io.BytesIO())"),
+        (
+            "import subprocess\nclass Row:\n    def __init__(self, pid):\n        self.pid = pid",
+            "Row(level)",
+        ),
+    ],
+)
+def test_honest_attributes_and_classes_are_accepted(imports, code):
+    assert _beyond(code, imports, commands="uname" if "subprocess" in imports else "none") == ()
+
+
+@pytest.mark.parametrize(
     ("imports", "code"),
     [
         ("import urllib.request", "urllib.request.urlopen(text)"),
@@ -157,7 +349,7 @@ def test_nor_start_a_program_where_none_is_declared(imports, code):
         ("import tempfile", 'tempfile.NamedTemporaryFile("w", dir=None)'),
         (
             "import tempfile\nfrom pathlib import Path",
-            "with tempfile.TemporaryDirectory() as own:\n    Path(own, text).write_text(text)",
+            "with tempfile.TemporaryDirectory() as own:\n    Path(own, 'a').write_text(text)",
         ),
         (
             "import os, tempfile",

@@ -24,6 +24,10 @@ def beyond(tool: ToolSpec, nodes: list[ast.AST], scope: Scope) -> tuple[str, ...
             reads_only(tool),
             f"could do anything, its text does not say what: {{}} (Kind: {tool.kind})",
         ),
+        "exchanged": (
+            effects is not None,
+            "could exchange what Effects: names: {}",
+        ),
         "reaches": (
             effects is not None and not effects.hosts,
             "could reach hosts: {}, though Effects: names none",

@@ -37,6 +37,8 @@ CHANGING = frozenset(
         *("mailbox.Maildir", "mailbox.MH", "mailbox.Babyl", "mailbox.MMDF", "numpy.save"),
         *("numpy.savez", "numpy.savez_compressed", "numpy.savetxt", "numpy.memmap"),
         *("_posixshmem.shm_unlink", "posixshmem.shm_unlink", "zipfile.PyZipFile"),
+        *("wave.Wave_write", "aifc.Aifc_write", "sunau.Au_write", "dumb.open", "dumb.Database"),
+        *("shelve.DbfilenameShelf", "TemporaryDirectory.rmtree"),
     )
 )
 """Change files or other processes, whatever their arguments are."""
@@ -62,6 +64,9 @@ METHODS_OF: Mapping[str, frozenset[str]] = {
     "savefig": frozenset(("matplotlib",)),
     "dump": frozenset(("tracemalloc",)),
     "write_results": frozenset(("trace",)),
+    "write": frozenset(("ElementTree", "etree", "lxml")),
+    "write_c14n": frozenset(("lxml", "etree")),
+    "putwin": frozenset(("curses",)),
 }
 """Methods that change files where one of these modules is imported."""
 
@@ -74,9 +79,15 @@ OPENERS: Mapping[str, int] = {
     **{f"{module}.open": 1 for module in ("tarfile", "wave", "dbm", "aifc", "sunau", "Path")},
     **{f"{name}.FileIO": 1 for name in ("io",)},
     **{"gzip.GzipFile": 1, "bz2.BZ2File": 1, "lzma.LZMAFile": 1, "zipfile.ZipFile": 1},
-    **{"TarFile.open": 1, "tarfile.TarFile": 1},
+    **{"TarFile.open": 1, "tarfile.TarFile": 1, "argparse.FileType": 0},
+    **{f"TarFile.{how}open": 1 for how in ("gz", "bz2", "xz", "tar", "zst")},
+    **{"pyio.open": 1, "pyio.FileIO": 1, "zstd.open": 1, "zstd.ZstdFile": 1},
+    **{f"{module}.open": 1 for module in ("gnu", "ndbm", "sqlite3")},
 }
 """What opens a file → where its mode stands among its arguments."""
+
+DATABASES = frozenset(("dbm.open", "gnu.open", "ndbm.open", "sqlite3.open"))
+"""Of those, the ones that only the mode `r` opens to read."""
 
 CONNECTING = frozenset(
     (
@@ -101,14 +112,29 @@ CONNECTING = frozenset(
         *("httpx.AsyncClient", "aiohttp.ClientSession", "aiohttp.request", "urllib3.PoolManager"),
         *("urllib3.request", "paramiko.SSHClient", "psycopg.connect", "psycopg2.connect"),
         *("pymysql.connect", "redis.Redis", "pymongo.MongoClient", "dbm.connect"),
+        *("request.URLopener", "request.FancyURLopener", "request.HTTPHandler"),
+        *("request.HTTPSHandler", "request.FTPHandler", "request.CacheFTPHandler"),
+        *("server.SimpleXMLRPCServer", "server.DocXMLRPCServer", "server.HTTPSServer"),
+        *("socketserver.ThreadingUDPServer", "socketserver.ForkingTCPServer"),
+        *("socketserver.UnixStreamServer", "socketserver.UnixDatagramServer"),
+        *("asyncio.start_unix_server", "socket.getnameinfo", "asyncore.dispatcher"),
+        *("webbrowser.open_new", "webbrowser.open_new_tab", "pydoc.browse", "smtpd.SMTPServer"),
+        *("saxutils.prepare_input_source", "syslog.openlog", "urllib3.HTTPConnection"),
         *("socket.send_fds", "urllib3.HTTPConnectionPool", "urllib3.HTTPSConnectionPool"),
     )
 )
 """Reach a host, look one up, or listen."""
 
-CONNECTING_METHODS = frozenset(("connect_ex", "sendto", "create_datagram_endpoint"))
+CONNECTING_METHODS = frozenset(("connect_ex", "sendto", "create_datagram_endpoint", "sock_connect"))
 SOCKET_METHODS = frozenset(("connect", "sendmsg", "bind", "listen"))
 """Methods that reach hosts if the module makes sockets."""
+
+CONNECTING_METHODS_OF: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("create_connection", "create_server", "getaddrinfo"), frozenset(("asyncio",))),
+    **dict.fromkeys(("create_unix_connection", "create_unix_server"), frozenset(("asyncio",))),
+    "set_url": frozenset(("robotparser",)),
+}
+"""Methods that reach hosts where one of these modules is imported."""
 
 STARTING = frozenset(
     (
@@ -121,6 +147,14 @@ STARTING = frozenset(
         *("imaplib.IMAP4_stream", "posixsubprocess.fork_exec", "pexpect.spawn", "pexpect.run"),
         *("posix.system", "posix.posix_spawn", "posix.posix_spawnp", "posix.execv", "posix.execve"),
         *("webbrowser.open", "webbrowser.get", "pydoc.pipepager", "pydoc.pager"),
+        *("webbrowser.open_new", "webbrowser.open_new_tab", "webbrowser.GenericBrowser"),
+        *("webbrowser.BackgroundBrowser", "webbrowser.UnixBrowser", "webbrowser.register"),
+        *("pydoc.tempfilepager", "pydoc.getpager", "pydoc.help", "pydoc.doc", "builtins.help"),
+        *("util.spawnv_passfds", "multiprocessing.set_executable", "spawn.set_executable"),
+        *("spawn.spawn", "forkserver.ensure_running", "resource_tracker.ensure_running"),
+        *("subprocess.create_subprocess_exec", "subprocess.create_subprocess_shell"),
+        *("popen_spawn_posix.Popen", "posix.spawnv", "posix.spawnve", "pipes.Template"),
+        *("mailcap.findmatch", "platform.popen", "commands.getoutput", "invoke.run"),
     )
 )
 """Start a program."""
@@ -136,18 +170,70 @@ ANYTHING = frozenset(
         *("runpy.run_path", "runpy.run_module", "marshal.loads", "marshal.load", "pickle.loads"),
         *("pickle.load", "pickle.Unpickler", "code.InteractiveInterpreter", "timeit.timeit"),
         *("machinery.SourceFileLoader", "util.spec_from_file_location", "types.CodeType"),
-        *("types.FunctionType", "code.InteractiveConsole", "timeit.Timer"),
+        *("types.FunctionType", "code.InteractiveConsole", "timeit.Timer", "timeit.repeat"),
+        *("timeit.main", "code.interact", "builtins.breakpoint", "sys.breakpointhook"),
+        *(f"site.{name}" for name in ("addsitedir", "addpackage", "main", "addsitepackages")),
+        *("site.addusersitepackages", "site.execsitecustomize", "site.execusercustomize"),
+        *("pkgutil.walk_packages", "pkgutil.resolve_name", "pkgutil.get_loader"),
+        *("pkgutil.find_loader", "importlib.reload", "util.module_from_spec"),
+        *("machinery.SourcelessFileLoader", "machinery.ExtensionFileLoader", "imp.load_source"),
+        *("zipimport.zipimporter", "imp.load_module", "imp.load_dynamic", "imp.reload"),
+        *("pydoc.locate", "pydoc.safeimport", "pydoc.importfile", "pydoc.resolve"),
+        *("pydoc.render_doc", "metadata.EntryPoint", "mock.patch", "loader.TestLoader"),
+        *("unittest.main", "unittest.TestLoader", "unittest.defaultTestLoader"),
+        *(f"doctest.{name}" for name in ("testmod", "testfile", "run_docstring_examples")),
+        *(f"doctest.{name}" for name in ("DocTestRunner", "DebugRunner", "debug", "debug_src")),
+        *(f"doctest.{name}" for name in ("DocTestSuite", "DocFileSuite", "debug_script")),
+        *("typing.get_type_hints", "typing.ForwardRef", "typing.evaluate_forward_ref"),
+        *("annotationlib.ForwardRef", "annotationlib.call_evaluate_function"),
+        *("typing_extensions.get_type_hints", "typing_extensions.evaluate_forward_ref"),
+        *("Snapshot.load", "ForkingPickler.loads", "reduction.ForkingPickler", "shelve.Shelf"),
+        *("pandas.read_pickle", "joblib.load", "dill.loads", "dill.load", "cloudpickle.loads"),
+        *("cloudpickle.load", "torch.load", "shelve.BsdDbShelf", "copyreg.pickle"),
+        *(f"pdb.{name}" for name in ("Pdb", "run", "runeval", "runcall", "set_trace")),
+        *("bdb.Bdb", "trace.Trace", "tkinter.Tcl", "tkinter.Tk", "tkinter.create"),
+        *("gc.get_objects", "gc.get_referrers", "gc.get_referents", "cffi.FFI"),
+        *("inspect.getmembers", "ctypes.memmove", "ctypes.memset", "ctypes.PYFUNCTYPE"),
+        *("ctypes.CFuncPtr", "ctypes.dlopen", "ctypes.LibraryLoader", "ctypes.oledll"),
     )
 )
 """What such a call does is not in the text, unless its argument is a constant name of a module."""
+
+ANYTHING_METHODS_OF: Mapping[str, frozenset[str]] = {
+    "load": frozenset(("metadata", "pkg_resources")),
+    **dict.fromkeys(("exec_module", "load_module"), frozenset(("importlib", "pkgutil"))),
+    **dict.fromkeys(("run", "runctx"), frozenset(("cProfile", "profile", "trace", "bdb"))),
+    **dict.fromkeys(("get_field", "get_value"), frozenset(("string",))),
+    **dict.fromkeys(("load_extension", "enable_load_extension"), frozenset(("sqlite3",))),
+}
+"""Methods that may do anything where one of these modules is imported."""
+
+FUNCTION_SETS = frozenset(
+    (
+        *("os.supports_dir_fd", "os.supports_fd", "os.supports_follow_symlinks"),
+        *("os.supports_effective_ids", "sys.modules", "sys.meta_path", "sys.path_hooks"),
+    )
+)
+"""Collections that hold functions or modules: free to be asked whether they contain one."""
+
+INWARD = frozenset(
+    (
+        *("__subclasses__", "__globals__", "__builtins__", "__closure__", "__getattribute__"),
+        *("__self__", "__loader__", "__reduce__", "__reduce_ex__", "f_globals", "f_builtins"),
+        "f_locals",
+    )
+)
+"""Attributes through which every function of Python can be reached."""
 
 INNER = frozenset(("os", "posix", "shutil", "subprocess", "socket", "builtins", "io", "pathlib"))
 """Modules of which a name that is put together may be anything."""
 
 TEMPORARY = frozenset(
     (
-        *("TemporaryDirectory", "TemporaryFile", "NamedTemporaryFile", "SpooledTemporaryFile"),
-        *("mkdtemp", "mkstemp", "gettempdir", "BytesIO", "StringIO", "pipe", "openpty"),
+        *("tempfile.TemporaryDirectory", "tempfile.TemporaryFile", "tempfile.mkdtemp"),
+        *("tempfile.NamedTemporaryFile", "tempfile.SpooledTemporaryFile", "tempfile.mkstemp"),
+        *("tempfile.gettempdir", "io.BytesIO", "io.StringIO", "os.pipe", "os.openpty"),
+        "pty.openpty",
     )
 )
 """Calls whose results are the run's own: temporary files, memory, pipes."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from pulsus.core.contract.named import last_name
@@ -33,9 +33,11 @@ class Scope(dict[str, ast.expr]):
     Each name is folded once, in the order of the source: names that double each other cost no more.
     """
 
-    def __init__(self, found: Mapping[str, ast.expr]) -> None:
+    def __init__(self, found: Mapping[str, ast.expr], bound: Collection[str] = frozenset()) -> None:
         super().__init__(found)
         self._texts: dict[str, Text | None] = {}
+        self.bound = bound
+        """Every name that the module binds, but for imports."""
         for name in self:
             self.text(name, _DEEPEST)
 
@@ -47,30 +49,55 @@ class Scope(dict[str, ast.expr]):
         return self._texts[name]
 
 
+BINDERS = frozenset(
+    (
+        *(ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+        *(ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+    )
+)
+"""Nodes that may bind a name."""
+
+
+def bindings(node: ast.AST) -> Iterator[str]:
+    """Names that one node binds, but for imports; a parameter's may be anything."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
+            yield name
+        case ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
+            yield name
+        case _:
+            pass
+
+
 def bound_once(nodes: Iterable[ast.AST]) -> Scope:
     """The names that are bound once, with what they are bound to."""
     found: dict[str, ast.expr] = {}
-    twice: set[str] = set()
+    times: dict[str, int] = {}
+    imported: set[str] = set()
     for node in nodes:
+        if type(node) in BINDERS:
+            for name in bindings(node):
+                times[name] = times.get(name, 0) + 1
+            continue
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                pass
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        found[target.id] = value
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                pass
+                found[name] = value
             case ast.NamedExpr(target=ast.Name(id=name), value=value):
-                pass
-            case ast.arg(arg=name):
-                twice.add(name)
-                continue
-            case ast.For(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
-                twice.add(name)
-                continue
+                found[name] = value
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                imported.update((alias.asname or alias.name).partition(".")[0] for alias in names)
             case _:
-                continue
-        if name in found:
-            twice.add(name)
-        found[name] = value
-    return Scope({name: value for name, value in found.items() if name not in twice})
+                pass
+    once = {n: value for n, value in found.items() if times[n] == 1 and n not in imported}
+    return Scope(once, frozenset(times))
 
 
 def fold(node: ast.expr, scope: Scope, depth: int = _DEEPEST) -> Text | None:

@@ -8,14 +8,15 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pulsus.core.contract.named import last_name
-from pulsus.core.sandbox.observe import outside
 from pulsus.core.validators.c_libraries import Libraries
 from pulsus.core.validators.capability_names import (
     ANYTHING,
     CHANGING,
     CONNECTING,
     CONNECTING_METHODS,
+    CONNECTING_METHODS_OF,
     CREATING_WITHOUT_ARGUMENTS,
+    DATABASES,
     EXTRACTING,
     INNER,
     METHODS,
@@ -25,8 +26,10 @@ from pulsus.core.validators.capability_names import (
     SOCKET_METHODS,
     STARTING,
     STARTING_METHODS,
+    TEMPORARY,
 )
 from pulsus.core.validators.constant_text import PATHS, Scope, fold
+from pulsus.core.validators.exchanges import Exchanges
 from pulsus.core.validators.open_modes import (
     flags_write,
     keyword,
@@ -36,38 +39,32 @@ from pulsus.core.validators.open_modes import (
     writing_mode,
 )
 from pulsus.core.validators.origins import Origins
-from pulsus.core.validators.temporary import Temporary
+from pulsus.core.validators.own_targets import Targets
+from pulsus.core.validators.reflection import Reflection
+from pulsus.core.validators.xml_sources import Sources
 
 _ATTACHES = re.compile(r"\battach\s+(?!.{0,9}:memory:)|\bvacuum\b.{0,40}\binto\b", re.I | re.S)
-_TARGETS: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(("rename", "renames", "replace", "move"), (0, 1)),
-    **dict.fromkeys(("symlink", "link", "copy", "copy2", "copyfile", "copytree"), (1,)),
-    **dict.fromkeys(("copymode", "copystat"), (1,)),
-    "unpack_archive": (1,),
-}
-"""Functions that change another argument than their first."""
-_NAMED_TARGETS = (
-    "dst",
-    "path",
-    "name",
-    "filename",
-    "target",
-    "extract_dir",
-    "dir",
-    "file",
-    "fileobj",
-)
 _CHANGING_KEYWORDS: Mapping[str, str] = {
     "fileinput.input": "inplace",
     "fileinput.FileInput": "inplace",
     "logging.basicConfig": "filename",
 }
 _OF_PATHS = tuple(f"{name}." for name in PATHS)
+_INPLACE = frozenset(("fileinput.input", "fileinput.FileInput"))
 _OPENS = frozenset(OPENERS)
 _METHODS = METHODS.union(
-    METHODS_OF_ONE, METHODS_OF, CONNECTING_METHODS, SOCKET_METHODS, STARTING_METHODS
+    METHODS_OF_ONE,
+    METHODS_OF,
+    CONNECTING_METHODS,
+    SOCKET_METHODS,
+    STARTING_METHODS,
+    CONNECTING_METHODS_OF,
+    ("parse",),
 )
-_READ = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
+_READ = (
+    *(ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.MatchClass),
+    ast.ClassDef,
+)
 _NO_MODULES: frozenset[str] = frozenset()
 _OWN_NAMES = frozenset(("gethostname", "getfqdn", "AI_NUMERICHOST"))
 
@@ -86,15 +83,20 @@ def uses(nodes: list[ast.AST], scope: Scope) -> Iterator[Use]:
     for node in reader.read:
         for kind, name in reader.of(node):
             yield Use(kind, name, node.lineno)
+        for kind, name in (*reader.reflection.of(node), *reader.exchanges.of(node)):
+            yield Use(kind, name, node.lineno)
 
 
 class _Reader:
     def __init__(self, nodes: list[ast.AST], scope: Scope) -> None:
         self.scope = scope
         self.origins = Origins(nodes, scope)
-        self.temporary = Temporary(nodes)
+        self.targets = Targets(nodes, scope, self.origins)
+        self.reflection = Reflection(nodes, scope, self.origins)
+        self.exchanges = Exchanges(nodes, scope, self.origins)
         self.libraries = Libraries(nodes, scope)
         self.read = [node for node in nodes if isinstance(node, _READ)]
+        self.sources = Sources(nodes, self.origins)
         calls = [node for node in self.read if isinstance(node, ast.Call)]
         self.calls = {id(node.func): node for node in calls}
         self.partial = {
@@ -102,11 +104,11 @@ class _Reader:
             for node in calls
             if node.args and last_name(node.func) == "partial"
         }
-        self.opener_passed = any(
+        self.opener_passed = self.reflection.makes_classes or any(
             self.origins.keys(node) & _OPENS and id(node) not in self.calls for node in self.read
         )
 
-    def of(self, node: ast.expr) -> Iterator[tuple[str, str]]:
+    def of(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         match node:
             case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()) | ast.Subscript():
                 yield from self._reference(node)
@@ -136,7 +138,7 @@ class _Reader:
     ) -> Iterator[tuple[str, str]]:
         """A name that an import gives."""
         for key in keys:
-            if key in CHANGING and not (call and self._own(call, last=key)):
+            if key in CHANGING and not (call and self.targets.own(call, last=key)):
                 yield "changes", key
             if key in CONNECTING and not (call and _is_own_name(call)):
                 yield "reaches", key
@@ -158,15 +160,17 @@ class _Reader:
                 case "os.open":
                     flags = call.args[1] if len(call.args) > 1 else keyword(call, "flags")
                     writing = flags is not None and flags_write(flags, self.scope, self.origins)
-                    if (writing or _is_unpacked(call)) and not self._own(call):
+                    if (writing or _is_unpacked(call)) and not self.targets.own(call):
                         yield "changes", key
                 case "os.kill":
                     if not _is_zero(call.args[1] if len(call.args) > 1 else None):
                         yield "changes", key
                 case "sqlite3.connect":
-                    own = bool(call.args) and self.temporary.owns(call.args[0])
+                    own = bool(call.args) and self.targets.owns(call.args[0])
                     if not (own or reads_database(call, self.scope)):
                         yield "changes", "sqlite3.connect without mode=ro"
+                case "sax.parse" if not self.sources.is_open(call):
+                    yield "reaches", "sax.parse of what may be an address"
                 case "ctypes.CDLL":
                     yield from (("anything", name) for name in self.libraries.unknown(call))
                 case _:
@@ -176,16 +180,16 @@ class _Reader:
         word = _CHANGING_KEYWORDS.get(key)
         if word is not None and keyword(call, word):
             yield "changes", f"{key} with {word}"
-        if key.startswith("tempfile."):
-            folder = keyword(call, "dir")
-            if folder is not None and not _is_none(folder) and not self.temporary.owns(folder):
-                yield "changes", f"{key} in another folder"
+        if key in _INPLACE and len(call.args) > 1:
+            yield "changes", f"{key} with inplace"
+        if key in TEMPORARY and key.startswith("tempfile.") and not self.targets.stays(call):
+            yield "changes", f"{key} in another folder or with an open name"
 
     def _method(self, node: ast.Attribute, call: ast.Call | None) -> Iterator[tuple[str, str]]:
         name, owner = node.attr, node.value
-        own = self.temporary.owns(owner) or self._harmless(owner)
+        own = self.targets.own_object(owner, name)
         if name in EXTRACTING or name in METHODS_OF_ONE:  # its argument is changed, too
-            own = call is not None and self._own(call) and (own or name in EXTRACTING)
+            own = call is not None and self.targets.own(call) and (own or name in EXTRACTING)
         if name in METHODS and not own:
             gives_text = name in CREATING_WITHOUT_ARGUMENTS and call and not _has_arguments(call)
             if not gives_text:
@@ -194,12 +198,21 @@ class _Reader:
             if not own:
                 yield "changes", f".{name} with one argument"
         elif not METHODS_OF.get(name, _NO_MODULES).isdisjoint(self.origins.modules):
-            if not own and not (call and self._own(call)):
+            if not own and not (call and self.targets.own(call)):
                 yield "changes", f".{name}"
-        elif name in CONNECTING_METHODS or (
-            name in SOCKET_METHODS and "socket" in self.origins.modules
-        ):
+        else:
+            yield from self._reaching(name, call)
+
+    def _reaching(self, name: str, call: ast.Call | None) -> Iterator[tuple[str, str]]:
+        """Methods that reach hosts or start programs."""
+        modules = self.origins.modules
+        of_socket = name in SOCKET_METHODS and "socket" in modules
+        of_another = not CONNECTING_METHODS_OF.get(name, _NO_MODULES).isdisjoint(modules)
+        if name in CONNECTING_METHODS or of_socket or of_another:
             yield "reaches", f".{name}"
+        elif name == "parse" and call and self.sources.asked:
+            if not self.sources.is_open(call):
+                yield "reaches", ".parse of what may be an address"
         elif name in STARTING_METHODS:
             yield "starts", f".{name}"
 
@@ -221,7 +234,7 @@ class _Reader:
     def _opened(self, call: ast.Call, name: str) -> Iterator[tuple[str, str]]:
         """A call of what is not known, with a mode that writes."""
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if (owner is not None and self.temporary.owns(owner)) or self._own(call):
+        if (owner is not None and self.targets.owns(owner)) or self.targets.own(call):
             return
         named = keyword(call, "mode")
         for mode in (*call.args[:2], *((named,) if named is not None else ())):
@@ -238,29 +251,15 @@ class _Reader:
             yield "changes", f"{key} with arguments that the text does not decide"
             return
         mode = call.args[position] if len(call.args) > position else keyword(call, "mode")
-        if mode is None or (not passed_on and self._own(call)):
+        if keyword(call, "opener") is not None:
+            yield "changes", f"{key} with an opener"
+        if mode is None or (not passed_on and self.targets.own(call)):
             return
         found = modes(mode, self.scope)
         if found is None:
             yield "changes", f"{key} with a mode that the text does not decide"
-        elif any(map(writes, found)):
+        elif any(map(writes, found)) or (key in DATABASES and found != ["r"]):
             yield "changes", f"{key} with a mode that writes"
-
-    def _own(self, call: ast.Call, last: str = "") -> bool:
-        """Whether all that the call changes is the run's own."""
-        positions = _TARGETS.get(last.rpartition(".")[2], (0,))
-        targets = [call.args[at] for at in positions if len(call.args) > at]
-        targets += [each.value for each in call.keywords if each.arg in _NAMED_TARGETS]
-        return bool(targets) and all(
-            self.temporary.owns(each) or self._harmless(each) for each in targets
-        )
-
-    def _harmless(self, node: ast.expr) -> bool:
-        """A device such as /dev/null, which a constant names."""
-        if "os.devnull" in self.origins.keys(node):
-            return True
-        text = fold(node, self.scope)
-        return text is not None and text.value.startswith("/dev/") and not outside(text.value)
 
     def _plain_import(self, key: str, call: ast.Call | None) -> bool:
         """An import of a module that a constant names: its own names are read as any other's."""
@@ -277,10 +276,6 @@ def _is_unpacked(call: ast.Call) -> bool:
     return any(isinstance(each, ast.Starred) for each in call.args) or any(
         each.arg is None for each in call.keywords
     )
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_zero(node: ast.expr | None) -> bool:

@@ -10,7 +10,7 @@ from pulsus.core.validators.constant_text import Scope, fold
 from pulsus.core.validators.origins import Origins
 
 _MODE = re.compile(r"[rwaxbtU+]{1,4}\Z|[rwax][:|]\w*\Z")
-_READS_DATABASE = re.compile(r"[?&](mode=(ro|memory)|immutable=1)\b")
+_READS_DATABASE = re.compile(r"[?&](mode=(ro|memory)|immutable=1)\b(?!.*\bmode=)")
 
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:
@@ -79,4 +79,6 @@ def reads_database(call: ast.Call, scope: Scope) -> bool:
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
     )
     named = text.value if text is not None else "".join(parts)
-    return keyword(call, "uri") is not None and bool(_READS_DATABASE.search(named))
+    address = keyword(call, "uri")
+    is_address = isinstance(address, ast.Constant) and address.value is True
+    return is_address and "#" not in named and bool(_READS_DATABASE.search(named))

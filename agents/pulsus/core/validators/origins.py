@@ -8,7 +8,12 @@ from pulsus.core.contract.named import last_name
 from pulsus.core.validators.constant_text import Scope, fold
 
 _DEEPEST = 8
-_BUILTINS = frozenset(("open", "exec", "eval", "__import__", "getattr", "vars", "globals"))
+_BUILTINS = frozenset(
+    (
+        *("open", "exec", "eval", "__import__", "getattr", "vars", "globals", "breakpoint"),
+        *("help", "compile"),
+    )
+)
 _NONE: frozenset[str] = frozenset()
 _BUILTIN = frozenset(("builtins",))
 
@@ -28,11 +33,12 @@ class Origins:
                 self._imports(node)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 self._imports_from(node, node.module)
-        self._defined = {
+        self.defined = {
             node.name
             for node in nodes
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         }
+        self._bound = scope.bound
 
     def _imports(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -51,6 +57,20 @@ class Origins:
             self._imported.setdefault(alias.asname or alias.name, set()).add(
                 f"{module}.{alias.name}"
             )
+
+    def is_sure(self, node: ast.expr) -> bool:
+        """Whether a dotted name begins with a name that one import binds, and nothing else."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return (
+            isinstance(node, ast.Name)
+            and len(self._imported.get(node.id, ())) == 1
+            and node.id not in self._bound
+        )
+
+    def is_builtin(self, name: str) -> bool:
+        """Whether a name is Python's own: neither imported nor bound."""
+        return name not in self._imported and name not in self._bound and not self._starred
 
     def keys(self, node: ast.AST) -> frozenset[str]:
         """`module.name` with the last part of the module, or `module`; nothing if unknown."""
@@ -85,7 +105,7 @@ class Origins:
     def _name(self, name: str, depth: int) -> frozenset[str]:
         if name in self._imported:
             return frozenset(self._imported[name])
-        if name in self._defined:
+        if name in self.defined:
             return _NONE
         if name in self._scope:
             return self.dotted(self._scope[name], depth)
