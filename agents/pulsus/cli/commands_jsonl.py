@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import gc
 import json
+import os
+import stat
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from pulsus.cli import commands_json, output
+from pulsus.core.validators.forked import cores, forked
 from pulsus.record import dataclass
 
 if TYPE_CHECKING:
@@ -16,6 +20,9 @@ if TYPE_CHECKING:
 
 LONGEST = 1 << 20
 """Bytes of a row that are read; no command of that length is judged."""
+
+_BLOCK = 4_000
+"""Rows of a file that are answered at a time, by every core."""
 
 _Key = str | int | None
 
@@ -50,19 +57,29 @@ class Answering:
         before = gc.get_threshold()
         gc.set_threshold(100_000)
         try:
-            for number, line in enumerate(_lines(rows), 1):
-                said = self._answer(line, number)
-                refused += not said["allow"]
-                output.result(commands_json.line(said))
+            for block in _blocks(rows):
+                for allowed, text, others in forked(self._answered, block, cores()):
+                    if others:
+                        _mistyped(others)
+                    refused += not allowed
+                    output.result(text)
         finally:
             gc.set_threshold(*before)
         return refused
 
-    def _answer(self, line: bytes, number: int) -> dict[str, Any]:
+    def _answered(self, row: tuple[int, bytes]) -> tuple[bool, str, frozenset[str]]:
+        """Whether it is allowed, the line to print, and keys of the row that do not count."""
+        number, line = row
         try:
-            key, command, target, known = _row(line)
+            parsed = _parsed(line)
+            said = self._answer(parsed)
         except _BadRow as bad:
-            return _unanswered(bad.reason, number, bad.key)
+            parsed, said = None, _unanswered(bad.reason, number, bad.key)
+        others = frozenset(parsed) - _KEYS if isinstance(parsed, dict) else frozenset()
+        return said["allow"], commands_json.line(said), others
+
+    def _answer(self, row: Any) -> dict[str, Any]:
+        key, command, target, known = _row(row)
         target = self.target if target is None else target
         known = (*self.known, *known)
         say = self._explained if self.explain else self._said
@@ -88,13 +105,18 @@ def _lines(rows: BinaryIO) -> Iterator[bytes]:
             line = rows.readline(LONGEST)
 
 
-def _row(line: bytes) -> tuple[_Key, str, str | None, tuple[str, ...]]:
+def _blocks(rows: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
+    """Numbered rows: many at a time from a file, one by one from what may still be written."""
+    whole = stat.S_ISREG(os.fstat(rows.fileno()).st_mode)
+    numbered = enumerate(_lines(rows), 1)
+    while block := list(islice(numbered, _BLOCK if whole else 1)):
+        yield block
+
+
+def _row(row: Any) -> tuple[_Key, str, str | None, tuple[str, ...]]:
     """Id, command, target and known hosts. Raises _BadRow."""
-    row = _parsed(line)
     if not isinstance(row, dict):
         raise _BadRow("it is no object with a command")
-    if not row.keys() <= _KEYS:
-        _mistyped(frozenset(row) - _KEYS)
     key = row.get("id")
     if key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
         raise _BadRow("its id is neither a text nor a whole number")
