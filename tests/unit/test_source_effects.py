@@ -112,6 +112,58 @@ def test_a_declared_change_of_a_write_tool_is_accepted():
 
 
 @pytest.mark.parametrize(
+    ("above", "code"),
+    [
+        ('class Kept:\n    base = Path("/srv/x")', '(Kept.base / "a").write_text(text)'),
+        ('class Kept:\n    base = "/srv/x"', 'open(os.path.join(Kept().base, "a"), "w")'),
+        (
+            "from enum import Enum\nclass Kept(Enum):\n    BASE = '/srv/x'",
+            "open(Kept.BASE.value, 'w')",
+        ),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass Kept:\n    base: str = '/srv/x'",
+            "open(Kept().base, 'w')",
+        ),
+        ('def put(where="/srv/x"):\n    open(where, "w")', "put()"),
+        ('def put(*, where="/srv/x"):\n    Path(where).touch()', "put()"),
+        ('ALL = ("/tmp/x", "/srv/x")', 'for each in ALL:\n        open(each, "w")'),
+        ("", 'for each in ["/tmp/x", "/srv/x"]:\n        open(each, "w")'),
+        ('ALL = {"a": "/srv/x"}', 'open(ALL["a"], "w")'),
+        ("", 'place = text\n    if text:\n        place = "/srv/x"\n    open(place, "w")'),
+        ("", 'place = "/srv/x"\n    open(place, "w")\n    [place for place in ()]'),
+    ],
+)
+def test_a_constant_that_a_name_may_hold_is_compared(above, code):
+    text = HEAD.format(kind="write", paths="/var/own", hosts="none", code=code) + f"\n\n{above}\n"
+    assert any(
+        "/srv/x" in i for i in source_effects.judged(tool_of(text), text.encode())[0].exceeded
+    )
+
+
+@pytest.mark.parametrize(
+    ("above", "code"),
+    [
+        ('def put(where="/srv/x"):\n    open(where, "w")', "put(text)"),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass Kept:\n    base: str = '/srv/x'",
+            "open(Kept(base=text).base, 'w')",
+        ),
+        ('def put(where="/srv/x"):\n    return open(where)', "put()"),
+    ],
+)
+def test_a_default_that_every_call_replaces_is_none(above, code):
+    text = HEAD.format(kind="write", paths="/var/own", hosts="none", code=code) + f"\n\n{above}\n"
+    assert not source_effects.judged(tool_of(text), text.encode())[0].exceeded
+
+
+def test_tables_that_double_each_other_are_read_in_the_time_of_their_size():
+    tables = "\n".join(f"T{n} = {{1: T{n - 1}[1] + T{n - 1}[1]}}" for n in range(1, 900))
+    code = f'T0 = {{1: T0[1] + T0[1]}}\n{tables}\nopen(T899[1], "w")'
+    text = HEAD.format(kind="write", paths="/var/own", hosts="none", code="pass") + code
+    assert not source_effects.judged(tool_of(text), text.encode())[0].exceeded
+
+
+@pytest.mark.parametrize(
     "code",
     ['open("/etc/shadow")', 'Path("/etc/shadow").read_text()', 'os.listdir("/etc/shadow")'],
 )

@@ -33,13 +33,31 @@ class Scope(dict[str, ast.expr]):
     Each name is folded once, in the order of the source: names that double each other cost no more.
     """
 
-    def __init__(self, found: Mapping[str, ast.expr], bound: Collection[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        found: Mapping[str, ast.expr],
+        bound: Collection[str] = frozenset(),
+        attributes: Mapping[str, ast.expr] | None = None,
+        *,
+        loose: bool = False,
+    ) -> None:
         super().__init__(found)
         self._texts: dict[str, Text | None] = {}
+        self._held: dict[str | int, Text | None] = {}
         self.bound = bound
         """Every name that the module binds, but for imports."""
+        self.attributes = attributes or {}
+        self.loose = loose
+        """Whether attributes and items of tables are read too: they may hold something else."""
         for name in self:
             self.text(name, _DEEPEST)
+
+    def held(self, key: str | int, value: ast.expr, depth: int) -> Text | None:
+        """The constant text of an attribute or an item, folded once."""
+        if key not in self._held:
+            self._held[key] = None
+            self._held[key] = fold(value, self, depth)
+        return self._held[key]
 
     def text(self, name: str, depth: int) -> Text | None:
         """The constant text of a name; None also for one that is made of itself."""
@@ -131,7 +149,31 @@ def _folded(node: ast.expr, scope: Scope, inner: int) -> Text | None:
         case ast.Call():
             return _called(node, scope, inner)
         case _:
+            return _held(node, scope, inner) if scope.loose else None
+
+
+def _held(node: ast.expr, scope: Scope, inner: int) -> Text | None:
+    """An attribute, the value of an enum's member, or an item of a table."""
+    match node:
+        case ast.Attribute(attr=name) if name in scope.attributes:
+            return scope.held(name, scope.attributes[name], inner)
+        case ast.Attribute(value=ast.Attribute() as member, attr="value"):
+            return fold(member, scope, inner)
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=at)) if name in scope:
+            item = _item(scope[name], at)
+            return None if item is None else scope.held(id(item), item, inner)
+        case _:
             return None
+
+
+def _item(table: ast.expr, at: object) -> ast.expr | None:
+    if isinstance(table, ast.Dict):
+        for key, value in zip(table.keys, table.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == at:
+                return value
+    if isinstance(table, ast.Tuple | ast.List) and isinstance(at, int) and at < len(table.elts):
+        return table.elts[at] if at >= -len(table.elts) else None
+    return None
 
 
 def _called(call: ast.Call, scope: Scope, depth: int) -> Text | None:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from pulsus.core.contract.named import last_name
 from pulsus.core.sandbox.observe import outside
 from pulsus.core.types import Effects, Observed, ToolSpec
-from pulsus.core.validators import capabilities, effect_uses
+from pulsus.core.validators import capabilities, choices, effect_uses
 from pulsus.core.validators.constant_text import FILE_MODULES, Scope, Text, bound_once, fold
 from pulsus.core.validators.effects import Judgement, judge, reads_only
 from pulsus.core.validators.patterns import path_covered
@@ -107,6 +107,9 @@ def judged(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
     if tool.effects is None:
         return Judgement(could), ()
     seen = _used(nodes, scope)
+    for choice in choices.scopes(nodes, scope):
+        more = _used(nodes, choice)
+        seen = Used({**more.changed, **seen.changed}, seen.read, {**more.hosts, **seen.hosts})
     found = judge(tool, Observed(paths=tuple(seen.changed), hosts=tuple(seen.hosts)), {})
     lines = {**seen.changed, **seen.hosts}
     beyond = tuple(
