@@ -138,10 +138,13 @@ def test_code_that_a_dry_run_does_not_reach_cannot_change_files_in_a_tool_that_r
         "def put(place):\n    open(place, 'w')\nput(OWN)\nmap(put, [text])",
         "def tempfile():\n    return text\nopen(OWN, 'w')",
         'open(OWN, "w", opener=text)',
+        "place = Path(OWN)\nplace._str = text\nplace.touch()",
+        "held = io.BytesIO()\nheld.name = text\nopen(held.name, 'w')",
+        "held = io.BytesIO()\nsetattr(held, 'name', text)\nopen(held.name, 'w')",
     ],
 )
 def test_what_may_lie_elsewhere_is_no_temporary_file(code):
-    imports = "import os, shutil, tempfile\nfrom pathlib import Path"
+    imports = "import io, os, shutil, tempfile\nfrom pathlib import Path"
     assert _beyond(code.replace("OWN", "tempfile.mkdtemp()"), imports)
 
 

@@ -86,7 +86,11 @@ class Exchanges:
                 yield "anything", "setattr of a name that is put together"
             return
         dunder = name.startswith("__") and name.endswith("__") and name not in _FREE_DUNDERS
-        if dunder or not _ACTING.get(name, _NOTHING).isdisjoint(modules):
+        mine = isinstance(owner, ast.Name) and (
+            owner.id in ("self", "cls") or owner.id in self._origins.defined
+        )
+        inner = name.startswith("_") and not name.startswith("__") and not mine
+        if dunder or inner or not _ACTING.get(name, _NOTHING).isdisjoint(modules):
             yield "anything", f"an assignment to .{name}"
         for key in keys:
             whole = f"{key.rpartition('.')[2]}.{name}"

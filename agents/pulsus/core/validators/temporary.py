@@ -42,6 +42,13 @@ class Temporary:
         self._kinds: dict[Bound, int] = {}
         self._memo: dict[int, int | None] = {}
         self._bindings: Bindings | None = None
+        self._renames = any(
+            (isinstance(n, ast.Attribute) and n.attr == "name" and not isinstance(n.ctx, ast.Load))
+            or (isinstance(n, ast.Call) and last_name(n.func) in ("setattr", "__setattr__", "vars"))
+            or (isinstance(n, ast.Attribute) and n.attr == "__dict__")
+            for n in nodes
+        )
+        """Whether the name of an open file may be another than the library gave it."""
         if not any(isinstance(node, ast.Call) and self._is_source(node) for node in nodes):
             return
         self._bindings = Bindings(nodes)
@@ -123,7 +130,8 @@ class Temporary:
                 bound = self._bindings.of(node) if self._bindings else None
                 return None if bound is None else self._kinds.get(bound)
             case ast.Attribute(value=value, attr=name):
-                return _of_attribute(self._kind(value, depth), name)
+                exchanged = name == "name" and self._renames
+                return None if exchanged else _of_attribute(self._kind(value, depth), name)
             case ast.Subscript(value=value, slice=ast.Constant(value=int())):
                 return 0 if self._kind(value, depth) == PAIR else None
             case ast.IfExp(body=body, orelse=orelse):
