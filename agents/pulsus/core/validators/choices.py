@@ -16,6 +16,12 @@ from pulsus.core.validators.constant_text import Scope, fold
 _MOST = 16
 """So many values of one name are tried; a tool that needs more is shown by its dry run."""
 _PLACE = re.compile(r"[/~]|\w+://|[\w-]+(\.[\w-]+)+\Z|[0-9a-fA-F:]+:[0-9a-fA-F:.]*\Z")
+_HOLDING = frozenset(
+    (
+        *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.comprehension, ast.ClassDef),
+        *(ast.FunctionDef, ast.AsyncFunctionDef),
+    )
+)
 _METHOD = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -25,6 +31,8 @@ def scopes(nodes: list[ast.AST], scope: Scope) -> Iterator[Scope]:
     attributes: dict[str, list[ast.expr]] = {}
     called = _Called(nodes)
     for node in nodes:
+        if type(node) not in _HOLDING:
+            continue
         for name, value in (*_assigned(node, scope), *called.defaults(node)):
             if name not in scope and _is_place(value, scope):
                 names.setdefault(name, []).append(value)
