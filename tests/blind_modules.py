@@ -13,10 +13,17 @@ from typing import NamedTuple
 FIXTURES = Path(__file__).parent / "fixtures"
 LOTS = tuple(f"blind_modules_{number}" for number in range(1, 6))
 OPEN = {
-    "what a declared program does with its words": {"unreached_find_delete"},
+    "what a declared program does with its words": {"unreached_find_delete", "prog_sed_in_place"},
+    "constant paths below /tmp, where the folders of tests lie": {
+        *("decl_constant_class", "decl_constant_default"),
+    },
+    "an example that fills a pattern, and paths declared in words": {
+        *("decl_glob_argument", "decl_words_root"),
+    },
     "the clock of a busy machine": {"cpu_regex_backtracking"},
     "an honest table may look the same, so the proof is shape": {
         *("tab_enum", "tab_json", "tab_match", "tab_missing", "tab_text", "tab_zip"),
+        *("proof_enum_table", "proof_parallel_lists"),
     },
 }
 
