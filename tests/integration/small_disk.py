@@ -84,7 +84,7 @@ def whole(data):
 if __name__ == "__main__":
     disk, every, pages = Path(sys.argv[1]), sys.argv[2], map(int, sys.argv[3:])
     both = [(), ("--output", "json")]
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)])
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)])
     if mounted.returncode:
         sys.exit(99)
     rows = [

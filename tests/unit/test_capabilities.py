@@ -370,6 +370,7 @@ def test_nor_start_a_program_where_none_is_declared(imports, code):
         ("import io, tarfile", 'tarfile.open(fileobj=io.BytesIO(), mode="w")'),
         ("import importlib", 'importlib.import_module("json").loads(text)'),
         ("import logging", "logging.getLogger(text).warning(text)"),
+        ("import sys", "sys.argv = [text]"),
         ("class Box:\n    def save(self): ...", "Box().save()"),
     ],
 )

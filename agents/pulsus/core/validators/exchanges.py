@@ -14,7 +14,7 @@ from pulsus.core.contract.named import last_name
 from pulsus.core.validators.constant_text import Scope, fold
 from pulsus.core.validators.origins import Origins
 
-_STREAMS = frozenset(("sys.stdout", "sys.stderr", "sys.stdin", "sys.excepthook"))
+_STREAMS = frozenset(("sys.stdout", "sys.stderr", "sys.stdin", "sys.argv", "sys.excepthook"))
 _ACTING: Mapping[str, frozenset[str]] = {
     "keylog_filename": frozenset(("ssl", "urllib3", "aiohttp", "httpx", "requests", "client")),
     "pid": frozenset(("subprocess", "multiprocessing", "asyncio")),
