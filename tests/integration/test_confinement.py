@@ -110,7 +110,8 @@ def run(source: str):
     with tarfile.open(there / "a.tar", "w") as made:
         made.add(there / "copy", "copy")
     with tarfile.open(there / "a.tar") as made:
-        made.extractall(there / "out", filter="data")
+        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        made.extractall(there / "out", **safely)
     with zipfile.ZipFile(there / "a.zip", "w") as made:
         made.write(there / "copy" / "a", "a")
     base = sqlite3.connect(there / "base.db")

@@ -6,6 +6,7 @@ removed after it. HOME stays, because it holds contexts, profiles and keys that 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -168,6 +169,7 @@ def private_paths(environ: Mapping[str, str]) -> dict[str, str]:
     absent = {
         name: private
         for name, (folder, private) in _WITHOUT_HOME.items()
-        if not (home / folder).exists()
+        # `Path.exists` raises in a home that this user may not look into.
+        if not os.path.exists(home / folder)  # noqa: PTH110
     }
     return {**PRIVATE, **absent}
