@@ -634,3 +634,24 @@ def test_a_refused_pipe_is_not_said_to_run_or_to_pass_the_policy(project, comman
     ).json
     check("commands-classify", found)
     assert found["explanation"]["policy"]["answer"] == "needs approval"
+
+
+def test_rows_that_several_cores_answer_keep_their_order_and_one_warning(project):
+    commands = ("ls", "rm x", "df -h", "reboot", "cat a.txt")
+    lines: list[object] = [
+        {"id": n, "command": commands[n % 5], "targett": "a"} for n in range(200)
+    ]
+    lines[7] = b"no row\n"
+    file = rows(project, *lines)
+    whole = pulsus(project, "commands", "classify", "--jsonl", file)
+    piped = subprocess.run(
+        [PULSUS, "commands", "classify", "--jsonl", "-"],
+        cwd=project,
+        input=file.read_bytes(),
+        capture_output=True,
+        check=False,
+    )
+    assert whole.out == piped.stdout.decode()
+    assert [each["id"] for each in answers(whole)] == [None if n == 7 else n for n in range(200)]
+    assert whole.err.count("targett") == 1
+    assert answers(whole)[7]["error"]["details"]["line"] == 8

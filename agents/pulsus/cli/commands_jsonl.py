@@ -68,7 +68,7 @@ class Answering:
         return refused
 
     def _answered(self, row: tuple[int, bytes]) -> tuple[bool, str, frozenset[str]]:
-        """Whether it is allowed, the line to print, and keys of the row that do not count."""
+        """Return (allowed, the line to print, keys of the row that do not count)."""
         number, line = row
         try:
             parsed = _parsed(line)

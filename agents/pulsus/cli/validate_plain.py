@@ -64,7 +64,7 @@ def _has_entry(source: bytes) -> bool:
 
 
 def _is_known(source: bytes) -> bool:
-    """Whether an earlier verdict on these bytes is likely to hold.
+    """Tell if an earlier verdict on these bytes is likely to hold.
 
     A guess: the gate reads them, and mypy is started, later if they are needed all the same.
     """
