@@ -68,6 +68,7 @@ def spelled(path: str) -> str:
     return path.lstrip("/")
 
 
+@lru_cache(maxsize=4096)
 def secret(path: str, *, names: bool = True) -> bool:
     """Whether the file `path`, without its quotes, holds secrets or (`names`) is called as if."""
     if len(path) > LONGEST:
