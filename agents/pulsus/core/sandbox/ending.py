@@ -10,7 +10,9 @@ from __future__ import annotations
 import _thread
 import atexit
 import gc
+import posix
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ _NAMED = 5
 
 # Bound before the candidate runs, which may replace them.
 _count, _own = _thread._count, _thread.get_ident
+_stat, _sleep = posix.stat, time.sleep
 _run_handlers: Callable[[], None] = atexit._run_exitfuncs
 _collect, _objects = gc.collect, gc.get_objects
 _GENERATOR: type = type(number for number in (0,))
@@ -35,9 +38,22 @@ def waited_for() -> list[str]:
 
 def still_running() -> list[str]:
     """Names of every thread of Python's but this one, the first few."""
+    _let_threads_begin()
     named = [_shown(each.name) for each in _others()]
     nameless = max(0, _count() - len(named))  # started without `threading`
     return [*named, *["without a name"] * nameless][:_NAMED]
+
+
+def _let_threads_begin() -> None:
+    """Give way to threads that the kernel has and Python does not count: some have just started.
+
+    The others are a library's own. They are not waited for longer than 0.1 seconds.
+    """
+    for _ in range(20):
+        tasks = _stat("/proc/self/task").st_nlink - 2
+        if tasks <= _count() + 1:
+            return
+        _sleep(0.005)
 
 
 def wait_for_threads() -> None:
