@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.routing import calibrate
-from pulsus.routing.calibrate import Sample
-from pulsus.routing.golden import GoldenRow, load_queries, load_tools
-from pulsus.routing.recall import Recall, of_queries
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.routing.evaluation import calibration_fit
+from pulsus.routing.evaluation.calibration_fit import Sample
+from pulsus.routing.evaluation.dataset import GoldenRow, load_queries, load_tools
+from pulsus.routing.search.memory_store import Recall, of_queries
 
 CODE = Path(__file__).parent.parent / "agents/pulsus"
 
@@ -65,7 +65,11 @@ def _cached(folder: Path, cache: Path | None) -> Found:
 
 def _state(folder: Path) -> str:
     """A hash of the set and of the ranking's own code and settings."""
-    parts = [*sorted((CODE / "core/rankers").glob("*.py")), CODE / "config/settings.py"]
+    parts = [
+        *sorted((CODE / "core/rankers").rglob("*.py")),
+        *sorted((CODE / "core/text").glob("*.py")),
+        CODE / "config/settings.py",
+    ]
     parts += [folder / "tools.jsonl", folder / "queries.jsonl"]
     return hashlib.sha256(b"".join(p.read_bytes() for p in parts)).hexdigest()[:16]
 
@@ -106,4 +110,4 @@ def _rows(folder: Path) -> list[GoldenRow]:
 
 
 def _ranked(index: RankIndex, rows: Sequence[GoldenRow]) -> Iterator[Sample]:
-    return calibrate.samples(rows, lambda text, gone: index.rank(text, limit=1, without=gone))
+    return calibration_fit.samples(rows, lambda text, gone: index.rank(text, limit=1, without=gone))

@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 
 from calibration_sets import CODE, SMALL, Found, gather
-from pulsus.core.rankers import logistic, signals
+from pulsus.core.rankers import calibration_signals
 from pulsus.core.rankers.calibration import Calibration, shipped
-from pulsus.core.rankers.signals import FALLING, NAMES
-from pulsus.routing import calibrate, reliability_plot
-from pulsus.routing.calibrate import Sample
-from pulsus.routing.reliability import Judged, Stated, bins, judge, to_json
+from pulsus.core.rankers.calibration_signals import FALLING, NAMES
+from pulsus.routing.evaluation import calibration_fit, logistic, reliability_plot
+from pulsus.routing.evaluation.calibration_fit import Sample
+from pulsus.routing.evaluation.reliability import Judged, Stated, bins, judge, to_json
 
 USED = (
     "size",
@@ -89,7 +89,7 @@ def fit(sets: Sequence[Found], used: Sequence[str] = USED) -> Calibration:
             (found.past, PAST_WEIGHT),
         )
         for sample in part
-        if calibrate.fitted(sample)
+        if calibration_fit.fitted(sample)
     ]
     every = np.array([[(s.signals or {})[n] for n in NAMES] for s, _ in weighed])
     label = np.array([float(s.right) for s, _ in weighed])
@@ -137,7 +137,7 @@ def after_refit(found: Sequence[Sample], prior: Calibration) -> list[Stated]:
     said: list[Stated] = []
     for draw in range(DRAWS):
         own = set(random.Random(draw).sample(requests, OWN))
-        model = calibrate.moved([s for s in found if s.request in own], prior)
+        model = calibration_fit.moved([s for s in found if s.request in own], prior)
         said += [s.stated(model) for s in found if s.request not in own]
     return said
 
@@ -248,10 +248,10 @@ def _document(model: Calibration, sets: Sets) -> dict[str, Any]:
     told = {
         "source": "shipped",
         "version": int(shipped().provenance.get("version", 1)) + 1,
-        "signals": signals.VERSION,
+        "signals": calibration_signals.VERSION,
         "fitted_by": "scripts/fit_calibration.py",
         "sets": {name: len(found.whole) for name, found in sets.items()},
-        "copy_weight": calibrate.COPY,
+        "copy_weight": calibration_fit.COPY,
         "small_catalogues": {"tools": SMALL, "weight": SMALL_WEIGHT / SET_WEIGHT},
         "label": "the top candidate is one of the tools the request is meant for",
     }

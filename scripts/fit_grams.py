@@ -1,4 +1,5 @@
-"""Make `core/rankers/grams.bin`: how common each character n-gram is in descriptions of code.
+"""Make `core/rankers/lexical/grams.bin`: how common each character n-gram is in descriptions of
+code.
 
     python scripts/fit_grams.py TOOLS.jsonl…
 
@@ -16,11 +17,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pulsus.core.rankers.chars import SCALE, SLOTS, grams
-from pulsus.core.rankers.text import STOP_WORDS, words
-from pulsus.routing.golden import load_tools
+from pulsus.core.rankers.lexical.char_ngrams import SCALE, SLOTS, grams
+from pulsus.core.text.tokens import STOP_WORDS, words
+from pulsus.routing.evaluation.dataset import load_tools
 
-TARGET = Path(__file__).parents[1] / "agents/pulsus/core/rankers/grams.bin"
+TARGET = Path(__file__).parents[1] / "agents/pulsus/core/rankers/lexical/grams.bin"
 _SKIPPED = ("site-packages", "test", "idlelib", "lib2to3")
 _SHARE = 1000.0
 

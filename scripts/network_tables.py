@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pulsus.commands.tables import Tables
+from pulsus.commands.program_tables.loader import Tables
 
 
 def rows(tables: Tables) -> Iterator[tuple[str, str, str]]:

@@ -16,15 +16,15 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pulsus.commands.context import Context
-from pulsus.commands.loosened import (
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.program_tables.model import BadTable
+from pulsus.commands.table_check.mutations import (
     CATEGORIES,
     Restriction,
     loosened,
     refused_examples,
     restrictions,
 )
-from pulsus.commands.table import BadTable
-from pulsus.commands.tables import Tables
 from tests.command_mutations import KEPT, Row, kept_rows, kind, noticed
 
 KEYS = {"subcommands", "everywhere"}

@@ -4,9 +4,9 @@ from functools import cache
 
 from pulsus.commands.classify import classify
 from pulsus.commands.context import Context
-from pulsus.commands.script import read
-from pulsus.commands.tables import Tables
-from pulsus.commands.words import Unreadable
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.words import Unreadable
 
 CONTEXT = Context(Tables())
 

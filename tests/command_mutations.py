@@ -12,7 +12,7 @@ from typing import Any
 
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
-from pulsus.commands.loosened import Restriction, loosened
+from pulsus.commands.table_check.mutations import Restriction, loosened
 
 KEPT = Path(__file__).parent / "fixtures/refused_commands.tsv"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.execution.child import run_tool
-from pulsus.execution.confinement.machine import machine
-from pulsus.execution.confinement.plan import RunLimits, plan
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan
+from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.tool_process import run_tool
 from tests.compositions import module
 
 USERS = ("same", "nobody")

@@ -3,8 +3,14 @@
 import shutil
 from datetime import UTC, datetime, timedelta
 
-from pulsus.core.storage import chain, chain_check, chain_record, chain_seal, log_witness
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage.decision_log import (
+    decision_log,
+    log_record,
+    sealed_segments,
+    user_witness,
+    verify,
+)
+from pulsus.core.telemetry.redaction import Redactor
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOON + timedelta(days=1)
@@ -16,7 +22,7 @@ def noon():
 
 def append(state_dir, kind="approve", data=None, *, key=None, **options):
     """One record more; the head."""
-    return chain.append(
+    return decision_log.append(
         state_dir,
         kind,
         {"tool": "a/b/c"} if data is None else data,
@@ -32,34 +38,34 @@ def logged(state_dir, count, *, seal_after=()):
     for number in range(1, count):
         append(state_dir, data={"number": number})
         if number in seal_after:
-            chain_seal.seal(state_dir, before=LATER, clock=noon)
+            sealed_segments.seal(state_dir, before=LATER, clock=noon)
     return state_dir / "audit"
 
 
 def parsed(line):
     """The record of a line with its newline."""
-    record = chain_record.valid(line[:-1])
+    record = log_record.valid(line[:-1])
     assert record
     return record
 
 
 def head(folder):
     """What the head file says."""
-    found = chain.read_head(folder)
+    found = decision_log.read_head(folder)
     assert found
     return found
 
 
 def each(folder):
     """Every record that is whole, in order."""
-    found: list[chain_record.Record] = []
-    chain_check.check(folder, each=found.append)
+    found: list[log_record.Record] = []
+    verify.check(folder, each=found.append)
     return found
 
 
 def damages(folder, **options):
     """The codes of everything that is wrong, with file and line."""
-    found = chain_check.check(folder, **options)
+    found = verify.check(folder, **options)
     return [(d.code, d.path.name, d.line) for d in found.damages]
 
 
@@ -73,15 +79,15 @@ def append_in_child(state_dir, name, count):
 
 def decided(project):
     """The key of every decision in the log, each of which must be whole."""
-    found: list[chain_record.Record] = []
-    checked = chain_check.check(project / ".pulsus/audit", each=found.append)
+    found: list[log_record.Record] = []
+    checked = verify.check(project / ".pulsus/audit", each=found.append)
     assert checked.damages == ()
     return sorted(r.key for r in found if r.key)
 
 
 def forget(project):
     """Remove what this user saw of the project's log, as on a machine that never saw it."""
-    witness = log_witness.Witness.of(project / ".pulsus/audit")
+    witness = user_witness.Witness.of(project / ".pulsus/audit")
     assert witness.kept
     for suffix in ("json", "records.json", "expected.json"):
         witness.kept.remove(f"logs/{witness.name}.{suffix}")

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from pulsus.commands import classify
+from pulsus.commands.call_check.kind_checks import fits
 from pulsus.commands.context import Context
-from pulsus.commands.kinds import fits
-from pulsus.commands.options import Given, Parsed, Parser, Unlisted
-from pulsus.commands.peeled import peeled
-from pulsus.commands.table import Node
-from pulsus.commands.words import Word
+from pulsus.commands.program_tables.model import Node
+from pulsus.commands.program_tables.option_parser import Given, Parsed, Parser, Unlisted
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.wrappers import peeled
 
 _CONTEXT: Final = Context()
 

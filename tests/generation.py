@@ -1,7 +1,7 @@
 """Modules as a model might write them, and how they lie in its answers."""
 
 from pulsus.config.settings import GeneratorConfig
-from pulsus.core.compose.guardrails import Rules
+from pulsus.core.compose.guardrails.all_rules import Rules
 
 RULES = Rules(frozenset(GeneratorConfig().allowed_imports))
 

@@ -1,6 +1,7 @@
 """Runs allowed commands where every file they write is seen: an overlay over the whole system.
 
-Each command runs as `prepared` says, through `execution/reading.py`, without a network. Files that
+Each command runs as `prepared` says, through `execution/read_command.py`, without a network. Files
+that
 appear in the overlay's upper layer were made, changed or opened for writing. Folders in it with
 another time had a file made and removed.
 """
@@ -124,7 +125,7 @@ def main(given_in):
     from pulsus.commands import classify
     from pulsus.commands.execution import prepared
     from pulsus.errors import PulsusError
-    from pulsus.execution.reading import run
+    from pulsus.execution.read_command import run
 
     given = json.loads((Path(given_in) / "given.json").read_text(encoding="utf-8"))
     seen, folder = Path("/mnt/seen"), Path("/srv/observed")

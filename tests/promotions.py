@@ -4,8 +4,8 @@ import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pulsus.core.storage.promote import PromotionContext, promote
-from pulsus.core.storage.target import Target
+from pulsus.core.storage.promotion.promote import PromotionContext, promote
+from pulsus.core.storage.records.target import Target
 from pulsus.core.types import StepResult, ToolSpec, ValidatedModule, ValidationReport
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -3,7 +3,7 @@
 from collections import deque
 
 from pulsus.core.compose.proposer import Completion, ServedModel, Usage
-from pulsus.llm.answers import json_answer
+from pulsus.llm.structured_answers import json_answer
 
 
 class Scripted:

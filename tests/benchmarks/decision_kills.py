@@ -21,10 +21,13 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import griffe  # noqa: F401 - here, so that kills hit the storage and not an import
 
-from pulsus.core.storage import chain_check, metadata, rollback, versions, writing
-from pulsus.core.storage.deprecate import deprecate
-from pulsus.core.storage.target import Target
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage import catalogue_lock
+from pulsus.core.storage.decision_log import verify
+from pulsus.core.storage.promotion import rollback
+from pulsus.core.storage.promotion.deprecate import deprecate
+from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.redaction import Redactor
 from tests.benchmarks.promotion_kills import attempt, leftovers, logged, torn
 from tests.promotions import CONTEXT, module, noon, promoted
 
@@ -77,7 +80,7 @@ class Expected:
             sources = [module(f"{number} {v}") for v in range(VERSIONS)]
             for source in sources:
                 promoted(project, source, target=target(number))
-            self.rows[number] = [(versions.digest(source), None) for source in sources]
+            self.rows[number] = [(version_archive.digest(source), None) for source in sources]
 
     def next(self, number, kind, rng):
         """The next decision about a tool, which changes something, ready to be attempted."""
@@ -121,7 +124,7 @@ def killed(project, decisions, rng):
 def audit(project, acknowledged, expected):
     """What is wrong, by kind; every list is empty where nothing is."""
     root = project / "workflows"
-    writing.recover(root, project / ".pulsus", clock=noon, redactor=Redactor())
+    catalogue_lock.recover(root, project / ".pulsus", clock=noon, redactor=Redactor())
     records = metadata.read_all(root)
     ids = Counter(r.id for r in records)
     found = {(r.tool_id, r.id, r.version) for r in records}
@@ -137,8 +140,8 @@ def audit(project, acknowledged, expected):
         "other": [n for n, rows in expected.rows.items() if told[n] != rows],
         "torn": [*torn(project, records), *leftovers(project)],
         "changelog": [] if entries.count("\n## ") == len(records) else [entries.count("\n## ")],
-        "decisions": [r.id for r in records if decisions[writing.decision_key(r)] != 1],
-        "log": [d.reason for d in chain_check.check(project / ".pulsus/audit").damages],
+        "decisions": [r.id for r in records if decisions[catalogue_lock.decision_key(r)] != 1],
+        "log": [d.reason for d in verify.check(project / ".pulsus/audit").damages],
     }
 
 

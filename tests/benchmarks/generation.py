@@ -23,12 +23,12 @@ import time
 from pathlib import Path
 
 from pulsus.config.settings import GeneratorConfig, SandboxConfig
-from pulsus.core.compose import guardrails
-from pulsus.core.compose.guardrails import Rules
-from pulsus.core.contract.module import read_tool
-from pulsus.core.sandbox.anywhere import run_sandboxed
+from pulsus.core.compose.guardrails import all_rules
+from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.contract.read_tool import read_tool
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job
-from pulsus.core.sandbox.policy import Limits
+from pulsus.core.sandbox.sandbox_choice import run_sandboxed
 from pulsus.core.types import BrokenTool, InlineFile
 
 HERE = Path(__file__).parent
@@ -101,7 +101,7 @@ def looked_at(row, module, accepted, folder):
         "given_ok": passes(source, tool, row["given"]),
         "held_ok": passes(source, tool, row["held"]),
         "guardrails": list(
-            guardrails.reasons(source, tool, Rules(frozenset(settings.allowed_imports)))
+            all_rules.reasons(source, tool, Rules(frozenset(settings.allowed_imports)))
         ),
         "examples_kept": [dict(e.inputs) for e in tool.examples]
         == [c["inputs"] for c in row["given"]]

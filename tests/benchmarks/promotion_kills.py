@@ -23,9 +23,11 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import griffe  # noqa: F401 - here, so that kills hit the storage and not an import
 
-from pulsus.core.storage import chain_record, metadata, semver, versions, writing
-from pulsus.core.storage.target import Target
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage import catalogue_lock
+from pulsus.core.storage.decision_log import log_record
+from pulsus.core.storage.records import metadata, semver, version_archive
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.redaction import Redactor
 from tests.promotions import module, noon, promoted
 
 TOOLS = 20
@@ -92,7 +94,7 @@ def killed(project, promotions, rng):
             longest *= 1.05  # promotions take longer as the catalogue grows
         longest *= 1 if tries else 0.95
         kills += tries
-        acknowledged[versions.digest(source)] = (place.tool_id, *done)
+        acknowledged[version_archive.digest(source)] = (place.tool_id, *done)
     return acknowledged, kills, min(usual)
 
 
@@ -109,7 +111,12 @@ def crowded(project, promoters, each):
                 for n in range(each):
                     place, source = target(rng), module(f"{who} {n}")
                     done = promoted(project, source, target=place, lock_seconds=120.0)
-                    row = [versions.digest(source), place.tool_id, done.revision, done.version]
+                    row = [
+                        version_archive.digest(source),
+                        place.tool_id,
+                        done.revision,
+                        done.version,
+                    ]
                     os.write(written, json.dumps(row).encode() + b"\n")
                 status = 0
             finally:
@@ -126,7 +133,9 @@ def crowded(project, promoters, each):
 
 def audit(project, acknowledged):
     """What is wrong with the catalogue, by kind; every list is empty where nothing is."""
-    writing.recover(project / "workflows", project / ".pulsus", clock=noon, redactor=Redactor())
+    catalogue_lock.recover(
+        project / "workflows", project / ".pulsus", clock=noon, redactor=Redactor()
+    )
     records = metadata.read_all(project / "workflows")
     hashes = Counter(r.tool_hash for r in records)
     found = {(r.tool_hash, r.tool_id, r.id, r.version) for r in records}
@@ -141,7 +150,7 @@ def audit(project, acknowledged):
         "torn": [*torn(project, records), *leftovers(project)],
         "versions": [*out_of_order(records)],
         "changelog": [*(headings - written), *(written - headings)],
-        "decisions": [r.id for r in records if decisions[writing.decision_key(r)] != 1],
+        "decisions": [r.id for r in records if decisions[catalogue_lock.decision_key(r)] != 1],
     }
 
 
@@ -155,12 +164,12 @@ def torn(project, records):
     for record in records:
         place = Target("system", record.action, record.name.removesuffix(".py"))
         replaced = record.tool_hash != latest[record.tool_id].tool_hash
-        if replaced and versions.read(root, place, record.tool_hash) is None:
+        if replaced and version_archive.read(root, place, record.tool_hash) is None:
             yield f"{record.tool_id} {record.version} is not kept"
     for tool_id, record in latest.items():
         domain, action, name = tool_id.split("/")
         file = Target(domain, action, name).path(root)
-        if versions.digest(file.read_bytes()) != record.tool_hash:
+        if version_archive.digest(file.read_bytes()) != record.tool_hash:
             yield str(file)
 
 
@@ -182,9 +191,9 @@ def out_of_order(records):
 def logged(folder):
     """How often each key stands in the decision log; a record that is not whole fails."""
     keys: Counter[str] = Counter()
-    for path in chain_record.segments(folder):
+    for path in log_record.segments(folder):
         for line in path.read_bytes().splitlines():
-            record = chain_record.valid(line)
+            record = log_record.valid(line)
             if record is None:
                 raise SystemExit(f"{path} holds a record that is not whole: {line[:80]!r}")
             keys[record.key or ""] += 1

@@ -23,12 +23,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from pulsus.cli.common import Session
-from pulsus.cli.evaluate import prepare
-from pulsus.core.embeddings.meaning import asked
+from pulsus.cli.evaluate.command import prepare
+from pulsus.cli.options import Session
+from pulsus.core.embeddings.similarity import asked
 from pulsus.errors import ExtraMissing
-from pulsus.routing.evaluate import evaluate
-from pulsus.routing.golden import load_queries, load_tools
+from pulsus.routing.evaluation.dataset import load_queries, load_tools
+from pulsus.routing.evaluation.metrics import evaluate
 
 DEFAULT = Path(os.environ.get("PULSUS_BENCH", "../shared/bench")) / "retrieval"
 DEPTH = 10
@@ -123,8 +123,8 @@ def spec_formula(tools, folder):
 def minilm_alone(tools, folder):
     """Cosine of int8 MiniLM vectors, nothing else."""
     from pulsus.core.embeddings.encoder import minilm
-    from pulsus.routing.meaning import tools_meaning
-    from pulsus.routing.vectors import VectorFiles
+    from pulsus.routing.search.catalogue_vectors import tools_meaning
+    from pulsus.routing.search.vector_cache import VectorFiles
 
     ordered = sorted(tools, key=lambda tool: tool.id)
     meaning = tools_meaning(ordered, VectorFiles(None, minilm()))

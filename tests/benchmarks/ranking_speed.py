@@ -29,14 +29,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pulsus.core.rankers import packing
-from pulsus.core.rankers.doc import Documents
-from pulsus.core.rankers.evidence import gather
-from pulsus.core.rankers.lexical import doc_shares
-from pulsus.core.rankers.query import terms
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.core.rankers.segment import Segment
-from pulsus.routing.golden import load_queries, load_tools
+from pulsus.core.rankers.doc_feature import doc_shares
+from pulsus.core.rankers.lexical import index_builder
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.query import terms
+from pulsus.core.rankers.lexical.query_matches import gather
+from pulsus.core.rankers.lexical.segment import Segment
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.routing.evaluation.dataset import load_queries, load_tools
 
 DEFAULT = Path(os.environ.get("PULSUS_BENCH", "../shared/bench")) / "retrieval"
 SETS = ("tldr", "sealtools", "bfcl", "metatool")
@@ -153,7 +153,7 @@ def memory(tools, requests):
         few = [{"id": f"{n}", "name": f"search{n}", "description": "Search."} for n in range(3)]
         text = "".join(json.dumps(row) + "\n" for row in few)
         (folder / "few.jsonl").write_text(text, encoding="utf-8")
-        (folder / "own").write_bytes(packing.pack([(t, bytes(8)) for t in ordered], {}))
+        (folder / "own").write_bytes(index_builder.pack([(t, bytes(8)) for t in ordered], {}))
         bm25s_of(tools).save(folder / "peer", show_progress=False)
         (folder / "asked").write_text(json.dumps(requests[:200]), encoding="utf-8")
         found = {}

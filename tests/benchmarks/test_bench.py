@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.routing.index import Index
+from pulsus.routing.index.store import Index
 from pulsus.routing.tool_discovery import discover
 
 pytestmark = pytest.mark.bench
@@ -107,9 +107,9 @@ def test_discovery_of_a_thousand_tools(show, tmp_path):
 @pytest.mark.sandbox
 def test_sandbox_start(show):
     from pulsus.config.settings import SandboxConfig
-    from pulsus.core.sandbox.anywhere import run_sandboxed
+    from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
     from pulsus.core.sandbox.job import Job
-    from pulsus.core.sandbox.policy import Limits
+    from pulsus.core.sandbox.sandbox_choice import run_sandboxed
 
     limits = Limits.of(SandboxConfig(), import_seconds=3.0)
     job = Job(b"def run() -> int:\n    return 1\n", "bench", "run", {})

@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from pulsus.execution.child import UNCONFINED, run_tool
-from pulsus.execution.confinement.machine import machine
-from pulsus.execution.confinement.plan import RunLimits, plan
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan
+from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.tool_process import UNCONFINED, run_tool
 from tests.compositions import module
 from tests.confined import need_confinement
 

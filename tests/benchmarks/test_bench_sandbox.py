@@ -12,10 +12,11 @@ import time
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox import listener, session
-from pulsus.core.sandbox.anywhere import run_sandboxed
+from pulsus.core.sandbox import session
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job
-from pulsus.core.sandbox.policy import Limits
+from pulsus.core.sandbox.observation import seccomp_notify
+from pulsus.core.sandbox.sandbox_choice import run_sandboxed
 from tests.sandboxes import need_sandbox
 
 pytestmark = [pytest.mark.bench, pytest.mark.sandbox]
@@ -106,9 +107,9 @@ def run():
         os.close(os.open(f"/tmp/{number % 50}", os.O_CREAT | os.O_WRONLY))
     return (time.perf_counter() - began) / 2000 * 1e6
 """
-    if listener.objection():
-        pytest.skip(listener.objection())
+    if seccomp_notify.objection():
+        pytest.skip(seccomp_notify.objection())
     watched = min(call(source).value for _ in range(5))
-    monkeypatch.setattr(listener, "_refused", ["not now"])
+    monkeypatch.setattr(seccomp_notify, "_refused", ["not now"])
     plain = min(call(source).value for _ in range(5))
     show("an open to write, looked at", f"{watched:.0f} µs, else {plain:.0f} µs")

@@ -29,10 +29,10 @@ import sys
 from pathlib import Path
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract import read_tool
-from pulsus.core.sandbox.anywhere import run_sandboxed
-from pulsus.core.sandbox.policy import Limits
-from pulsus.core.validators.dry_run import DryRun
-from pulsus.core.validators.finding import Subject
+from pulsus.core.sandbox.sandbox_choice import run_sandboxed
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.validators.steps.dry_run import DryRun
+from pulsus.core.validators.protocols import Subject
 
 path = Path(sys.argv[1]).resolve()
 source = path.read_bytes()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus import bootstrap
-from pulsus.core.storage import metadata
+from pulsus.core.storage.records import metadata
 from tests.shipped import APP, TOOLS
 
 ROOT = Path(__file__).parents[2]

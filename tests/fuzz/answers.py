@@ -7,17 +7,17 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from pulsus.core.compose import answers as modules
-from pulsus.core.compose import behaviour
+from pulsus.core.compose.writing import answer_text as modules
+from pulsus.core.compose.writing import caller_examples
 from pulsus.errors import ModelAnswerInvalid, UsageError
-from pulsus.llm import sse
-from pulsus.llm.answers import json_answer
-from pulsus.llm.anthropic import Anthropic
-from pulsus.llm.openai_compat import OpenAi
-from pulsus.llm.problems import Failed, Place, of_status, of_wire
-from pulsus.llm.reading import Reader
-from pulsus.llm.schema import misfits
-from pulsus.llm.wire import Answer, WireFailed
+from pulsus.llm.http import server_sent_events
+from pulsus.llm.http.anthropic import Anthropic
+from pulsus.llm.http.exchange import Answer, WireFailed
+from pulsus.llm.http.failures import Failed, Place, of_status, of_wire
+from pulsus.llm.http.openai_compat import OpenAi
+from pulsus.llm.http.response import Reader
+from pulsus.llm.json_schema import misfits
+from pulsus.llm.structured_answers import json_answer
 from tests.fuzz import attempt, harmless
 
 WORDS = (
@@ -74,8 +74,8 @@ def _heard(dialect, data, size, kind):
         assert found.finish in (None, "stop", "length", "other")
         _in_words(found.text)
     assert len("".join(heard).encode("utf-8")) <= _MOST
-    events = list(sse.events(_pieces(data, size)))
-    assert events == list(sse.events([data]))
+    events = list(server_sent_events.events(_pieces(data, size)))
+    assert events == list(server_sent_events.events([data]))
 
 
 def _told(failure):
@@ -101,6 +101,6 @@ def _in_words(text):
         assert not list(misfits(json.loads(found), _SCHEMA))
     module = modules.module_of(text)
     assert module is None or module.strip()
-    assert len(behaviour.in_request(text)) <= text.count("{")
-    given, failure = attempt(UsageError, behaviour.parse, text)
-    assert failure or behaviour.yaml(given)
+    assert len(caller_examples.in_request(text)) <= text.count("{")
+    given, failure = attempt(UsageError, caller_examples.parse, text)
+    assert failure or caller_examples.yaml(given)

@@ -11,8 +11,8 @@ from pulsus.commands.classify import classify, examine
 from pulsus.commands.context import Context
 from pulsus.commands.execution import prepared
 from pulsus.commands.explain import explain
-from pulsus.commands.script import read
-from pulsus.commands.words import Unreadable, unquoted
+from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.words import Unreadable, unquoted
 from tests.fuzz import attempt
 
 WORDS = (

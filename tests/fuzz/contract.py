@@ -6,14 +6,16 @@ import ast
 import json
 from pathlib import Path
 
-from pulsus.core.compose import answers, behaviour, guardrails
+from pulsus.core.compose.guardrails import all_rules
+from pulsus.core.compose.writing import answer_text, caller_examples
 from pulsus.core.contract import read_tool
+from pulsus.core.python_source import imports
 from pulsus.core.sandbox.interpreter import ours
-from pulsus.core.storage import interface
+from pulsus.core.storage.promotion import api_diff
 from pulsus.core.types import BrokenTool
-from pulsus.core.validators import imports, packages
-from pulsus.core.validators.static_gate import static_gate
-from pulsus.routing import index_codec
+from pulsus.core.validators.steps import packages
+from pulsus.core.validators.steps.static_gate import static_gate
+from pulsus.routing.index import codec
 from tests.fuzz import harmless
 
 WORDS = (
@@ -28,7 +30,7 @@ WORDS = (
 )
 MAX_BYTES = 200_000
 _PYTHON = ours()
-_RULES = guardrails.Rules(frozenset({"json", "math", "pathlib"}))
+_RULES = all_rules.Rules(frozenset({"json", "math", "pathlib"}))
 _BEFORE = b'"""Sum.\n\nKind: read\n"""\ndef run(a: int, b: str = "x") -> dict: ...\n'
 
 
@@ -38,13 +40,13 @@ def fuzz_one(data):
     assert finding.ok != bool(finding.message)
     assert harmless(finding.message)
     assert all(map(harmless, finding.warnings))
-    text = json.dumps(index_codec.encode(tool)).encode("ascii")
-    assert index_codec.decode(json.loads(text)) == tool
-    interface.compare(_BEFORE, data)
+    text = json.dumps(codec.encode(tool)).encode("ascii")
+    assert codec.decode(json.loads(text)) == tool
+    api_diff.compare(_BEFORE, data)
     if isinstance(tool, BrokenTool):
         assert not finding.ok
         return
-    assert all(isinstance(reason, str) for reason in guardrails.reasons(data, tool, _RULES))
+    assert all(isinstance(reason, str) for reason in all_rules.reasons(data, tool, _RULES))
     if finding.ok:
         _passed(data, tool)
 
@@ -72,9 +74,9 @@ def _passed(data, tool):
     assert found
     assert tool.doc.strip()
     imports.third_party(tree)
-    pinned = behaviour.pinned(data, ())
+    pinned = caller_examples.pinned(data, ())
     assert not any(e.has_expected for e in _examples(_read(pinned)))
-    answers.module_of(text)
+    answer_text.module_of(text)
 
 
 def _examples(tool):

@@ -2,7 +2,7 @@
 
 The first byte chooses where the text stands, the rest is what is repeated there. Work is counted in
 calls, of Python's functions and of C's, so that a busy machine gives the same answer. What one call
-into C may take is bounded by `core/contract/fence.py`, which no module of this size needs.
+into C may take is bounded by `core/system/fenced_process.py`, which no module of this size needs.
 """
 
 import sys
@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pulsus.core.contract import read_tool
 from pulsus.core.types import BrokenTool
-from pulsus.core.validators import source_effects
-from pulsus.core.validators.static_gate import static_gate
-from pulsus.routing import manifest
+from pulsus.core.validators.effects import constant_targets
+from pulsus.core.validators.steps.static_gate import static_gate
+from pulsus.routing.discovery import manifest
 
 WORDS = (
     *(
@@ -100,8 +100,8 @@ def _module(source):
     )
     finding = static_gate(source, tool, max_bytes=200_000, steps={})
     assert finding.ok or finding.message
-    source_effects.used(source)
-    list(source_effects.could_do(source))
+    constant_targets.used(source)
+    list(constant_targets.could_do(source))
     assert not isinstance(tool, BrokenTool) or tool.code != "TOO_COSTLY"
 
 

@@ -8,11 +8,11 @@ import json
 import struct
 import zlib
 
-from pulsus.core.rankers import memory_file
-from pulsus.core.rankers.segment import Damaged, Segment
-from pulsus.routing import index_file
-from pulsus.routing.index_file import OtherReader
-from pulsus.routing.values import DamagedValue, Values
+from pulsus.core.memory import index_file as memory_file
+from pulsus.core.rankers.lexical.segment import Damaged, Segment
+from pulsus.routing.index import file_format
+from pulsus.routing.index.file_format import OtherReader
+from pulsus.routing.index.value_store import DamagedValue, Values
 from tests.fuzz import attempt
 
 READER = "fuzz"
@@ -52,7 +52,7 @@ def _memory(data):
 
 
 def _discovery(data):
-    found, failure = attempt((OtherReader, ValueError), index_file.unpack, data, READER)
+    found, failure = attempt((OtherReader, ValueError), file_format.unpack, data, READER)
     assert failure or isinstance(found.folders, tuple)
 
 

@@ -7,10 +7,11 @@ The first byte chooses the form, the rest is the file.
 import json
 from pathlib import Path
 
-from pulsus.core.compose import plan
+from pulsus.core.compose.plans import dsl
 from pulsus.errors import PlanInvalid
-from pulsus.routing import index_codec, manifest
-from pulsus.routing.index_codec import Loaded
+from pulsus.routing.discovery import manifest
+from pulsus.routing.index import codec
+from pulsus.routing.index.codec import Loaded
 from tests.fuzz import attempt, harmless
 
 WORDS = (
@@ -47,8 +48,8 @@ def fuzz_one(data):
 
 def _kept(found: Loaded) -> None:
     """The warm index gives back what was read."""
-    text = json.dumps(index_codec.encode(found)).encode("ascii")
-    assert index_codec.decode(json.loads(text)) == found
+    text = json.dumps(codec.encode(found)).encode("ascii")
+    assert codec.decode(json.loads(text)) == found
     if found.manifest:
         said = found.manifest
         assert all(isinstance(t, str) for t in (*said.intents, *said.requests, *said.args))
@@ -58,10 +59,10 @@ def _kept(found: Loaded) -> None:
 
 
 def _plan(text, *, as_json):
-    found, failure = attempt(PlanInvalid, plan.parse_json if as_json else plan.parse_yaml, text)
+    found, failure = attempt(PlanInvalid, dsl.parse_json if as_json else dsl.parse_yaml, text)
     if failure:
         assert failure.message
         assert failure.hint
         return
-    assert plan.parse_yaml(plan.render_yaml(found)) == found
-    assert plan.parse_json(plan.render_json(found)) == found
+    assert dsl.parse_yaml(dsl.render_yaml(found)) == found
+    assert dsl.parse_json(dsl.render_json(found)) == found

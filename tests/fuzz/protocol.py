@@ -12,14 +12,16 @@ from dataclasses import dataclass, field, replace
 from io import FileIO
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox import job, observed, wire
-from pulsus.core.sandbox.observe import MOST
-from pulsus.core.sandbox.pipes import Pipes
-from pulsus.core.sandbox.policy import Limits
+from pulsus.core.sandbox import job
+from pulsus.core.sandbox.channels import Pipes
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.harness import wire_protocol
+from pulsus.core.sandbox.harness.audit_hook import MOST
+from pulsus.core.sandbox.observation import observed_effects
 from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
 from pulsus.errors import PulsusError
-from pulsus.execution import failures
-from pulsus.execution.pump import Bounds, Pump
+from pulsus.execution import run_report
+from pulsus.execution.pipes import Bounds, Pump
 from tests.fuzz import attempt, harmless
 from tests.ranking import tool
 
@@ -137,7 +139,7 @@ def _holds(outcome, sent):
         assert phases[3:-1] == ["joined"] * (len(phases) - 4)
         assert phases[-1] == "done"
         assert outcome.value == said[2].get("value")
-        wire.check_json(outcome.value)
+        wire_protocol.check_json(outcome.value)
         json.dumps(outcome.value, allow_nan=False).encode("utf-8")
     else:
         assert outcome.message
@@ -153,17 +155,17 @@ def _holds(outcome, sent):
 
 
 def _reported(body):
-    found = observed.read(body, len(body))
+    found = observed_effects.read(body, len(body))
     for kind in (found.paths, found.hosts, found.commands):
         assert len(kind) <= MOST + 1
         assert all(item and harmless(item) for item in kind)
-    assert observed.together((found, found)) == found
+    assert observed_effects.together((found, found)) == found
 
 
 def _answered(body):
     """What a promoted tool may write over its own report, run outside the sandbox."""
     pump = Pump(_NULL, (_NULL, _NULL), _NULL, Bounds(1, 1, 1.0), answer=body, ended=True)
-    value, failure = attempt(PulsusError, failures.outcome, _TOOL, pump, 0, 1.0)
+    value, failure = attempt(PulsusError, run_report.outcome, _TOOL, pump, 0, 1.0)
     if failure:
         assert failure.message
         assert failure.hint
@@ -175,10 +177,10 @@ def _ordered(body):
     """A job with such inputs arrives as it was sent, and such a result goes back as it is."""
     try:
         value = json.loads(body)
-        wire.check_json(value)
+        wire_protocol.check_json(value)
     except (ValueError, RecursionError):
         return
-    assert json.loads(wire.encode(value)) == value
+    assert json.loads(wire_protocol.encode(value)) == value
     inputs = value if isinstance(value, dict) else {"x": value}
     task = job.Job(body, "x", "run", inputs)
     order = job.order(task, NONCE, (3, 4, 5), LIMITS.inside(), {}, {})

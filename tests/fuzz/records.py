@@ -9,15 +9,10 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pulsus.core.storage import (
-    accepted,
-    candidates,
-    chain,
-    chain_check,
-    chain_record,
-    metadata,
-    transaction,
-)
+from pulsus.core.memory import past_routes
+from pulsus.core.storage import candidate_store
+from pulsus.core.storage.decision_log import decision_log, log_record, verify
+from pulsus.core.storage.records import file_transaction, metadata
 from pulsus.errors import AuditTampered, MetadataCorrupt, StateCorrupt
 from tests.fuzz import attempt
 
@@ -63,7 +58,7 @@ def _metadata(data):
     if failure:
         assert str(_AT) in failure.message
         return
-    accepted.history(records, ())
+    past_routes.history(records, ())
     taken = {record.id for record in records}
     assert metadata.next_revision(taken, _DAY) not in taken
     for record in records:
@@ -74,20 +69,20 @@ def _metadata(data):
 
 
 def _accepted(data):
-    (_FOLDER / accepted.FILE_NAME).write_bytes(data)
-    past, failure = attempt(StateCorrupt, accepted.load, _FOLDER)
+    (_FOLDER / past_routes.FILE_NAME).write_bytes(data)
+    past, failure = attempt(StateCorrupt, past_routes.load, _FOLDER)
     if failure:
         assert "line " in failure.message
         return
     assert len(past) <= data.count(b"\n")
-    found = accepted.history((), past)
+    found = past_routes.history((), past)
     assert all(row.promotions == 0 for row in found.values())
 
 
 def _candidate(data):
     module = _FOLDER / "x.py"
     module.with_suffix(".json").write_bytes(data)
-    found = candidates.read(module)
+    found = candidate_store.read(module)
     if found is not None:
         assert found.created_at.tzinfo
         assert found.request is not None
@@ -103,49 +98,49 @@ def _with_hash(line):
     body = _TAIL.sub(b"}", line)
     if not body.endswith(b"}"):
         return line
-    return b'%b,"hash":"%b"}' % (body[:-1], chain_record.digest(body).encode("ascii"))
+    return b'%b,"hash":"%b"}' % (body[:-1], log_record.digest(body).encode("ascii"))
 
 
 def _log(data):
     folder = _FOLDER / "audit"
     folder.mkdir(exist_ok=True)
-    (folder / chain_record.HEAD_NAME).unlink(missing_ok=True)
+    (folder / log_record.HEAD_NAME).unlink(missing_ok=True)
     segments = data.split(b"\n=\n")[:3]
     for number in range(1, 4):
-        path = chain_record.segment(folder, number)
+        path = log_record.segment(folder, number)
         path.unlink(missing_ok=True)
         if number <= len(segments):
             path.write_bytes(segments[number - 1] + b"\n" * (number < len(segments)))
-    whole: list[chain_record.Record] = []
-    found = chain_check.check(folder, each=whole.append)
-    assert len(found.damages) <= chain_check.MAX_DAMAGES
+    whole: list[log_record.Record] = []
+    found = verify.check(folder, each=whole.append)
+    assert len(found.damages) <= verify.MAX_DAMAGES
     assert len(whole) <= data.count(b"\n")
     for record in whole:
         kept = (record.seq, record.ts, record.kind, record.data, record.key, record.prev)
-        again, _ = chain_record.decode(chain_record.encode(*kept)[:-1])
+        again, _ = log_record.decode(log_record.encode(*kept)[:-1])
         assert again.seq == record.seq
-    chain_check.check(folder, quick=True)
-    attempt(AuditTampered, chain.ready, folder)
+    verify.check(folder, quick=True)
+    attempt(AuditTampered, decision_log.ready, folder)
 
 
 def _head(data):
     folder = _FOLDER / "heads"
     folder.mkdir(exist_ok=True)
-    (folder / chain_record.HEAD_NAME).write_bytes(data)
-    found, failure = attempt(AuditTampered, chain.read_head, folder)
+    (folder / log_record.HEAD_NAME).write_bytes(data)
+    found, failure = attempt(AuditTampered, decision_log.read_head, folder)
     if failure:
-        assert chain_record.HEAD_NAME in failure.message
+        assert log_record.HEAD_NAME in failure.message
         return
-    assert chain_record.head_bytes(found) == data
+    assert log_record.head_bytes(found) == data
 
 
 def _journal(data):
     path = _FOLDER / "journal"
     path.write_bytes(data)
-    _, failure = attempt(StateCorrupt, transaction._read_journal, path, _FOLDER)
+    _, failure = attempt(StateCorrupt, file_transaction._read_journal, path, _FOLDER)
     assert failure  # nothing but what this user sealed
     wrong = (ValueError, KeyError, TypeError, RecursionError)
-    found, failure = attempt(wrong, transaction._parsed, data)
+    found, failure = attempt(wrong, file_transaction._parsed, data)
     assert failure or len(found) == 3
 
 

@@ -5,12 +5,12 @@ from array import array
 from collections.abc import Callable
 from pathlib import Path
 
-from pulsus.core.catalogue import columns
-from pulsus.core.compose import plan
-from pulsus.core.rankers import packing
-from pulsus.core.rankers.memory_file import to_bytes
-from pulsus.core.rankers.recollection import Past, Segment, WordCounts
-from pulsus.core.storage import chain_record
+from pulsus.core.compose.plans import dsl
+from pulsus.core.contract.tool_table import columns
+from pulsus.core.memory.index_file import to_bytes
+from pulsus.core.memory.request_index import Past, Segment, WordCounts
+from pulsus.core.rankers.lexical import index_builder
+from pulsus.core.storage.decision_log import log_record
 from pulsus.core.types import (
     BrokenTool,
     Constant,
@@ -20,9 +20,9 @@ from pulsus.core.types import (
     Plan,
     PlanStep,
 )
-from pulsus.routing import index_file, values
-from pulsus.routing.derive import Derived
-from pulsus.routing.folders import Folder
+from pulsus.routing.index import file_format, value_store
+from pulsus.routing.index.build import Derived
+from pulsus.routing.index.folder_rows import Folder
 from tests.fuzz.contract import MAX_BYTES
 from tests.fuzz.index import READER
 from tests.fuzz.protocol import FLOODS, KNOWS_SECRET, NONCE, PRINTS, REPORTS
@@ -131,8 +131,8 @@ def _manifest() -> list[bytes]:
     )
     planned = Plan("Two steps.", steps, ("path",), ("out",))
     return [
-        b"p" + plan.render_yaml(planned).encode(),
-        b"q" + plan.render_json(planned).encode(),
+        b"p" + dsl.render_yaml(planned).encode(),
+        b"q" + dsl.render_json(planned).encode(),
         b"y" + _YAML.encode(),
         b"t" + _TOML.encode(),
         b"yhints: {x: 1}\nmore: {a: [1, 2.5]}\n",
@@ -180,19 +180,19 @@ def _records() -> list[bytes]:
         "sha256": None,
         "made": {"rounds": 1},
     }
-    first = chain_record.encode(1, _NOON, "log", {"nonce": "00"}, None, chain_record.GENESIS)
-    known = chain_record.valid(first[:-1])
+    first = log_record.encode(1, _NOON, "log", {"nonce": "00"}, None, log_record.GENESIS)
+    known = log_record.valid(first[:-1])
     assert known
-    second = chain_record.encode(2, _NOON, "approve", {"tool": "a/b/c"}, "k", known.hash)
-    last = chain_record.valid(second[:-1])
+    second = log_record.encode(2, _NOON, "approve", {"tool": "a/b/c"}, "k", known.hash)
+    last = log_record.valid(second[:-1])
     assert last
     seal: dict[str, JsonValue]
     seal = {"segment": "decisions-000001.jsonl", "bytes": 9, "sha256": "00", "records": 2}
     seal |= {"first": 1, "last": 2, "hash": last.hash}
-    sealed = chain_record.encode(3, _NOON, "seal", seal, None, last.hash)
+    sealed = log_record.encode(3, _NOON, "seal", seal, None, last.hash)
     change = {"folders": ["domains", "d"], "name": "x.py", "before": None, "after": "00"}
     journal = {"root": "/w", "files": [change], "note": {"log": {"seq": 1}}}
-    head = chain_record.head_bytes(chain_record.Head(known.hash, 1, known.hash))
+    head = log_record.head_bytes(log_record.Head(known.hash, 1, known.hash))
     return [
         b"m" + json.dumps(record).encode() + b"\n",
         b"a" + json.dumps(route).encode() + b"\n",
@@ -210,7 +210,7 @@ def _index() -> list[bytes]:
     counts = WordCounts.of(_PAST, 2)
     memory = to_bytes(counts, Segment.of(_PAST, counts, 7e6), {"made": "of"})
     prints = [bytes(8)] * len(_TOOLS)
-    segment = packing.pack(zip(_TOOLS, prints, strict=True), {})
+    segment = index_builder.pack(zip(_TOOLS, prints, strict=True), {})
     folder = Folder(
         0,
         "/w/domains/storage/usage",
@@ -229,12 +229,12 @@ def _index() -> list[bytes]:
     )
     broken = BrokenTool(Path("/w/x.py"), "NO_ENTRY", "no run()")
     derived = Derived(columns(_TOOLS), array("I", [0, 1]), (broken,), ("warning",))
-    stored = index_file.Stored("discovery-1.values", 9, 0, ("/w",), (folder,), derived)
+    stored = file_format.Stored("discovery-1.values", 9, 0, ("/w",), (folder,), derived)
     return [
         *(b"s" + mark + segment for mark in (b"!", b"-")),
         *(b"m" + mark + memory for mark in (b"!", b"-")),
-        *(b"d" + mark + index_file.pack(stored, READER) for mark in (b"!", b"-")),
-        *(b"v-" + values.text(value) for value in (*_TOOLS, broken)),
+        *(b"d" + mark + file_format.pack(stored, READER) for mark in (b"!", b"-")),
+        *(b"v-" + value_store.text(value) for value in (*_TOOLS, broken)),
     ]
 
 

@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
-from pulsus.core.compose import plan
-from pulsus.core.storage import chain_record
-from pulsus.core.storage.target import Target
+from pulsus.core.compose.plans import dsl
+from pulsus.core.storage.decision_log import log_record
+from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry import ids
 from pulsus.core.types import Plan, PlanStep
 from pulsus.errors import AuditTampered
@@ -141,11 +141,11 @@ def cut(project, keep):
     folder = project / ".pulsus/audit"
     lines = (project / LOG).read_bytes().splitlines(keepends=True)[:keep]
     (project / LOG).write_bytes(b"".join(lines))
-    first, last = chain_record.valid(lines[0][:-1]), chain_record.valid(lines[-1][:-1])
+    first, last = log_record.valid(lines[0][:-1]), log_record.valid(lines[-1][:-1])
     assert first
     assert last
-    head = chain_record.Head(first.hash, last.seq, last.hash)
-    (folder / "head.json").write_bytes(chain_record.head_bytes(head))
+    head = log_record.Head(first.hash, last.seq, last.hash)
+    (folder / "head.json").write_bytes(log_record.head_bytes(head))
 
 
 def test_a_log_cut_together_with_its_head_shows_against_the_catalogue(project):
@@ -418,7 +418,7 @@ def test_a_flipped_byte_of_the_log_is_named_with_file_and_line(project):
 def composed(sha256):
     """A module that calls `things`, pinned to these bytes."""
     step = PlanStep("s1", "system/count/things", {}, {"result": "result"}, sha256)
-    data = plan.to_dict(Plan("Count.", (step,)))
+    data = dsl.to_dict(Plan("Count.", (step,)))
     return (
         f'"""Count twice."""\n\nimport pulsus.steps\n\nPLAN = {data!r}\n\n\n'
         'def run():\n    return pulsus.steps.call("system/count/things")\n'

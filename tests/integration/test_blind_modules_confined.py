@@ -12,9 +12,9 @@ import pytest
 from pulsus.core.contract import read_tool
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
-from pulsus.execution.child import run_tool
-from pulsus.execution.confinement.machine import machine
-from pulsus.execution.confinement.plan import RunLimits, plan
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan
+from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.tool_process import run_tool
 from tests.blind_modules import LOTS, modules
 from tests.confined import need_confinement
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from pulsus.core.sandbox.machine_slots import cores, take
-from pulsus.core.validators.early import CHECKER
+from pulsus.core.system.machine_slots import cores, take
+from pulsus.core.validators.steps.mypy_prestart import CHECKER
 from tests.benchmarks.promotions_at_once import promote_at_once
 from tests.benchmarks.validate_modules import module
 from tests.patience import PATIENCE_SECONDS

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pulsus.errors import PulsusError
-from pulsus.execution.child import UNCONFINED, run_tool
-from pulsus.execution.confinement.machine import machine
-from pulsus.execution.confinement.plan import RunLimits, plan
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan
+from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.tool_process import UNCONFINED, run_tool
 from tests.confined import USERS, interpreter, need_confinement
 from tests.shipped import TOOLS
 

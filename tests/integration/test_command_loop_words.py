@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from pulsus.commands.script import read
-from pulsus.commands.words import Unreadable
+from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.words import Unreadable
 from tests.integration.test_command_words import called_by_bash
 
 pytestmark = pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")

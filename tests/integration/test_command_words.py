@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.commands.script import read
-from pulsus.commands.words import Unreadable
+from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.words import Unreadable
 from tests.command_examples import examples, plain, verdict
 
 CASES = Path(os.environ.get("PULSUS_CASES", "../shared/cases")) / "commands"

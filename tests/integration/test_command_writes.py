@@ -14,9 +14,9 @@ import pytest
 from pulsus.commands import classify
 from pulsus.commands.environment import PATH
 from pulsus.commands.execution import prepared
-from pulsus.commands.script import read
-from pulsus.commands.words import Unreadable
-from pulsus.execution.reading import run
+from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.words import Unreadable
+from pulsus.execution.read_command import run
 from tests import namespaces
 from tests.command_examples import examples
 from tests.observed_writes import observed

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pulsus.commands.tables import SHIPPED
+from pulsus.commands.program_tables.loader import SHIPPED
 from tests.integration.test_json_schemas import check
 from tests.integration.test_plugins import path, register
 from tests.project import FIXTURES, PULSUS, make, pulsus, pulsus_here, trust

@@ -5,7 +5,8 @@ import multiprocessing
 
 import pytest
 
-from pulsus.core.storage import metadata, writing
+from pulsus.core.storage import catalogue_lock
+from pulsus.core.storage.records import metadata
 from tests.decisions import decided
 from tests.kills import killed_everywhere
 from tests.promotions import module, promote_in_child, promoted, tree
@@ -70,7 +71,7 @@ def test_eight_versions_of_one_tool_at_once_are_eight_revisions_in_order(tmp_pat
 
 SECOND = """
 from dataclasses import replace
-from pulsus.core.storage.target import Target
+from pulsus.core.storage.records.target import Target
 from tests.promotions import CONTEXT, module, promoted
 import griffe
 
@@ -105,6 +106,6 @@ def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_nex
         assert log.count("\n## ") == len(records), f"killed at call {n}"
         assert done.version == own[-1]
         assert leftovers(project) == [], f"killed at call {n}"
-        assert decided(project) == sorted(map(writing.decision_key, records))
+        assert decided(project) == sorted(map(catalogue_lock.decision_key, records))
         moved = {r.event for r in records} | {r.replaces for r in records}
         assert moved in ({None}, {None, "deprecate", "system/count/things"})

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.compose import pins, planner, render
+from pulsus.core.compose.plans import module_source, pins, planner
 from pulsus.errors import ToolFailed, UsageError
-from pulsus.execution.child import run_tool
-from pulsus.execution.confinement import machine as found
-from pulsus.execution.confinement import scratch
-from pulsus.execution.confinement.choice import how_to_run
-from pulsus.execution.confinement.machine import machine
-from pulsus.execution.confinement.plan import RunLimits, plan
+from pulsus.execution.confinement import kernel_support as found
+from pulsus.execution.confinement import private_folder
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan
+from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.confinement.run_mode import how_to_run
+from pulsus.execution.tool_process import run_tool
 from tests.compositions import finder, module
 from tests.confined import confined, need_confinement
 
@@ -256,13 +256,13 @@ def run():
 
 def test_the_folder_of_a_killed_run_is_removed_by_the_next(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    left, place = scratch.make(str(tmp_path))
+    left, place = private_folder.make(str(tmp_path))
     (Path(left) / "deep" / "er").mkdir(parents=True)
     (Path(left) / "link").symlink_to("/etc")
-    live, lock = scratch.make(str(tmp_path))
+    live, lock = private_folder.make(str(tmp_path))
     os.close(place)
-    monkeypatch.setattr(scratch, "_OLD_S", 0.0)
-    scratch.sweep(str(tmp_path))
+    monkeypatch.setattr(private_folder, "_OLD_S", 0.0)
+    private_folder.sweep(str(tmp_path))
     assert not Path(left).exists()
     assert Path(live).exists()
     assert Path("/etc/passwd").exists()
@@ -433,7 +433,9 @@ def test_a_write_tool_without_a_certain_place_is_undecided(tmp_path, paths, comm
 
 def compose(*pairs, tool_id="c/d/both"):
     tools = [tool for tool, _ in pairs]
-    composed, source = module(tool_id, render.render_module(planner.compose("", tools), tools))
+    composed, source = module(
+        tool_id, module_source.render_module(planner.compose("", tools), tools)
+    )
     sources = {made.path: code for made, code in pairs}
     return composed, source, pins.gather(source, finder(*tools), lambda path: sources[path])
 
@@ -513,7 +515,7 @@ def test_nothing_runs_where_confinement_is_required_and_impossible(monkeypatch):
     from pulsus.errors import ConfinementUnavailable
 
     none = found.Machine(0, False, False, False, ("the kernel has neither",))
-    monkeypatch.setattr("pulsus.execution.confinement.choice.machine", lambda: none)
+    monkeypatch.setattr("pulsus.execution.confinement.run_mode.machine", lambda: none)
     made, _ = module("a/b/tool", tool("def run():\n    return 1\n"))
     with pytest.raises(ConfinementUnavailable, match="the kernel has neither") as caught:
         how_to_run([made], {}, RunLimits(), "required", reads=True)

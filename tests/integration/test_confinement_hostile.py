@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.errors import ToolFailed
-from pulsus.execution.confinement.machine import machine
+from pulsus.execution.confinement.kernel_support import machine
 from tests.confined import USERS, confined
 from tests.hostile_reads import ATTACKS, HARMLESS, TOOL
 

@@ -83,7 +83,7 @@ def test_too_few_requests_are_refused_and_nothing_is_stored(project):
 
 
 def test_a_fit_worse_than_what_is_in_use_is_refused_and_says_so(project, monkeypatch):
-    from pulsus.routing import calibrate
+    from pulsus.routing.evaluation import calibration_fit
 
     pulsus_here(project, "eval", "many.jsonl", "--calibrate")
     path = project / "config/calibration.json"
@@ -94,7 +94,7 @@ def test_a_fit_worse_than_what_is_in_use_is_refused_and_says_so(project, monkeyp
     args = ("eval", "few.jsonl", "--calibrate")
     losses = iter([0.25, 0.5])
     with monkeypatch.context() as patched:
-        patched.setattr(calibrate, "log_loss", lambda stated: next(losses))
+        patched.setattr(calibration_fit, "log_loss", lambda stated: next(losses))
         done = pulsus_here(project, *args)
     assert done.code == 2
     assert "CALIBRATION_REFUSED" in done.err
@@ -204,13 +204,13 @@ def test_a_calibration_that_cannot_be_kept_is_refused_before_anything_is_measure
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_a_file_that_fails_after_all_does_not_cost_the_report(project, monkeypatch, form):
-    from pulsus.core.storage import atomic
+    from pulsus.core.system import atomic_write
     from pulsus.errors import DiskFull
 
     def full(path, text):
         raise DiskFull(f"cannot write {path}", hint="make room")
 
-    monkeypatch.setattr(atomic, "write_text", full)
+    monkeypatch.setattr(atomic_write, "write_text", full)
     args = ("eval", "many.jsonl", "--calibrate", "--keep", "k.json", "--output", form)
     done = pulsus_here(project, *args)
     assert done.code == 75

@@ -98,7 +98,7 @@ def test_a_step_that_was_not_taken_is_compared_within_its_part(project):
 
 
 def test_the_terminal_gets_no_line_wider_than_it_is(project):
-    from pulsus.cli import render, table
+    from pulsus.cli.render import candidate_table, outcome_text
     from pulsus.core.rankers.calibration import shipped
     from tests.outcomes import candidate, outcome
 
@@ -106,10 +106,10 @@ def test_the_terminal_gets_no_line_wider_than_it_is(project):
         "domain/action/" + "name_" * 12, matched={"doc": tuple("words" for _ in range(40))}
     )
     for width in (60, 80, 200):
-        lines = list(render.explain(outcome(wide), shipped(), width))
+        lines = list(outcome_text.explain(outcome(wide), shipped(), width))
         assert max(map(len, lines)) <= max(width, len(wide.tool.id))
         assert any(wide.tool.id in line for line in lines)
-    assert table.unheard([wide]) == ()
+    assert candidate_table.unheard([wide]) == ()
 
 
 def test_the_gaps_say_whose_numbers_they_are(project):
@@ -120,11 +120,11 @@ def test_the_gaps_say_whose_numbers_they_are(project):
 
 
 def test_the_data_of_a_calibration_is_told_by_more_than_one_digit():
-    from pulsus.cli import table
+    from pulsus.cli.render import candidate_table
     from pulsus.core.rankers.calibration import Calibration
 
     told = {"source": "project", "version": 2, "requests": 1, "data": "sha256:" + "0123456789" * 6}
-    said = table.calibrated_by(Calibration(0.0, {}, told))
+    said = candidate_table.calibrated_by(Calibration(0.0, {}, told))
     assert "1 request, data sha256:012345678901 " in said
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from pulsus.core.storage import accepted
-from pulsus.core.storage.accepted import PastRoute
+from pulsus.core.memory import past_routes
+from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.telemetry.ids import utc_now
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.telemetry.redaction import Redactor
 from tests.project import COUNT, NOTHING, make, pulsus_here
 
 ROOT = Path(__file__).parents[2]
@@ -146,7 +146,7 @@ def test_what_was_routed_here_does_not_change_what_eval_measures(project):
 def ran(project, request, tool):
     """As if the request had been routed to the tool, approved and run."""
     route = PastRoute(utc_now(), "run-20260301-120000-aaaaaa", None, request, (tool,), "accepted")
-    accepted.record(project / ".pulsus", route, Redactor.from_environment({}))
+    past_routes.record(project / ".pulsus", route, Redactor.from_environment({}))
 
 
 def test_nothing_fits_outweighs_three_runs_of_the_same_words(project):

@@ -5,11 +5,11 @@ import shlex
 
 import pytest
 
+from pulsus.approvals.protocol import Approve, Discard
 from pulsus.bootstrap import build
 from pulsus.errors import PlanUnwirable
-from pulsus.routing.approval import Approve, Discard
+from pulsus.routing.generation.request import Wanted
 from pulsus.routing.router import RouteOptions
-from pulsus.routing.wanted import Wanted
 from tests.generation import GIVEN, MODULE, OTHER, REQUEST, WRONG, fenced, module
 from tests.model_server import playing, says, status
 from tests.project import COMPOSE, COUNT, NOTHING, events, make, pulsus_here, records
@@ -375,7 +375,7 @@ def test_a_plan_that_needs_more_than_glue_is_left_to_the_generator(project, ask,
     def unwirable(*_):
         raise PlanUnwirable("s2 has nowhere to take 'rows' from")
 
-    monkeypatch.setattr("pulsus.routing.planned.compose", unwirable)
+    monkeypatch.setattr("pulsus.routing.plan_preview.compose", unwirable)
     done = ask("route", COMPOSE)
     assert done.json["policy"] == "generate"
     assert "'rows'" in done.json["reason"]
@@ -389,7 +389,7 @@ def test_where_a_tool_fits_the_summary_says_why_one_is_written_all_the_same(proj
         env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
         asked = pulsus_here(project, "generate", COUNT, *GIVEN, "--dry-run", env=env)
         assert "a new tool was asked for, though text/count/count_words fits" in asked.out, asked
-        monkeypatch.setattr("pulsus.routing.planned.compose", _unwirable)
+        monkeypatch.setattr("pulsus.routing.plan_preview.compose", _unwirable)
         routed = pulsus_here(project, "route", COMPOSE, env=env)
     assert "no plan: s2 has nowhere to take 'rows' from" in routed.out
     assert "serves every part" not in asked.out + routed.out

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pulsus import bootstrap
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.routing import golden
-from pulsus.routing.evaluate import evaluate
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.routing.evaluation import dataset
+from pulsus.routing.evaluation.metrics import evaluate
 from pulsus.routing.prompt_parser import PromptParser
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ def app():
 
 @pytest.fixture(scope="module")
 def rows():
-    return golden.load_queries(QUERIES)
+    return dataset.load_queries(QUERIES)
 
 
 @pytest.fixture(scope="module")

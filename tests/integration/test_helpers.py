@@ -14,21 +14,22 @@ SETUP = """
 import os, sys, time
 from pathlib import Path
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.routing import ahead, cached_files
-from pulsus.routing.index import Index
+from pulsus.core.system import fork_pool
+from pulsus.routing.discovery import module_reader
+from pulsus.routing.index.store import Index
 from pulsus.routing.tool_discovery import discover
 
 root = Path(sys.argv[1])
 config = DiscoveryConfig()
 started = []
-real = ahead._start
+real = fork_pool._start
 def start(*args):
     started.append(real(*args))
     return started[-1]
-ahead._start = start
+fork_pool._start = start
 
 def find(state=None, helpers=0):
-    ahead.helpers = lambda files: helpers
+    fork_pool.helpers = lambda files: helpers
     cache = Index(state, max_file_bytes=config.max_file_bytes) if state else None
     return discover(root, config, tmp_dirname="_tmp", cache=cache)
 
@@ -54,12 +55,12 @@ assert no_child()
 FAILING = """
 cold = find()
 mine = os.getpid()
-parse = cached_files.Reader.parse_module
+parse = module_reader.Reader.parse_module
 def broken(self, data, path, where):
     if os.getpid() != mine:
         raise MemoryError
     return parse(self, data, path, where)
-cached_files.Reader.parse_module = broken
+module_reader.Reader.parse_module = broken
 assert find(helpers=3) == cold
 assert len(started) == 3 and no_child()
 """
@@ -71,7 +72,7 @@ def stop(self, data, path, where):
         raise KeyboardInterrupt
     time.sleep(300)
     raise AssertionError
-cached_files.Reader.parse_module = stop
+module_reader.Reader.parse_module = stop
 began = time.monotonic()
 try:
     find(helpers=3)

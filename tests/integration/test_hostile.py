@@ -21,10 +21,10 @@ from typing import Any
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.anywhere import run_sandboxed
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job
-from pulsus.core.sandbox.policy import Limits
-from pulsus.core.validators.finding import BUSY
+from pulsus.core.sandbox.sandbox_choice import run_sandboxed
+from pulsus.core.validators.protocols import BUSY
 from tests.candidates import pipeline, read
 from tests.sandboxes import need_sandbox, processes_with
 

@@ -11,7 +11,7 @@ WORK = """
 import json, sys
 from pathlib import Path
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.routing.index import Index
+from pulsus.routing.index.store import Index
 from pulsus.routing.tool_discovery import discover
 
 root, state, own = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]

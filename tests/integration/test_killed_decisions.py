@@ -2,19 +2,23 @@
 
 import pytest
 
-from pulsus.core.storage import chain_check, metadata, rollback, writing
-from pulsus.core.storage.target import Target
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage import catalogue_lock
+from pulsus.core.storage.decision_log import verify
+from pulsus.core.storage.promotion import rollback
+from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.redaction import Redactor
 from tests.decisions import decided
 from tests.kills import killed_everywhere
 from tests.promotions import module, noon, promoted, tree
 
 ACT = """
 from dataclasses import replace
-from pulsus.core.storage import chain_accept, rollback
-from pulsus.core.storage.deprecate import deprecate
-from pulsus.core.storage.target import Target
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage.decision_log import accept_break
+from pulsus.core.storage.promotion import rollback
+from pulsus.core.storage.promotion.deprecate import deprecate
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.redaction import Redactor
 from tests.promotions import CONTEXT, module, noon, promoted
 import griffe
 
@@ -30,7 +34,7 @@ def status(project, replacement):
         lock_seconds=30.0)
 
 def accept(project):
-    chain_accept.accept(project / ".pulsus", by="alice", reason="looked at", damages=1,
+    accept_break.accept(project / ".pulsus", by="alice", reason="looked at", damages=1,
         records=[f"rev-20260301-{n:03}" for n in range(1500)], least=0, clock=noon,
         redactor=Redactor())
 
@@ -60,7 +64,9 @@ def base(tmp_path):
 
 def recovered(project):
     """What any command does first."""
-    writing.recover(project / "workflows", project / ".pulsus", clock=noon, redactor=Redactor())
+    catalogue_lock.recover(
+        project / "workflows", project / ".pulsus", clock=noon, redactor=Redactor()
+    )
 
 
 def whole(project, name):
@@ -68,7 +74,7 @@ def whole(project, name):
     assert not (project / ".pulsus/promotion.json").exists(), name
     root = project / "workflows"
     records = metadata.read_all(root)
-    assert decided(project) == sorted(map(writing.decision_key, records)), name
+    assert decided(project) == sorted(map(catalogue_lock.decision_key, records)), name
     entries = sum(p.read_text("utf-8").count("\n## ") for p in root.rglob("CHANGELOG.md"))
     assert entries == len(records), name
     for version in ("1.0.0", "1.0.1"):
@@ -113,9 +119,9 @@ def test_an_acceptance_killed_at_any_system_call_can_be_made_again(base, tmp_pat
     killed, _ = killed_everywhere(base, tmp_path, ACCEPT)
     assert len(killed) > 8, "it was never killed"
     for project in killed:
-        if chain_check.check(project / ".pulsus/audit").damages:
+        if verify.check(project / ".pulsus/audit").damages:
             performed(ACCEPT, project)
-        assert chain_check.check(project / ".pulsus/audit").damages == (), project.name
+        assert verify.check(project / ".pulsus/audit").damages == (), project.name
         promoted(project, module("three"))
-        assert chain_check.check(project / ".pulsus/audit").damages == (), project.name
+        assert verify.check(project / ".pulsus/audit").damages == (), project.name
         assert log.read_bytes() == (project / ".pulsus/audit" / log.name).read_bytes()

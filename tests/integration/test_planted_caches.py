@@ -18,7 +18,7 @@ def attacker(tmp_path, monkeypatch):
 
 def test_contracts_that_a_repository_brings_are_read_anew(attacker, tmp_path, monkeypatch):
     def known(folder):
-        from pulsus.routing.index import Index
+        from pulsus.routing.index.store import Index
 
         app = bootstrap.build(folder, {})
         limit = app.settings.discovery.max_file_bytes

@@ -4,10 +4,10 @@ import itertools
 
 import pytest
 
-from pulsus.core.compose import behaviour, prompting, scaffold
-from pulsus.core.compose.guardrails import Rules
-from pulsus.core.compose.prompting import Brief
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.writing import caller_examples, prompt_messages, scaffold
+from pulsus.core.compose.writing.prompt_messages import Brief
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import Example, InlineFile
 
 VALUES = ("hunter2", "Tr0ub4dor-3", "correct.horse.battery")
@@ -26,9 +26,9 @@ REDACTOR = Redactor((KNOWN,))
 
 
 def _brief(text, given=()):
-    """As `routing/generate.py` makes it."""
+    """As `routing/generation/generation_run.py` makes it."""
     text = REDACTOR.redact(text)
-    shown = tuple(behaviour.redacted(each, REDACTOR) for each in given)
+    shown = tuple(caller_examples.redacted(each, REDACTOR) for each in given)
     return Brief(
         request=text,
         rules=Rules(frozenset(("json",))),
@@ -40,7 +40,7 @@ def _brief(text, given=()):
 
 
 def _sent(brief):
-    return "\n".join(message.content for message in prompting.first(brief))
+    return "\n".join(message.content for message in prompt_messages.first(brief))
 
 
 @pytest.mark.parametrize("name", NAMES)

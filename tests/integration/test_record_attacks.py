@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from pulsus.core.storage import chain_record
-from pulsus.core.storage.target import Target
+from pulsus.core.storage.decision_log import log_record
+from pulsus.core.storage.records.target import Target
 from pulsus.errors import StateCorrupt
-from pulsus.execution.confinement.machine import machine
+from pulsus.execution.confinement.kernel_support import machine
 from tests.decisions import append, as_in_a_clone, each, head
 from tests.project import pulsus_here
 from tests.promotions import promoted
@@ -146,7 +146,7 @@ def test_nor_does_it_run_if_confinement_would_leave_it_a_way_out(contract, proje
 def test_without_confinement_no_unknown_record_runs(project):
     from pulsus import bootstrap
     from pulsus.errors import RecordUnknown
-    from pulsus.routing.running import require_known
+    from pulsus.routing.run_tool import require_known
 
     planted(project)
     app = bootstrap.build(project, {})
@@ -250,14 +250,14 @@ def test_a_record_that_was_added_to_the_log_by_hand_approves_nothing(project):
     folder = project / ".pulsus/audit"
     now = head(folder)
     data = {"tool": "system/count/things", "revision": new["id"], "tool_hash": new["tool_hash"]}
-    made = chain_record.encode(
+    made = log_record.encode(
         now.seq + 1, "2026-03-02T00:00:00+00:00", "promote", data, key, now.hash
     )
     with (folder / "decisions-000001.jsonl").open("ab") as file:
         file.write(made)
-    record, _ = chain_record.decode(made[:-1])
-    forged = chain_record.Head(now.log, record.seq, record.hash)
-    (folder / "head.json").write_bytes(chain_record.head_bytes(forged))
+    record, _ = log_record.decode(made[:-1])
+    forged = log_record.Head(now.log, record.seq, record.hash)
+    (folder / "head.json").write_bytes(log_record.head_bytes(forged))
     audit = pulsus_here(project, "audit", "--output", "json", "-v")
     codes = [f["code"] for f in audit.json["findings"]]
     assert "RECORD_UNKNOWN" in codes
@@ -341,7 +341,7 @@ def test_accepting_a_break_goes_on_with_what_is_there(project):
 
 
 def test_a_crash_between_the_line_and_the_users_file_is_put_right(project):
-    from pulsus.core.storage.log_witness import Witness
+    from pulsus.core.storage.decision_log.user_witness import Witness
 
     folder = project / ".pulsus/audit"
     witness = Witness.of(folder)
@@ -353,11 +353,11 @@ def test_a_crash_between_the_line_and_the_users_file_is_put_right(project):
     log = folder / "decisions-000001.jsonl"
     whole = log.read_bytes()
     line = whole[before.size :]
-    record, _ = chain_record.decode(line[:-1])
+    record, _ = log_record.decode(line[:-1])
     witness.intend(record, before.head, (before.segment, before.size), before.head.log)
     assert witness.match() == "same"  # the line is there
     log.write_bytes(whole[: before.size])
-    (folder / "head.json").write_bytes(chain_record.head_bytes(before.head))
+    (folder / "head.json").write_bytes(log_record.head_bytes(before.head))
     assert witness.match() == "same"  # it never was
     append(project / ".pulsus", "refuse", {"code": "Y"})
     assert witness.match() == "same"
@@ -472,11 +472,11 @@ def test_programs_that_the_repository_names_are_not_started(pulled):
 def test_a_clock_that_went_back_and_an_edited_changelog_are_warnings(project):
     from datetime import UTC, datetime
 
-    from pulsus.core.storage import chain
-    from pulsus.core.telemetry.redact import Redactor
+    from pulsus.core.storage.decision_log import decision_log
+    from pulsus.core.telemetry.redaction import Redactor
 
     past = datetime(2020, 1, 1, tzinfo=UTC)
-    chain.append(project / ".pulsus", "refuse", {}, clock=lambda: past, redactor=Redactor())
+    decision_log.append(project / ".pulsus", "refuse", {}, clock=lambda: past, redactor=Redactor())
     log = project / "workflows/domains/system/CHANGELOG.md"
     log.write_text(log.read_text("utf-8").replace("sha256 ", "sha256 0"), encoding="utf-8")
     done = pulsus_here(project, "audit", "--output", "json")

@@ -198,12 +198,12 @@ def name(process):
 def test_without_mypy_or_a_sandbox_it_says_so_in_one_sentence_and_fails(many, tmp_path):
     code = """
 import sys
-from pulsus.core.validators import mypy
+from pulsus.core.validators.steps import mypy
 if sys.argv[1] == "mypy":
     known = mypy.find_spec
     mypy.find_spec = lambda name: None if name == "mypy" else known(name)
 else:
-    from pulsus.core.sandbox import bubblewrap
+    from pulsus.core.sandbox.confinement import bubblewrap
     bubblewrap.bundled = lambda: []
 from pulsus.cli.main import main
 main(["validate", "mine/double.py", "--no-cache", "--output", sys.argv[2]])

@@ -10,9 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pulsus.core.storage import accepted
+from pulsus.core.memory import past_routes
 from pulsus.core.telemetry.logging import open_trace
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import PulsusError
 from tests.promotions import NOON, module, noon, promoted, tree
 
@@ -55,14 +55,14 @@ def full_disk(disk):
 
 def _past_routes(disk):
     state = disk / "project/.pulsus"
-    route = accepted.PastRoute(NOON, "run-1", None, "x" * 3000, ("a/b/c",), "accepted")
+    route = past_routes.PastRoute(NOON, "run-1", None, "x" * 3000, ("a/b/c",), "accepted")
     for _ in range(3):
-        accepted.record(state, route, Redactor())
+        past_routes.record(state, route, Redactor())
     fill(disk, 0)
-    codes = [outcome(lambda: accepted.record(state, route, Redactor())) for _ in range(3)]
+    codes = [outcome(lambda: past_routes.record(state, route, Redactor())) for _ in range(3)]
     trace = outcome(lambda: _trace(disk))
     (disk / "ballast").unlink()
-    whole = len(accepted.load(state)) == 3 + codes.count("ok")
+    whole = len(past_routes.load(state)) == 3 + codes.count("ok")
     clean = not (disk / "logs/runs/run-1").exists()
     return [["routes", 0, codes[-1], whole], ["trace", 0, trace, clean]]
 
@@ -75,12 +75,12 @@ def read_only(disk):
     """What promotion, trace and past routes say on a read-only disk."""
     before = tree(disk)
     mount("-o", "remount,bind,ro", str(disk))
-    route = accepted.PastRoute(NOON, "run-1", None, "x", ("a/b/c",), "accepted")
+    route = past_routes.PastRoute(NOON, "run-1", None, "x", ("a/b/c",), "accepted")
     state = disk / "project/.pulsus"
     actions = {
         "promote": lambda: promoted(disk / "project", BIG),
         "trace": lambda: _trace(disk),
-        "routes": lambda: accepted.record(state, route, Redactor()),
+        "routes": lambda: past_routes.record(state, route, Redactor()),
     }
     return [[name, 0, outcome(do), tree(disk) == before] for name, do in actions.items()]
 

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from pulsus.core.compose.adopt.shell_walk import facts
+from pulsus.adoption.effects.shell_walk import facts
 
 AROUND = (
     "if true; then {}; fi",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.storage import chain_accept, chain_check, chain_record
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage.decision_log import accept_break, log_record, verify
+from pulsus.core.telemetry.redaction import Redactor
 from tests.decisions import append, damages, each, logged, noon
 
 JSON = st.recursive(
@@ -35,7 +35,7 @@ def test_whatever_is_appended_verifies_and_reads_back(tmp_path_factory, rows):
     state_dir = tmp_path_factory.mktemp("log")
     for data, key in rows:
         append(state_dir, data=data, key=key)
-    found = chain_check.check(state_dir / "audit")
+    found = verify.check(state_dir / "audit")
     assert (found.damages, found.notes) == ((), ())
     keyed = [key for _, key in rows if key is not None]
     assert found.records == (len(rows) - len(keyed) + len(set(keyed)) + 1 if rows else 0)
@@ -50,9 +50,9 @@ def test_whatever_is_appended_verifies_and_reads_back(tmp_path_factory, rows):
 )
 @settings(max_examples=100, deadline=None)
 def test_a_record_is_one_line_and_reads_back_as_it_was(seq, kind, data, key, prev):
-    line = chain_record.encode(seq, "2026-03-01T12:00:00.000+00:00", kind, data, key, prev)
+    line = log_record.encode(seq, "2026-03-01T12:00:00.000+00:00", kind, data, key, prev)
     assert line.count(b"\n") == 1
-    record = chain_record.valid(line[:-1])
+    record = log_record.valid(line[:-1])
     assert record
     assert (record.seq, record.kind, record.key, record.prev) == (seq, kind, key, prev)
     assert record.data == json.loads(json.dumps(data))
@@ -144,7 +144,7 @@ def test_after_any_change_of_bytes_an_acceptance_makes_it_whole(tmp_path_factory
     path.write_bytes(content[:at] + where.draw(st.binary(max_size=40)) + content[at + 1 :])
     found = damages(folder)
     if found:
-        chain_accept.accept(
+        accept_break.accept(
             state_dir,
             by="alice",
             reason="looked at",

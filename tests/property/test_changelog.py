@@ -5,7 +5,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.storage import changelog
+from pulsus.core.storage.records import changelog
 
 TEXT = st.text(max_size=80)
 ENTRIES = st.builds(

@@ -10,9 +10,9 @@ import shlex
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from pulsus.commands.judge import TRUSTED
-from pulsus.commands.options import Parser, Unlisted
-from pulsus.commands.words import Word
+from pulsus.commands.call_check.judge import TRUSTED
+from pulsus.commands.program_tables.option_parser import Parser, Unlisted
+from pulsus.commands.shell.words import Word
 from tests.command_examples import CONTEXT, examples, plain, verdict
 
 FEW = settings(

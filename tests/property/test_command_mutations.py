@@ -12,8 +12,8 @@ from functools import cache
 import pytest
 
 from pulsus.commands.context import Context
-from pulsus.commands.loosened import refused_examples, restrictions
-from pulsus.commands.tables import Tables
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.table_check.mutations import refused_examples, restrictions
 from tests.command_mutations import kept_rows, kind, noticed
 
 SAMPLED = 200

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.commands import classify
-from pulsus.commands.globs import meet
-from pulsus.commands.places import is_disk, matches, secret
-from pulsus.commands.secret_patterns import secret_pattern
-from pulsus.commands.sensitive import secrets_in_text
+from pulsus.commands.risk.secret_files import secrets_in_text
+from pulsus.commands.risk.secret_path_patterns import secret_pattern
+from pulsus.commands.risk.secret_paths import is_disk, matches, secret
+from pulsus.commands.shell.glob_overlap import meet
 
 NAMES = ["".join(n) for size in range(5) for n in itertools.product("ab", repeat=size)]
 GLOB = st.text(alphabet="ab*?", max_size=4)

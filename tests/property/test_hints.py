@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose import hints
+from pulsus.core.compose.plans import type_hints
 
 SCALARS = st.sampled_from(["str", "int", "float", "bool", "Path", "None", "Any", "Literal['a', 1]"])
 TYPES = st.recursive(
@@ -29,28 +29,28 @@ VALUES = st.recursive(
 
 @given(TYPES)
 def test_every_type_fits_itself_and_anything(text):
-    hint = hints.parse(text)
-    assert hints.fits(hint, hint)
-    assert hints.fits(hint, hints.ANYTHING)
-    assert hints.fits(hints.ANYTHING, hint)
+    hint = type_hints.parse(text)
+    assert type_hints.fits(hint, hint)
+    assert type_hints.fits(hint, type_hints.ANYTHING)
+    assert type_hints.fits(type_hints.ANYTHING, hint)
 
 
 @given(TYPES)
 def test_an_annotation_reads_back_as_itself(text):
-    once = hints.annotation(hints.parse(text))
-    assert hints.annotation(hints.parse(once)) == once
+    once = type_hints.annotation(type_hints.parse(text))
+    assert type_hints.annotation(type_hints.parse(once)) == once
 
 
 @settings(max_examples=300)
 @given(TYPES, TYPES, VALUES)
 def test_what_fits_is_accepted(given_type, wanted_type, value):
-    given_hint, wanted = hints.parse(given_type), hints.parse(wanted_type)
+    given_hint, wanted = type_hints.parse(given_type), type_hints.parse(wanted_type)
     surely = "Any" not in given_type and "None" not in given_type and "Optional" not in given_type
-    if surely and hints.fits(given_hint, wanted) and hints.accepts(given_hint, value):
-        assert hints.accepts(wanted, value)
+    if surely and type_hints.fits(given_hint, wanted) and type_hints.accepts(given_hint, value):
+        assert type_hints.accepts(wanted, value)
 
 
 @given(st.text(max_size=60))
 def test_no_text_is_too_odd_for_a_hint(text):
-    assert hints.fits(hints.parse(text), hints.parse(text))
-    hints.annotation(hints.parse(text))
+    assert type_hints.fits(type_hints.parse(text), type_hints.parse(text))
+    type_hints.annotation(type_hints.parse(text))

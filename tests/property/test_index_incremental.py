@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.core.catalogue import columns
-from pulsus.routing.index import Index
+from pulsus.core.contract.tool_table import columns
+from pulsus.routing.index.store import Index
 from pulsus.routing.tool_discovery import discover
 
 CONFIG = DiscoveryConfig(max_file_bytes=2000)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.errors import ModelAnswerInvalid
-from pulsus.llm.answers import json_answer
-from pulsus.llm.schema import misfits
-from pulsus.llm.sse import MAX_EVENT, events
-from pulsus.llm.wire import WireFailed
+from pulsus.llm.http.exchange import WireFailed
+from pulsus.llm.http.server_sent_events import MAX_EVENT, events
+from pulsus.llm.json_schema import misfits
+from pulsus.llm.structured_answers import json_answer
 
 NAMES = st.sampled_from(["a", "b", "c"])
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)

@@ -5,10 +5,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.rankers.memory import PastMemory
-from pulsus.core.rankers.phrases import phrases
-from pulsus.core.rankers.recollection import Past, Segment, WordCounts
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.memory.recall import PastMemory
+from pulsus.core.memory.request_index import Past, Segment, WordCounts
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.text.phrases import phrases
 from tests.ranking import tool
 
 DAY = 86_400.0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose import plan, plan_rules, planner, render
+from pulsus.core.compose.plans import dsl, module_source, plan_checks, planner
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import PlanInvalid, PlanUnwirable
 from tests.compositions import arg, spec
@@ -29,7 +29,7 @@ JSON = st.recursive(
     max_leaves=8,
 )
 NAME = st.from_regex(r"[a-z_é][a-z0-9_é]{0,5}", fullmatch=True).filter(
-    lambda name: name not in plan_rules.RESERVED and plan_rules.is_name(name)
+    lambda name: name not in plan_checks.RESERVED and plan_checks.is_name(name)
 )
 HINTS = ("str", "int", "float", "Path", "list[str]", "list[dict[str, Any]]", "dict[str, Any]", None)
 
@@ -77,9 +77,9 @@ def catalogues(draw):
 @settings(max_examples=60, deadline=None)
 @given(plans())
 def test_parsing_what_was_rendered_gives_the_same_plan(value):
-    assert plan.parse_yaml(plan.render_yaml(value)) == value
-    assert plan.parse_json(plan.render_json(value)) == value
-    assert plan.from_dict(plan.to_dict(value)) == value
+    assert dsl.parse_yaml(dsl.render_yaml(value)) == value
+    assert dsl.parse_json(dsl.render_json(value)) == value
+    assert dsl.from_dict(dsl.to_dict(value)) == value
 
 
 @pytest.mark.seconds
@@ -105,16 +105,16 @@ def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools
     assert len(outputs) == len(set(outputs))
     assert set(made.returns) <= set(outputs)
     assert planner.compose(description, tools) == made
-    assert plan.render_yaml(made) == plan.render_yaml(planner.compose(description, tools))
-    text = render.render_module(made, tools)
-    assert text == render.render_module(made, list(reversed(tools)))
-    assert render.plan_of(text.encode()) == made
+    assert dsl.render_yaml(made) == dsl.render_yaml(planner.compose(description, tools))
+    text = module_source.render_module(made, tools)
+    assert text == module_source.render_module(made, list(reversed(tools)))
+    assert module_source.plan_of(text.encode()) == made
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=200))
 def test_text_that_is_no_plan_is_refused_and_never_crashes(text):
-    for parse in (plan.parse_yaml, plan.parse_json):
+    for parse in (dsl.parse_yaml, dsl.parse_json):
         with suppress(PlanInvalid):
             parse(text)
 
@@ -122,11 +122,11 @@ def test_text_that_is_no_plan_is_refused_and_never_crashes(text):
 @settings(max_examples=60, deadline=None)
 @given(plans(), st.data())
 def test_a_plan_with_a_value_replaced_is_read_or_refused_and_never_crashes(value, data):
-    tree: dict = plan.to_dict(value)
+    tree: dict = dsl.to_dict(value)
     places = [(tree, key) for key in tree]
     for holder in (tree["plan"], tree["io"], *tree["plan"]["steps"]):
         places += [(holder, key) for key in holder]
     holder, key = data.draw(st.sampled_from(places))
     holder[key] = data.draw(JSON)
     with suppress(PlanInvalid):
-        plan.parse_json(json.dumps(tree))
+        dsl.parse_json(json.dumps(tree))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose.clauses import split
-from pulsus.core.rankers.order import Candidate, order_key
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.core.rankers.text import clean, stems
+from pulsus.core.compose.selection.clauses import split
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.tie_breaks import Candidate, order_key
+from pulsus.core.text.tokens import clean, stems
 from pulsus.routing.clarify import question, resolve
 from pulsus.routing.prompt_parser import PromptParser
 from tests.ranking import CATALOGUE, tool

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.rankers import evidence, lexical, likeness_np  # numpy is loaded from here on
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.routing.warm import rank_index
+from pulsus.core.rankers import doc_feature  # numpy is loaded from here on
+from pulsus.core.rankers.lexical import ngram_cosine_numpy, query_matches
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.routing.search.ranking_index_cache import rank_index
 from tests.ranking import CATALOGUE, tool
 
 SAID = (
@@ -71,8 +72,8 @@ def test_a_grown_index_ranks_like_a_new_one(versions):
 def on_arrays():
     """What happens where numpy is loaded, however few the postings."""
     with (
-        mock.patch.object(evidence, "MANY", 0),
-        mock.patch.object(lexical, "likeness", likeness_np.likeness),
+        mock.patch.object(query_matches, "MANY", 0),
+        mock.patch.object(doc_feature, "likeness", ngram_cosine_numpy.likeness),
     ):
         yield
 
@@ -81,8 +82,8 @@ def on_arrays():
 def plain():
     """What happens where it is not."""
     with (
-        mock.patch.object(evidence, "MANY", 10**9),
-        mock.patch.object(lexical, "likeness", lexical.plain_likeness),
+        mock.patch.object(query_matches, "MANY", 10**9),
+        mock.patch.object(doc_feature, "likeness", doc_feature.plain_likeness),
     ):
         yield
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.telemetry.redact import MARK, Redactor, redact, redact_value
+from pulsus.core.telemetry.redaction import MARK, Redactor, redact, redact_value
 
 PIECES = st.sampled_from(
     ["password", "token", "Authorization", "=", ": ", ":", '"', "'", "\\", "\\\"", " ", "\n", "|",

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.rankers.memory import PastMemory
-from pulsus.core.rankers.recollection import Past, Segment, WordCounts
-from pulsus.core.storage.accepted import Outcome, PastRoute
-from pulsus.routing.told import of_routes
+from pulsus.core.memory.feedback_weights import of_routes
+from pulsus.core.memory.past_routes import Outcome, PastRoute
+from pulsus.core.memory.recall import PastMemory
+from pulsus.core.memory.request_index import Past, Segment, WordCounts
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HALF_LIFE = 90.0

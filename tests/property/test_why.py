@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.rankers import why
+from pulsus.core.rankers import explanation
 from pulsus.core.rankers.calibration import AT_ODDS, NAMED, shipped
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.ranker import RankIndex
 from pulsus.core.types import Ranked
 from tests.ranking import CATALOGUE, tool
 
@@ -40,10 +40,10 @@ pairs = weights.flatmap(
 @given(pairs)
 def test_the_stated_gaps_add_up_exactly_to_the_score_difference(pair):
     winner, loser = pair
-    found = [g.gap for g in why.gaps(winner, loser)]
+    found = [g.gap for g in explanation.gaps(winner, loser)]
     assert math.fsum(found) == pytest.approx(winner.score - loser.score, abs=1e-12)
     for digits in (3, 6):
-        said = why.stated(found, digits)
+        said = explanation.stated(found, digits)
         assert abs(math.fsum(said) - math.fsum(found)) <= 0.5 * 10**-digits + 1e-12
         assert all(value == round(value, digits) for value in said)
         assert all(abs(s - g) < 10**-digits for s, g in zip(said, found, strict=True))
@@ -53,20 +53,22 @@ def test_the_stated_gaps_add_up_exactly_to_the_score_difference(pair):
 def test_the_gaps_of_real_candidates_add_up_to_their_scores(request_text):
     found = INDEX.rank(request_text)
     for first, other in ((found[0], other) for other in found[1:]):
-        lost_by = math.fsum(g.gap for g in why.gaps(first, other))
+        lost_by = math.fsum(g.gap for g in explanation.gaps(first, other))
         assert lost_by == pytest.approx(first.score - other.score, abs=1e-12)
 
 
 @given(requests)
 def test_the_parts_of_a_score_add_up_to_it(request_text):
     for ranked in INDEX.rank(request_text):
-        assert math.fsum(why.parts(ranked).values()) == pytest.approx(ranked.score, abs=1e-12)
+        assert math.fsum(explanation.parts(ranked).values()) == pytest.approx(
+            ranked.score, abs=1e-12
+        )
 
 
 @given(pairs)
 def test_without_the_decisive_gaps_the_loser_would_not_have_lost(pair):
     winner, loser = pair
-    blamed = why.decisive(why.gaps(winner, loser))
+    blamed = explanation.decisive(explanation.gaps(winner, loser))
     closed = {g.feature: g.winner for g in blamed}
     again = candidate({**loser.features, **closed}, loser.weights)
     assert again.score >= winner.score - 1e-8
@@ -79,7 +81,7 @@ def test_without_the_decisive_gaps_the_loser_would_not_have_lost(pair):
 @given(pairs)
 def test_a_stated_change_is_enough_and_no_larger_than_needed(pair):
     winner, loser = pair
-    for change in why.changes(why.gaps(winner, loser)):
+    for change in explanation.changes(explanation.gaps(winner, loser)):
         assert loser.features[change.feature] < change.above <= 1
         for value, wins in ((change.above + 1e-6, True), (change.above - 1e-6, False)):
             again = candidate({**loser.features, change.feature: value}, loser.weights)
@@ -91,7 +93,7 @@ def test_what_p_is_said_to_be_made_of_gives_p(request_text):
     calibration = shipped()
     for ranked in INDEX.rank(request_text):
         odds = calibration.intercept + math.fsum(
-            p.push for p in why.pushes(calibration, ranked.signals)
+            p.push for p in explanation.pushes(calibration, ranked.signals)
         )
         p = 1 / (1 + math.exp(-odds))
         if ranked.signals.get("caution"):
@@ -105,5 +107,5 @@ def test_what_p_is_said_to_be_made_of_gives_p(request_text):
 def test_equal_candidates_have_no_gap_to_state():
     one = candidate(dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.25))
     twin = replace(one, tool=tool("a/b/d"))
-    assert why.decisive(why.gaps(one, twin)) == ()
-    assert why.changes(why.gaps(one, twin)) == ()
+    assert explanation.decisive(explanation.gaps(one, twin)) == ()
+    assert explanation.changes(explanation.gaps(one, twin)) == ()

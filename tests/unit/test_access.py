@@ -3,11 +3,11 @@
 import pytest
 
 from pulsus.config.settings import AccessConfig
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.ranker import RankIndex
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent
-from pulsus.routing.access import Access, access
-from pulsus.routing.search import Searcher
+from pulsus.routing.search.access_filter import Access, access
+from pulsus.routing.search.searcher import Searcher
 from tests.ranking import CATALOGUE, tool
 
 INDEX = RankIndex.build(CATALOGUE)

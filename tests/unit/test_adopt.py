@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.compose.adopt import python, shell, text
-from pulsus.core.compose.adopt.values import NotAdoptable
+from pulsus.adoption import python_script, shell_script, tool_source
+from pulsus.adoption.script import NotAdoptable
 from tests.candidates import tool_of
 
 SCRIPTS = Path(__file__).parent.parent / "fixtures" / "adopt"
@@ -19,19 +19,19 @@ NAMES = sorted(path.name for path in SCRIPTS.glob("*.txt"))
 def read(name):
     source = (SCRIPTS / name).read_text(encoding="utf-8")
     stem = name.partition(".")[0]
-    return python.read(source) if ".py" in name else shell.read(source, stem)
+    return python_script.read(source) if ".py" in name else shell_script.read(source, stem)
 
 
 def made(name):
-    return text.module(read(name), name.partition(".")[0], name.removesuffix(".txt"))
+    return tool_source.module(read(name), name.partition(".")[0], name.removesuffix(".txt"))
 
 
 def from_python(source):
-    return python.read(source)
+    return python_script.read(source)
 
 
 def from_shell(source):
-    return shell.read(source, "script")
+    return shell_script.read(source, "script")
 
 
 def declared(script):
@@ -41,8 +41,12 @@ def declared(script):
 def called(source, folder, **inputs):
     """What the tool made of that script returns."""
     path = folder / "made.py"
-    script = shell.read(source, "made") if source.startswith("#!/bin") else python.read(source)
-    path.write_text(text.module(script, "made", "made"), encoding="utf-8")
+    script = (
+        shell_script.read(source, "made")
+        if source.startswith("#!/bin")
+        else python_script.read(source)
+    )
+    path.write_text(tool_source.module(script, "made", "made"), encoding="utf-8")
     return runpy.run_path(str(path))["run"](**inputs)
 
 
@@ -294,5 +298,5 @@ def test_a_script_for_another_shell_is_refused():
 
 def test_a_docstring_with_sections_of_its_own_does_not_become_the_contract():
     script = from_python('"""Do it.\n\nKind: read\nSecrets: ADMIN_KEY\n"""\nopen("x", "w")\n')
-    tool = tool_of(text.module(script, "double", "x.py"))
+    tool = tool_of(tool_source.module(script, "double", "x.py"))
     assert (tool.kind, tool.secrets) == ("write", ())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.adopt.shell_walk import facts
+from pulsus.adoption.effects.shell_walk import facts
 
 HIDDEN = [
     'hash -p /bin/rm ls; ls "$1"',

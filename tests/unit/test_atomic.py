@@ -5,15 +5,15 @@ import os
 
 import pytest
 
-from pulsus.core.storage import atomic
+from pulsus.core.system import atomic_write
 from pulsus.errors import DiskFull, StorageUnwritable
 from tests.promotions import tree
 
 
 def test_a_file_is_made_and_replaced(tmp_path):
     path = tmp_path / "x.txt"
-    atomic.write_text(path, "τ one")
-    atomic.write_text(path, "two")
+    atomic_write.write_text(path, "τ one")
+    atomic_write.write_text(path, "two")
     assert tree(tmp_path) == {"x.txt": b"two"}
 
 
@@ -21,7 +21,7 @@ def test_a_link_is_replaced_not_followed(tmp_path):
     outside = tmp_path / "outside"
     outside.write_bytes(b"theirs")
     (tmp_path / "x").symlink_to(outside)
-    atomic.write_bytes(tmp_path / "x", b"ours")
+    atomic_write.write_bytes(tmp_path / "x", b"ours")
     assert outside.read_bytes() == b"theirs"
     assert not (tmp_path / "x").is_symlink()
 
@@ -47,17 +47,17 @@ def test_a_failed_write_leaves_the_old_content_and_no_temporary_file(
 
     monkeypatch.setattr(os, call, failing)
     with pytest.raises(error, match=r"cannot write .*x"):
-        atomic.write_bytes(path, b"new")
+        atomic_write.write_bytes(path, b"new")
     monkeypatch.undo()
     assert tree(tmp_path) == {"x": b"old"}
 
 
 def test_a_missing_folder_is_an_error_naming_the_file(tmp_path):
     with pytest.raises(StorageUnwritable, match="nowhere/x"):
-        atomic.write_bytes(tmp_path / "nowhere" / "x", b"")
+        atomic_write.write_bytes(tmp_path / "nowhere" / "x", b"")
 
 
 def test_what_a_killed_writer_left_does_not_stop_the_next_holder_of_the_lock(tmp_path):
-    (tmp_path / f".x.locked{atomic.TEMP_SUFFIX}").write_bytes(b"half")
-    atomic.write_bytes(tmp_path / "x", b"whole", locked=True)
+    (tmp_path / f".x.locked{atomic_write.TEMP_SUFFIX}").write_bytes(b"half")
+    atomic_write.write_bytes(tmp_path / "x", b"whole", locked=True)
     assert tree(tmp_path) == {"x": b"whole"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given as holds
 from hypothesis import strategies as st
 
-from pulsus.core.compose import behaviour, hardcoded
-from pulsus.core.contract.module import read_tool
+from pulsus.core.compose.writing import caller_examples, memorisation
+from pulsus.core.contract.read_tool import read_tool
 from pulsus.core.types import BrokenTool, Example
 from pulsus.errors import UsageError
 from tests.generation import MODULE, module
@@ -31,15 +31,15 @@ def tool(source):
 
 @pytest.mark.parametrize("arrow", ["->", "=>", "→", " -> "])
 def test_inputs_and_output_in_json_are_an_example(arrow):
-    assert behaviour.parse(f'{{"text": "echo"}} {arrow} {{"vowels": 2}}') == (ECHO,)
+    assert caller_examples.parse(f'{{"text": "echo"}} {arrow} {{"vowels": 2}}') == (ECHO,)
 
 
 def test_an_example_may_bring_files_in_the_form_of_the_contract():
     text = '{"inputs": {"path": "/tmp/a"}, "files": {"/tmp/a": "x"}, "output": 1}'
-    (found,) = behaviour.parse(text)
+    (found,) = caller_examples.parse(text)
     assert [f.path for f in found.files] == ["/tmp/a"]
     listed = "- inputs: {text: echo}\n  output: {vowels: 2}\n- inputs: {text: ''}\n"
-    assert len(behaviour.parse(listed)) == 2
+    assert len(caller_examples.parse(listed)) == 2
 
 
 @pytest.mark.parametrize(
@@ -48,37 +48,42 @@ def test_an_example_may_bring_files_in_the_form_of_the_contract():
 )
 def test_what_is_no_example_is_refused_with_the_form(text):
     with pytest.raises(UsageError) as refused:
-        behaviour.parse(text)
+        caller_examples.parse(text)
     assert "->" in refused.value.hint
 
 
 def test_examples_in_a_request_are_found_among_plain_words():
     request = 'count vowels, so {"text": "echo"} -> {"vowels": 2} and {"text": ""} → {"vowels": 0}.'
-    assert [e.expected for e in behaviour.in_request(request)] == [{"vowels": 2}, {"vowels": 0}]
-    assert behaviour.in_request("rename {old} -> {new} in a text") == ()
+    assert [e.expected for e in caller_examples.in_request(request)] == [
+        {"vowels": 2},
+        {"vowels": 0},
+    ]
+    assert caller_examples.in_request("rename {old} -> {new} in a text") == ()
 
 
 def test_a_module_carries_exactly_the_callers_examples():
-    source = behaviour.pinned(MODULE.encode(), [ECHO])
+    source = caller_examples.pinned(MODULE.encode(), [ECHO])
     assert tool(source).examples == (ECHO,)
-    assert behaviour.differs(tool(source), [ECHO]) == ""
+    assert caller_examples.differs(tool(source), [ECHO]) == ""
 
 
 def test_a_model_cannot_weaken_the_examples_it_is_held_to():
     weak = MODULE.replace("- inputs: {text: echo}", "- inputs: {text: ''}\n      output: ...")
-    assert behaviour.differs(tool(weak.encode()), [ECHO])
-    assert tool(behaviour.pinned(weak.encode(), [ECHO])).examples == (ECHO,)
+    assert caller_examples.differs(tool(weak.encode()), [ECHO])
+    assert tool(caller_examples.pinned(weak.encode(), [ECHO])).examples == (ECHO,)
 
 
 def test_lines_of_a_models_own_examples_do_not_become_prose():
     own = '- inputs: {path: /tmp/a}\n      files: {/tmp/a: "one\\nand two\\n"}\n      output: 2'
     source = MODULE.replace("- inputs: {text: echo}", own)
-    assert behaviour.pinned(source.encode(), [ECHO]) == behaviour.pinned(MODULE.encode(), [ECHO])
+    assert caller_examples.pinned(source.encode(), [ECHO]) == caller_examples.pinned(
+        MODULE.encode(), [ECHO]
+    )
 
 
 def test_a_second_list_of_examples_is_left_for_the_gate_to_refuse():
     twice = MODULE.replace("Secrets: none", "Secrets: none\n\nExamples:\n    - inputs: {}")
-    source = behaviour.pinned(twice.encode(), [ECHO])
+    source = caller_examples.pinned(twice.encode(), [ECHO])
     assert tool(source).contract_errors
 
 
@@ -86,24 +91,26 @@ def test_what_a_model_expects_of_itself_proves_nothing():
     own = MODULE.replace(
         "- inputs: {text: echo}", "- inputs: {text: echo}\n      output: {vowels: 4}"
     )
-    assert behaviour.differs(tool(own.encode()), ())
-    source = behaviour.pinned(own.encode(), ())
+    assert caller_examples.differs(tool(own.encode()), ())
+    source = caller_examples.pinned(own.encode(), ())
     assert [(dict(e.inputs), e.has_expected) for e in tool(source).examples] == [
         ({"text": "echo"}, False)
     ]
-    assert behaviour.differs(tool(source), ()) == ""
+    assert caller_examples.differs(tool(source), ()) == ""
 
 
 def test_the_rest_of_the_contract_and_the_code_stay_as_they_were():
-    before, after = tool(MODULE.encode()), tool(behaviour.pinned(MODULE.encode(), [ECHO]))
+    before, after = tool(MODULE.encode()), tool(caller_examples.pinned(MODULE.encode(), [ECHO]))
     same = ("summary", "args", "returns", "kind", "effects", "secrets", "side_effects")
     assert all(getattr(before, name) == getattr(after, name) for name in same)
-    assert behaviour.pinned(MODULE.encode(), [ECHO]).endswith(MODULE.rpartition('"""')[2].encode())
+    assert caller_examples.pinned(MODULE.encode(), [ECHO]).endswith(
+        MODULE.rpartition('"""')[2].encode()
+    )
 
 
 @pytest.mark.parametrize("code", ["def run(:", "x = 1\n", "", "'''a'''; x = 1"])
 def test_a_module_without_a_docstring_stays_as_it_is_or_readable(code):
-    source = behaviour.pinned(code.encode(), [ECHO])
+    source = caller_examples.pinned(code.encode(), [ECHO])
     if not code.startswith("'''"):
         assert source == code.encode()
 
@@ -120,8 +127,8 @@ VALUES = st.recursive(
 @holds(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40), expected=VALUES)
 def test_any_example_reads_back_from_the_docstring_as_it_was_given(text, expected):
     line = f"{json.dumps({'text': text})} -> {json.dumps(expected)}"
-    given = behaviour.parse(line)
-    assert tool(behaviour.pinned(MODULE.encode(), given)).examples == given
+    given = caller_examples.parse(line)
+    assert tool(caller_examples.pinned(MODULE.encode(), given)).examples == given
 
 
 @pytest.mark.parametrize(
@@ -136,16 +143,16 @@ def test_any_example_reads_back_from_the_docstring_as_it_was_given(text, expecte
 def test_code_that_knows_an_example_by_its_text_is_refused(line):
     inner = "            " if "case" in line else "        "
     code = module(body=f"    {line}\n{inner}return {{'vowels': 2}}")
-    assert hardcoded.copied(code.encode(), [ECHO], "count vowels")
-    assert not hardcoded.copied(code.encode(), [ECHO], "count vowels of echo")
+    assert memorisation.copied(code.encode(), [ECHO], "count vowels")
+    assert not memorisation.copied(code.encode(), [ECHO], "count vowels of echo")
 
 
 def test_two_examples_prove_more_than_a_constant_only_where_their_results_differ():
     same = Example({"text": "oui"}, expected={"vowels": 2}, has_expected=True)
     other = Example({"text": "x"}, expected={"vowels": 0}, has_expected=True)
-    assert not behaviour.distinct([ECHO, same])
-    assert behaviour.distinct([ECHO, other])
-    assert not behaviour.distinct([])
+    assert not caller_examples.distinct([ECHO, same])
+    assert caller_examples.distinct([ECHO, other])
+    assert not caller_examples.distinct([])
 
 
 def shows(*outputs):
@@ -166,7 +173,7 @@ def shows(*outputs):
     ],
 )
 def test_wildcards_make_no_two_examples_that_differ(outputs):
-    assert not behaviour.distinct(shows(*outputs))
+    assert not caller_examples.distinct(shows(*outputs))
 
 
 @pytest.mark.parametrize(
@@ -181,11 +188,13 @@ def test_wildcards_make_no_two_examples_that_differ(outputs):
     ],
 )
 def test_examples_differ_where_no_one_result_fits_both(outputs):
-    assert behaviour.distinct(shows(*outputs))
+    assert caller_examples.distinct(shows(*outputs))
 
 
 def test_only_examples_that_name_a_value_are_counted():
-    assert behaviour.behaviours(shows("...", {"a": "..."}, ["..."], {"a": [1, "..."]}, [])) == 2
+    assert (
+        caller_examples.behaviours(shows("...", {"a": "..."}, ["..."], {"a": [1, "..."]}, [])) == 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,20 +215,20 @@ def test_an_example_that_cannot_be_read_names_itself_the_place_and_the_way_to_wr
     text, reason
 ):
     with pytest.raises(UsageError) as refused:
-        behaviour.parse(text)
+        caller_examples.parse(text)
     assert repr(text) in refused.value.message
     assert reason in refused.value.message
     assert '{"words": 2}' in refused.value.hint
 
 
 def test_quoted_wildcards_are_read():
-    (found,) = behaviour.parse('{"text": "a"} -> {"rows": [1, "..."], "...": "..."}')
+    (found,) = caller_examples.parse('{"text": "a"} -> {"rows": [1, "..."], "...": "..."}')
     assert found.expected == {"rows": [1, "..."], "...": "..."}
 
 
 def test_a_bare_copy_has_no_example_and_every_line_of_code_where_it_was():
-    source = behaviour.pinned(MODULE.encode(), [ECHO])
-    bare = behaviour.bare(source)
+    source = caller_examples.pinned(MODULE.encode(), [ECHO])
+    bare = caller_examples.bare(source)
     assert b"echo" not in bare
     assert tool(bare).examples == ()
     assert bare.splitlines().index(b"from __future__ import annotations") == (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.boundaries import proposed
+from pulsus.core.compose.writing.boundary_inputs import proposed
 from pulsus.core.types import Example, InlineFile
 
 

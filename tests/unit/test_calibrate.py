@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.rankers import logistic
 from pulsus.core.rankers.calibration import Calibration, shipped
-from pulsus.core.rankers.signals import FALLING, NAMES
+from pulsus.core.rankers.calibration_signals import FALLING, NAMES
 from pulsus.errors import CalibrationRefused
-from pulsus.routing import calibrate
-from pulsus.routing.calibrate import COPY, Sample, data_hash, moved, refit, samples
-from pulsus.routing.golden import GoldenRow
-from pulsus.routing.reliability import Stated, ece, log_loss
+from pulsus.routing.evaluation import calibration_fit, logistic
+from pulsus.routing.evaluation.calibration_fit import COPY, Sample, data_hash, moved, refit, samples
+from pulsus.routing.evaluation.dataset import GoldenRow
+from pulsus.routing.evaluation.reliability import Stated, ece, log_loss
 from tests.ranking import ranked
 
 PLAIN = Calibration(0.0, {"strength": 1.0}, {}, dict.fromkeys(NAMES, (0.0, 1.0)))
@@ -163,15 +162,15 @@ def test_the_fit_is_where_the_slope_is_level_or_held_by_a_sign(seed, ridge):
 
 
 def test_the_constants_are_those_of_the_protocol():
-    assert (COPY, calibrate.MIN_REQUESTS, calibrate.FOLDS) == (0.3, 30, 5)
+    assert (COPY, calibration_fit.MIN_REQUESTS, calibration_fit.FOLDS) == (0.3, 30, 5)
 
 
 def test_a_fit_worse_than_what_is_in_use_is_refused_by_name():
     good = refit(many(400, 1.5), PLAIN)
-    calibrate.check_better(good, 400)
+    calibration_fit.check_better(good, 400)
     swapped = replace(good, before=good.after, after=good.before)
     with pytest.raises(CalibrationRefused, match="would be worse out of fold than the shipped"):
-        calibrate.check_better(swapped, 400)
+        calibration_fit.check_better(swapped, 400)
 
 
 def test_log_loss_is_least_for_what_is_so():

@@ -3,8 +3,8 @@
 import pytest
 
 from pulsus.core.rankers.calibration import NAMED, Calibration, load, shipped
-from pulsus.core.rankers.detail import Detail
-from pulsus.core.rankers.signals import FALLING, NAMES, VERSION, Standing, signals
+from pulsus.core.rankers.calibration_signals import FALLING, NAMES, VERSION, Standing, signals
+from pulsus.core.rankers.candidate_details import Detail
 
 PLAIN = Calibration(0.0, {"coverage": 2.0, "size": -1.0}, {})
 

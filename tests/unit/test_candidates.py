@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from pulsus.core.storage import candidates
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage import candidate_store
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import StorageUnwritable
 from tests.promotions import NOON
 
@@ -15,7 +15,7 @@ from tests.promotions import NOON
 def candidate(folder, name="route_1", **changes):
     module = folder / f"{name}.py"
     module.touch()
-    found = candidates.Candidate(
+    found = candidate_store.Candidate(
         module=module,
         request="disk usage",
         route_id="route-1",
@@ -29,19 +29,19 @@ def candidate(folder, name="route_1", **changes):
 
 def test_what_is_known_about_a_candidate_is_read_back(tmp_path):
     known = candidate(tmp_path)
-    candidates.write(known, Redactor())
-    assert candidates.read(known.module) == known
+    candidate_store.write(known, Redactor())
+    assert candidate_store.read(known.module) == known
 
 
 def test_candidates_are_listed_newest_first_and_only_with_their_module(tmp_path):
     old, new = candidate(tmp_path), candidate(tmp_path, "b", created_at=NOON + timedelta(days=1))
     gone = candidate(tmp_path, "gone")
     for one in (old, new, gone):
-        candidates.write(one, Redactor())
+        candidate_store.write(one, Redactor())
     gone.module.unlink()
     (tmp_path / "no_note.py").touch()
-    assert candidates.listed(tmp_path) == (new, old)
-    assert candidates.listed(tmp_path / "nowhere") == ()
+    assert candidate_store.listed(tmp_path) == (new, old)
+    assert candidate_store.listed(tmp_path / "nowhere") == ()
 
 
 @pytest.mark.parametrize(
@@ -55,25 +55,25 @@ def test_a_broken_note_is_a_warning_not_a_crash(tmp_path, caplog, text):
     known = candidate(tmp_path)
     known.note.write_text(text, encoding="utf-8")
     with caplog.at_level(logging.WARNING):
-        assert candidates.listed(tmp_path) == ()
+        assert candidate_store.listed(tmp_path) == ()
     assert str(known.note) in caplog.text
 
 
 def test_removing_takes_module_and_note_and_may_be_repeated(tmp_path):
     known = candidate(tmp_path)
-    candidates.write(known, Redactor())
-    candidates.remove(known.module)
-    candidates.remove(known.module)
+    candidate_store.write(known, Redactor())
+    candidate_store.remove(known.module)
+    candidate_store.remove(known.module)
     assert [*tmp_path.iterdir()] == []
 
 
 def test_secrets_stay_out_of_the_note(tmp_path):
     known = candidate(tmp_path, request="token=abcdef", reasons=("Bearer abcdef123456",))
-    candidates.write(known, Redactor())
+    candidate_store.write(known, Redactor())
     assert "abcdef" not in known.note.read_text(encoding="utf-8")
 
 
 def test_a_note_that_cannot_be_written_is_an_error(tmp_path):
     known = candidate(tmp_path)
     with pytest.raises(StorageUnwritable):
-        candidates.write(replace(known, module=tmp_path / "nowhere/x.py"), Redactor())
+        candidate_store.write(replace(known, module=tmp_path / "nowhere/x.py"), Redactor())

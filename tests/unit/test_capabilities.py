@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.validators import source_effects
+from pulsus.core.validators.effects import constant_targets
 from tests.candidates import tool_of
 
 HEAD = '''"""Tell.
@@ -29,7 +29,7 @@ def _beyond(code, imports="", *, kind="read", paths="none", hosts="none", comman
     text = HEAD.format(
         kind=kind, paths=paths, hosts=hosts, commands=commands, imports=imports, code=code
     )
-    return source_effects.judged(tool_of(text), text.encode())[0].exceeded
+    return constant_targets.judged(tool_of(text), text.encode())[0].exceeded
 
 
 @pytest.mark.parametrize(

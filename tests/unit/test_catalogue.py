@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.catalogue import ToolTable, columns, hints_sha256, shadowed, without
+from pulsus.core.contract.tool_table import ToolTable, columns, hints_sha256, shadowed, without
 from pulsus.core.types import Manifest
 from tests.ranking import tool
 

@@ -9,8 +9,14 @@ import threading
 import filelock
 import pytest
 
-from pulsus.core.storage import chain, chain_accept, chain_check, chain_record, chain_seal
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage.decision_log import (
+    accept_break,
+    decision_log,
+    log_record,
+    sealed_segments,
+    verify,
+)
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import AuditTampered, Busy, DiskFull, StateCorrupt, StorageUnwritable
 from tests.decisions import (
     LATER,
@@ -41,7 +47,7 @@ def test_each_record_names_the_hash_of_the_one_before(tmp_path):
     folder = logged(tmp_path, 4)
     records = [parsed(line) for line in rows(folder)]
     assert [r.seq for r in records] == [1, 2, 3, 4]
-    assert [r.prev for r in records] == [chain_record.GENESIS, *(r.hash for r in records[:-1])]
+    assert [r.prev for r in records] == [log_record.GENESIS, *(r.hash for r in records[:-1])]
     assert [r.kind for r in records] == ["log", "approve", "approve", "approve"]
 
 
@@ -51,7 +57,7 @@ def test_a_hash_can_be_recomputed_from_the_line_by_anybody(tmp_path):
         fields = json.loads(line)
         stated = fields.pop("hash")
         body = json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
-        assert chain_record.digest(body) == stated
+        assert log_record.digest(body) == stated
 
 
 def test_append_gives_the_head_and_the_head_file_says_the_same(tmp_path):
@@ -74,13 +80,13 @@ def test_values_that_are_no_json_and_far_too_long_ones_are_recorded_all_the_same
     append(tmp_path)
     folder = tmp_path / "audit"
     assert damages(folder) == []
-    assert max(map(len, rows(folder))) < chain.MAX_LINE_BYTES
+    assert max(map(len, rows(folder))) < decision_log.MAX_LINE_BYTES
 
 
 def test_the_same_key_is_recorded_once_even_across_a_seal(tmp_path):
     first = append(tmp_path, key="rev-1")
     assert append(tmp_path, key="rev-1") == first
-    chain_seal.seal(tmp_path, before=LATER, clock=noon)
+    sealed_segments.seal(tmp_path, before=LATER, clock=noon)
     assert append(tmp_path, key="rev-1").seq == first.seq + 1, "only the seal was added"
     assert append(tmp_path, key="rev-2").seq == first.seq + 2
 
@@ -93,10 +99,14 @@ def test_a_key_that_stands_in_another_records_data_does_not_count(tmp_path):
 
 
 def test_an_anchor_names_the_log_and_its_head_and_begins_a_log(tmp_path):
-    anchor = chain.anchor(tmp_path, clock=noon)
+    anchor = decision_log.anchor(tmp_path, clock=noon)
     assert anchor == {"log": anchor["hash"], "seq": 1, "hash": anchor["hash"]}
     made = append(tmp_path)
-    assert chain.anchor(tmp_path, clock=noon) == {"log": made.log, "seq": 2, "hash": made.hash}
+    assert decision_log.anchor(tmp_path, clock=noon) == {
+        "log": made.log,
+        "seq": 2,
+        "hash": made.hash,
+    }
 
 
 def test_two_logs_begun_at_the_same_moment_are_not_the_same(tmp_path):
@@ -105,14 +115,14 @@ def test_two_logs_begun_at_the_same_moment_are_not_the_same(tmp_path):
 
 def test_a_clean_log_has_nothing_to_tell(tmp_path):
     folder = logged(tmp_path, 9, seal_after=(3, 5))
-    found = chain_check.check(folder)
+    found = verify.check(folder)
     assert (found.damages, found.notes, found.more) == ((), (), 0)
     assert (found.records, found.segments, found.sealed) == (11, 3, 2)
     assert head(folder).seq == 11
 
 
 def test_no_log_at_all_is_no_damage(tmp_path):
-    assert chain_check.check(tmp_path / "audit").head is None
+    assert verify.check(tmp_path / "audit").head is None
     assert damages(tmp_path / "audit") == []
 
 
@@ -128,7 +138,7 @@ def test_a_record_changed_together_with_its_hash_is_found(tmp_path):
     folder = logged(tmp_path, 5)
     lines = rows(folder)
     old = parsed(lines[2])
-    lines[2] = chain_record.encode(old.seq, old.ts, old.kind, {"number": 99}, None, old.prev)
+    lines[2] = log_record.encode(old.seq, old.ts, old.kind, {"number": 99}, None, old.prev)
     rewrite(folder, lines)
     assert damages(folder) == [("REPLACED", SEGMENT, 4)]
 
@@ -138,7 +148,7 @@ def test_a_record_forged_with_a_time_that_is_none_is_found(tmp_path, ts):
     folder = logged(tmp_path, 3)
     lines = rows(folder)
     old = parsed(lines[1])
-    lines[1] = chain_record.encode(old.seq, ts, old.kind, old.data, None, old.prev)
+    lines[1] = log_record.encode(old.seq, ts, old.kind, old.data, None, old.prev)
     rewrite(folder, lines)
     assert damages(folder) == [("UNREADABLE", SEGMENT, 2)]
 
@@ -147,7 +157,7 @@ def test_the_last_record_changed_together_with_its_hash_is_found(tmp_path):
     folder = logged(tmp_path, 5)
     lines = rows(folder)
     old = parsed(lines[-1])
-    lines[-1] = chain_record.encode(old.seq, old.ts, old.kind, {"number": 99}, None, old.prev)
+    lines[-1] = log_record.encode(old.seq, old.ts, old.kind, {"number": 99}, None, old.prev)
     rewrite(folder, lines)
     assert damages(folder) == [("HEAD_DIFFERS", "head.json", None)]
 
@@ -220,7 +230,7 @@ def test_a_head_that_is_no_file_is_unreadable_and_leaves_nobody_stuck(tmp_path):
     assert damages(folder) == [("HEAD_UNREADABLE", "head.json", None)]
     with pytest.raises(AuditTampered, match="no regular file"):
         append(tmp_path)
-    chain_accept.accept(
+    accept_break.accept(
         tmp_path,
         by="alice",
         reason="a slip",
@@ -240,7 +250,7 @@ def test_garbage_behind_the_last_record_is_not_said_to_be_put_right(tmp_path, ga
     folder = logged(tmp_path, 3)
     with (folder / SEGMENT).open("ab") as file:
         file.write(garbage)
-    found = chain_check.check(folder)
+    found = verify.check(folder)
     assert [damage.code for damage in found.damages] == ["UNREADABLE"]
     assert found.notes == ()
     with pytest.raises(AuditTampered):
@@ -250,7 +260,7 @@ def test_garbage_behind_the_last_record_is_not_said_to_be_put_right(tmp_path, ga
 def test_a_log_whose_line_ends_were_converted_is_one_damage_that_says_so(tmp_path):
     folder = logged(tmp_path, 30)
     (folder / SEGMENT).write_bytes((folder / SEGMENT).read_bytes().replace(b"\n", b"\r\n"))
-    (found,) = chain_check.check(folder).damages
+    (found,) = verify.check(folder).damages
     assert (found.code, found.line) == ("UNREADABLE", 1)
     assert "CR LF" in found.reason
     assert found.reason.endswith("(so with the 29 lines after it)")
@@ -297,7 +307,7 @@ def test_a_link_in_place_of_a_segment_is_not_followed(tmp_path):
 def test_a_line_that_never_ends_is_not_read_whole(tmp_path):
     folder = logged(tmp_path, 3)
     lines = rows(folder)
-    rewrite(folder, [lines[0], b"x" * (3 * chain.MAX_LINE_BYTES), *lines[1:]])
+    rewrite(folder, [lines[0], b"x" * (3 * decision_log.MAX_LINE_BYTES), *lines[1:]])
     assert damages(folder)[0] == ("UNREADABLE", SEGMENT, 2)
 
 
@@ -305,12 +315,12 @@ def test_what_a_crash_leaves_is_told_from_tampering_and_put_right(tmp_path):
     folder = logged(tmp_path, 3)
     whole = rows(folder)
     rewrite(folder, [*whole, b'{"data":{"number":3},"key":nu'])
-    found = chain_check.check(folder)
+    found = verify.check(folder)
     assert found.damages == ()
     assert [note for note in found.notes if f"{SEGMENT}:4" in note]
     append(tmp_path)
     assert rows(folder)[:3] == whole
-    assert chain_check.check(folder).notes == ()
+    assert verify.check(folder).notes == ()
     assert len(rows(folder)) == 4
 
 
@@ -338,7 +348,7 @@ def test_a_head_one_record_behind_is_what_a_crash_leaves(tmp_path):
     old = (folder / "head.json").read_bytes()
     append(tmp_path)
     (folder / "head.json").write_bytes(old)
-    found = chain_check.check(folder)
+    found = verify.check(folder)
     assert (found.damages, len(found.notes)) == ((), 1)
     assert append(tmp_path).seq == 5
     assert damages(folder) == []
@@ -382,15 +392,15 @@ def test_a_log_of_an_older_pulsus_is_noted_with_the_next_record(tmp_path):
 
 def test_a_seal_closes_a_segment_and_is_its_checkpoint(tmp_path):
     logged(tmp_path, 4)
-    closed = chain_seal.seal(tmp_path, before=LATER, clock=noon)
+    closed = sealed_segments.seal(tmp_path, before=LATER, clock=noon)
     folder = tmp_path / "audit"
     assert closed
     assert closed == folder / SEGMENT
     assert not closed.stat().st_mode & 0o222
     (line,) = rows(folder, "decisions-000002.jsonl")
-    seal = chain_seal.parse(parsed(line))
+    seal = sealed_segments.parse(parsed(line))
     assert seal
-    assert seal.content == chain_seal.content(closed)
+    assert seal.content == sealed_segments.content(closed)
     assert (seal.records, seal.first, seal.last) == (4, 1, 4)
     append(tmp_path)
     assert len(rows(folder, "decisions-000002.jsonl")) == 2
@@ -398,14 +408,14 @@ def test_a_seal_closes_a_segment_and_is_its_checkpoint(tmp_path):
 
 
 def test_a_young_segment_an_empty_one_and_no_log_are_not_sealed(tmp_path):
-    assert chain_seal.seal(tmp_path, before=LATER, clock=noon) is None
+    assert sealed_segments.seal(tmp_path, before=LATER, clock=noon) is None
     assert not (tmp_path / "audit").exists()
     logged(tmp_path, 3)
-    assert chain_seal.seal(tmp_path, before=NOON, clock=noon) is None
-    assert chain_seal.seal(tmp_path, before=LATER, clock=noon, dry_run=True) is not None
-    assert len(chain_record.segments(tmp_path / "audit")) == 1
-    assert chain_seal.seal(tmp_path, before=LATER, clock=noon)
-    assert chain_seal.seal(tmp_path, before=LATER, clock=noon) is None, "it holds only a seal"
+    assert sealed_segments.seal(tmp_path, before=NOON, clock=noon) is None
+    assert sealed_segments.seal(tmp_path, before=LATER, clock=noon, dry_run=True) is not None
+    assert len(log_record.segments(tmp_path / "audit")) == 1
+    assert sealed_segments.seal(tmp_path, before=LATER, clock=noon)
+    assert sealed_segments.seal(tmp_path, before=LATER, clock=noon) is None, "it holds only a seal"
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -420,8 +430,8 @@ def test_a_changed_sealed_segment_is_found_with_its_line(tmp_path, quick):
 
 def test_quick_verification_reads_only_what_is_not_sealed(tmp_path):
     folder = logged(tmp_path, 9, seal_after=(3, 5))
-    seen: list[chain_record.Record] = []
-    found = chain_check.check(folder, quick=True, each=seen.append)
+    seen: list[log_record.Record] = []
+    found = verify.check(folder, quick=True, each=seen.append)
     assert (found.records, found.unread) == (11, 7)
     assert [record.seq for record in seen] == [8, 9, 10, 11]
 
@@ -429,8 +439,8 @@ def test_quick_verification_reads_only_what_is_not_sealed(tmp_path):
 def test_many_damages_are_counted_not_listed(tmp_path):
     folder = logged(tmp_path, 2)
     rewrite(folder, [*rows(folder), *[b"nonsense\n", b"nonsense\r\n"] * 250])
-    found = chain_check.check(folder)
-    assert len(found.damages) == chain_check.MAX_DAMAGES
+    found = verify.check(folder)
+    assert len(found.damages) == verify.MAX_DAMAGES
     assert found.more > 300
 
 
@@ -502,7 +512,7 @@ def _crashed(state_dir, work, nth):
         calls = _crashing(patch, nth)
         try:
             if work == "seal":
-                chain_seal.seal(state_dir, before=LATER, clock=noon)
+                sealed_segments.seal(state_dir, before=LATER, clock=noon)
             else:
                 append(state_dir, key="it")
         except Crash:
@@ -522,9 +532,9 @@ def test_a_crash_at_any_write_loses_nothing_acknowledged_and_is_put_right(tmp_pa
             rewrite(folder, [acknowledged, b'{"data":{"num'])
         crashed = _crashed(state_dir, work, nth)
         if folder.exists():
-            assert chain_check.check(folder).damages == ()
+            assert verify.check(folder).damages == ()
         append(state_dir, key="it")
-        found = chain_check.check(folder)
+        found = verify.check(folder)
         assert (found.damages, found.notes) == ((), ())
         assert [record.key for record in each(folder)].count("it") == 1
         assert (folder / SEGMENT).read_bytes().startswith(acknowledged)

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from pulsus.core.storage import chain_accept, chain_check, chain_guard, chain_seal
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage.decision_log import accept_break, guard, sealed_segments, verify
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import AuditTampered
 from tests.decisions import LATER, append, damages, each, head, logged, noon
 
@@ -13,8 +13,8 @@ SEGMENT = "decisions-000001.jsonl"
 
 
 def accept(state_dir, *, records=(), least=0, reason="restored from Monday's backup"):
-    count = len(chain_check.check(state_dir / "audit").damages)
-    return chain_accept.accept(
+    count = len(verify.check(state_dir / "audit").damages)
+    return accept_break.accept(
         state_dir,
         by="alice",
         reason=reason,
@@ -37,10 +37,10 @@ def test_an_accepted_damage_is_none_any_more_and_the_log_goes_on(tmp_path):
     alter(folder)
     before = (folder / SEGMENT).read_bytes()
     with pytest.raises(AuditTampered, match=r"decisions-000001\.jsonl:3 \(ALTERED\)"):
-        chain_guard.require_whole(folder)
+        guard.require_whole(folder)
     made = accept(tmp_path)
     assert damages(folder) == []
-    chain_guard.require_whole(folder)
+    guard.require_whole(folder)
     assert append(tmp_path).seq == made.seq + 1
     assert damages(folder) == damages(folder, quick=True) == []
     assert (folder / SEGMENT).read_bytes() == before, "the evidence stays"
@@ -50,7 +50,7 @@ def test_who_accepted_what_and_why_is_in_the_log_without_secrets(tmp_path):
     folder = logged(tmp_path, 5)
     alter(folder)
     accept(tmp_path, reason="the key hunter2-hunter2 was in it")
-    (found,) = chain_check.check(folder).accepted
+    (found,) = verify.check(folder).accepted
     assert (found.by, found.damages) == ("alice", 1)
     assert found.reason == "the key [redacted] was in it"
     assert [name for name, _, _ in found.contents] == [SEGMENT]
@@ -95,12 +95,12 @@ def test_no_damage_leaves_somebody_stuck(tmp_path, spoil):
     folder = logged(tmp_path, 9, seal_after=(3, 5))
     spoil(folder)
     with pytest.raises(AuditTampered):
-        chain_guard.require_whole(folder)
+        guard.require_whole(folder)
     assert damages(folder)
     made = accept(tmp_path)
     assert damages(folder) == []
     assert append(tmp_path).seq == made.seq + 1
-    chain_seal.seal(tmp_path, before=LATER, clock=noon)
+    sealed_segments.seal(tmp_path, before=LATER, clock=noon)
     assert damages(folder) == damages(folder, quick=True) == []
 
 
@@ -116,7 +116,7 @@ def test_promotions_that_are_accepted_may_be_many(tmp_path):
     folder = logged(tmp_path, 2)
     keys = [f"rev-20260301-{n:03}:{n:016x}" for n in range(2500)]
     accept(tmp_path, records=keys)
-    found = [key for record in each(folder) for key in chain_accept.keys(record)]
+    found = [key for record in each(folder) for key in accept_break.keys(record)]
     assert found == keys
     assert damages(folder) == []
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from pulsus.core.validators.changed import changed_since
+from pulsus.core.validators.git_changes import changed_since
 from pulsus.errors import UsageError
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")

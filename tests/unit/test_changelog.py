@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from pulsus.core.storage import changelog
+from pulsus.core.storage.records import changelog
 
 ENTRY = changelog.Entry(
     tool="system/count/things",

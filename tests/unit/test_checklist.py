@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.cli.checklist import lines
+from pulsus.cli.setup.checklist import lines
 
 ROWS = [
     ("ok", "python", "3.12.1", ""),

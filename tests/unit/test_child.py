@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.compose import pins, planner, render
+from pulsus.core.compose.plans import module_source, pins, planner
 from pulsus.errors import HashMoved, PlanInvalid, ToolFailed, UsageError
-from pulsus.execution.child import environment, run_tool, verify
+from pulsus.execution.tool_process import environment, run_tool, verify
 from tests.compositions import finder, module
 from tests.patience import PATIENCE_SECONDS
 
@@ -376,7 +376,7 @@ FIRST, SECOND = module("a/b/rows", ROWS), module("a/b/count", COUNT)
 
 def compose(*pairs, tool_id="c/d/both"):
     tools = [tool for tool, _ in pairs]
-    tool, source = module(tool_id, render.render_module(planner.compose("", tools), tools))
+    tool, source = module(tool_id, module_source.render_module(planner.compose("", tools), tools))
     known = dict(pairs)
     read = {tool.path: source for tool, source in pairs}
     return tool, source, pins.gather(source, finder(*known), lambda path: read[path])
@@ -404,7 +404,9 @@ def test_what_the_first_step_rejects_is_what_the_user_gave():
 
 def test_compositions_of_compositions_run():
     tool, source, steps = compose(FIRST, SECOND)
-    outer, text = module("c/d/outer", render.render_module(planner.compose("", [tool]), [tool]))
+    outer, text = module(
+        "c/d/outer", module_source.render_module(planner.compose("", [tool]), [tool])
+    )
     every = {**steps, tool.id: (tool, source)}
     assert run_tool(outer, text, {"start": "/a"}, steps=every, timeout_s=90).result == {"count": 1}
 

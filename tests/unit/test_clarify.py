@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.compose.selector import Choice
+from pulsus.core.compose.selection.selector import Choice
 from pulsus.core.types import ParsedIntent
 from pulsus.routing.clarify import agreed, between, evident, instead, question, resolve, settled
 from pulsus.routing.prompt_parser import Guess, PromptParser, Reading
-from pulsus.routing.search import Search
+from pulsus.routing.search.searcher import Search
 from tests.ranking import CATALOGUE, ranked, tool
 
 KNOWN = (

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pulsus import bootstrap
-from pulsus.core.compose.clauses import served, split, unplaced
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.compose.selection.clauses import served, split, unplaced
+from pulsus.core.rankers.ranker import RankIndex
 from pulsus.core.types import ArgSpec
 from tests.ranking import CATALOGUE, ranked, tool
 

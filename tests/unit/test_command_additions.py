@@ -5,10 +5,10 @@ import shutil
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.additions import text_with_additions, with_additions
 from pulsus.commands.execution import SHELL, prepared
-from pulsus.commands.script import read
-from pulsus.commands.tables import Tables
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.safe_options import text_with_additions, with_additions
+from pulsus.commands.shell.parser import read
 from pulsus.errors import CommandRefused
 from tests.executed import executed
 

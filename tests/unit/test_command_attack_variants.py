@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.places import rules
+from pulsus.commands.risk.secret_paths import rules
 
 FILE = Path(__file__).parents[1] / "fixtures" / "attack_variants.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]

@@ -11,7 +11,7 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_answer import answer
+from pulsus.gates.command_decision import answer
 from pulsus.gates.command_policy import CommandPolicy
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pulsus.commands.braces import MOST, expanded
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
-from pulsus.commands.words import Unreadable, unquoted
+from pulsus.commands.shell.braces import MOST, expanded
+from pulsus.commands.shell.words import Unreadable, unquoted
 
 BASH = shutil.which("bash") or ""
 PIECES = ["{", "}", ",", "..", "a", "b", "1", "3", "-", "'x,y'", '"p q"', "\\,", "\\{", "{a,b}"]

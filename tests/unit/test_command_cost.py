@@ -10,10 +10,10 @@ import pytest
 from pulsus.commands import classify
 from pulsus.commands.context import Context
 from pulsus.commands.cost.quantities import number, seconds
-from pulsus.commands.declarations.lasts import inferred, lasts
-from pulsus.commands.table import BadTable
+from pulsus.commands.program_tables.lasts_key import inferred, lasts
+from pulsus.commands.program_tables.model import BadTable
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_answer import answer
+from pulsus.gates.command_decision import answer
 from pulsus.gates.command_policy import CommandPolicy
 
 

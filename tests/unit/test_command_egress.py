@@ -7,12 +7,12 @@ import re
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.declarations.connects import connects
 from pulsus.commands.destinations.addresses import Unclear, host, url
-from pulsus.commands.table import BadTable
-from pulsus.commands.tables import Tables
+from pulsus.commands.program_tables.connects_key import connects
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.program_tables.model import BadTable
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_answer import answer
+from pulsus.gates.command_decision import answer
 from pulsus.gates.command_policy import CommandPolicy
 from pulsus.gates.egress import is_this_machine
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.commands import classify
-from pulsus.core.telemetry.redact import redact
+from pulsus.core.telemetry.redaction import redact
 
 BY_NAME = {
     "process": ["ps axe", "ps -axe", "cat /proc/1/environ", "ps -o pid,environ"],

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from pulsus.commands import classify
+from pulsus.commands.call_check.judge import TRUSTED
 from pulsus.commands.execution import MOST_BYTES, PATH, SHELL, found, prepared
-from pulsus.commands.judge import TRUSTED
 from pulsus.errors import CommandRefused
 from tests.executed import started
 

@@ -5,9 +5,11 @@ from importlib import import_module
 
 import pytest
 
-from pulsus.commands import characters, judge, nested, options, script, words
+from pulsus.commands.call_check import judge, nested
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
+from pulsus.commands.program_tables import option_parser
+from pulsus.commands.shell import characters, parser, words
 
 classify = import_module("pulsus.commands.classify")  # the package has a function of that name
 NEVER = re.compile(r"(?!)")
@@ -28,13 +30,13 @@ GUARDS = {
     "secrets": (classify, "secrets_in", nothing, "cat /etc/shadow"),
     "redirections": (classify, "_redirected", nothing, "ls > out"),
     "assignments": (classify, "_assigned", nothing, "LD_PRELOAD=./x.so ls"),
-    "expansions": (script, "unquoted", known, 'cat "$FILE"'),
-    "substitutions": (script, "unquoted", known, 'cat "$(rm x)"'),
+    "expansions": (parser, "unquoted", known, 'cat "$FILE"'),
+    "substitutions": (parser, "unquoted", known, 'cat "$(rm x)"'),
     "braces": (words, "_BRACES", NEVER, "ls {01..3}"),
     "what looks like a mark": (words, "_SEEMING", frozenset(), "ls \uff1b rm x"),
     "folders": (judge, "TRUSTED", judge.TRUSTED | {"/tmp"}, "/tmp/ls"),
     "depth": (nested, "DEEPEST", 99, "timeout 9 timeout 9 timeout 9 timeout 9 ls"),
-    "wild words": (options.Parser, "_wild", lambda *args, **named: None, "sort *"),
+    "wild words": (option_parser.Parser, "_wild", lambda *args, **named: None, "sort *"),
     "values": (judge, "values", nothing, "find . -exec rm {} \\;"),
     "needs": (judge, "_needs", nothing, "ping example.org"),
     "operands": (judge, "operands", nothing, "uniq in out"),
@@ -52,9 +54,9 @@ def test_without_a_guard_something_would_be_allowed(guard, monkeypatch):
 
 def test_where_guards_stand_behind_each_other_one_is_enough(monkeypatch):
     for command in ("cat $FILE", "cat $(ls)", "cat <(ls)", "if ls; then ls; fi", "f() { ls; }"):
-        monkeypatch.setattr(script, "_WORDS", script._WORDS | {"simple_expansion"})
+        monkeypatch.setattr(parser, "_WORDS", parser._WORDS | {"simple_expansion"})
         assert not examine(command, Context()).deciding.is_read
         monkeypatch.undo()
-        monkeypatch.setattr(script, "unquoted", known)
+        monkeypatch.setattr(parser, "unquoted", known)
         assert not examine(command, Context()).deciding.is_read
         monkeypatch.undo()

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from pulsus.commands.classify import classify
 from pulsus.commands.context import Context
-from pulsus.commands.inspectors import cql, database_place, mongo, redis, sql
-from pulsus.commands.inspectors.sql_calls import _known
-from pulsus.commands.inspectors.sql_text import LONGEST
+from pulsus.commands.inspectors import mongo, redis
+from pulsus.commands.inspectors.sql import connection_strings, cql, inspector
+from pulsus.commands.inspectors.sql.functions import _known
+from pulsus.commands.inspectors.sql.statements import LONGEST
 
 STATEMENTS = Path(__file__).parents[1] / "fixtures" / "statements"
 DIALECTS = ("postgres", "mysql", "sqlite", "duckdb", "clickhouse", "tsql")
@@ -33,7 +34,7 @@ def is_read(opinion):
 
 
 def sql_reads(text, dialect):
-    return is_read(sql.inspect((text,), dialect))
+    return is_read(inspector.inspect((text,), dialect))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -53,9 +54,9 @@ def test_a_write_before_or_behind_a_read_makes_both_none(dialect):
     for write in lines(f"{dialect}.writes"):
         assert not sql_reads(f"{read}; {write}", dialect), write
         assert (
-            not sql.inspect((read, write), dialect).reads
+            not inspector.inspect((read, write), dialect).reads
             or dialect not in DIALECTS
-            or (sql.inspect((write,), dialect).category == "unbounded_stream")
+            or (inspector.inspect((write,), dialect).category == "unbounded_stream")
         ), write
 
 
@@ -77,13 +78,13 @@ def test_lines_hide_no_second_command(dialect, text):
 
 def test_what_waits_is_blocked_as_endless_and_what_writes_beside_it_still_writes():
     for text in ("SELECT pg_sleep(10)", "\\watch 1"):
-        assert sql.inspect((text,), "postgres").category == "unbounded_stream"
+        assert inspector.inspect((text,), "postgres").category == "unbounded_stream"
     again = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM t) SELECT * FROM t"
-    assert sql.inspect((again,), "postgres").category == "unbounded_stream"
-    assert sql.inspect(("SELECT * FROM system.numbers",), "clickhouse").category is not None
-    assert not sql.inspect(("SELECT pg_sleep(10); DROP TABLE t",), "postgres").reads
-    assert not sql.inspect(("SELECT pg_sleep(10), nextval('s')",), "postgres").reads
-    assert not sql.inspect(("SELECT pg_sleep(10)", "DROP TABLE t"), "postgres").reads
+    assert inspector.inspect((again,), "postgres").category == "unbounded_stream"
+    assert inspector.inspect(("SELECT * FROM system.numbers",), "clickhouse").category is not None
+    assert not inspector.inspect(("SELECT pg_sleep(10); DROP TABLE t",), "postgres").reads
+    assert not inspector.inspect(("SELECT pg_sleep(10), nextval('s')",), "postgres").reads
+    assert not inspector.inspect(("SELECT pg_sleep(10)", "DROP TABLE t"), "postgres").reads
 
 
 def test_a_statement_too_long_or_too_deep_to_follow_is_no_read():
@@ -99,8 +100,8 @@ def test_the_parser_says_nothing_on_the_terminal(capfd, caplog):
     logging.getLogger("sqlglot").setLevel(logging.NOTSET)
     for dialect in DIALECTS:
         for text in lines(f"{dialect}.writes"):
-            sql.inspect((text,), dialect)
-    sql.inspect(("EXPLAIN VACUUM",), "postgres")
+            inspector.inspect((text,), dialect)
+    inspector.inspect(("EXPLAIN VACUUM",), "postgres")
     assert capfd.readouterr() == ("", "")
 
 
@@ -108,8 +109,8 @@ def test_the_parser_says_nothing_on_the_terminal(capfd, caplog):
 @given(text=st.text(max_size=200))
 @settings(max_examples=60, deadline=None)
 def test_no_text_makes_sql_raise(dialect, text):
-    sql.inspect((text,), dialect)
-    sql.inspect((f"SELECT {text}",), dialect)
+    inspector.inspect((text,), dialect)
+    inspector.inspect((f"SELECT {text}",), dialect)
 
 
 def mutated(rng, statements, pieces):
@@ -154,7 +155,7 @@ def test_what_is_allowed_writes_nothing_by_sqlites_own_account():
         text = mutated(rng, statements, pieces)
         if text.lstrip().startswith(".") or "explain" in text.lower():
             continue  # EXPLAIN shows a write and does not run it
-        if not sql.inspect((text,), "sqlite").reads:
+        if not inspector.inspect((text,), "sqlite").reads:
             continue
         done.clear()
         allowed += 1
@@ -237,7 +238,7 @@ def test_no_text_makes_mongo_redis_or_cql_raise(text):
         redis.repeated((one,), "")
         cql.cql((one,), "")
         cql.influxql((one,), "")
-        database_place.postgres((one,), "")
+        connection_strings.postgres((one,), "")
 
 
 @pytest.mark.parametrize(
@@ -307,7 +308,7 @@ def test_influxql_that_writes(text):
     ],
 )
 def test_a_connection_that_only_connects(place):
-    assert database_place.postgres((place,), "").reads
+    assert connection_strings.postgres((place,), "").reads
 
 
 @pytest.mark.parametrize(
@@ -324,4 +325,4 @@ def test_a_connection_that_only_connects(place):
     ],
 )
 def test_a_connection_that_sets_more_is_no_read(place):
-    assert not database_place.postgres((place,), "").reads
+    assert not connection_strings.postgres((place,), "").reads

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from pulsus.commands.call_check.kind_checks import ABOUT
 from pulsus.commands.classify import classify
 from pulsus.commands.content import Opinion
 from pulsus.commands.context import Context
 from pulsus.commands.explain import explain
-from pulsus.commands.kinds import ABOUT
-from pulsus.commands.tables import Tables
-from pulsus.plugins.guard import GuardedInspector
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.plugins.isolation import GuardedInspector
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLE = "program: acmeq\nvalues: {-q: queue, -Q: 'queue:v2'}\noperands: [['queue*']]\nbare: true\n"
@@ -98,9 +98,9 @@ def test_every_kind_is_documented_as_the_gate_tells_it():
 
 
 def test_every_kind_that_a_table_can_name_is_told_of():
-    from pulsus.commands.checked import WRAPPERS
+    from pulsus.commands.call_check.kind_checks import NAMES
     from pulsus.commands.content import _BUILT_IN
-    from pulsus.commands.kinds import NAMES
+    from pulsus.commands.table_check.checker import WRAPPERS
 
     told = {name.partition(":")[0] for name in ABOUT}
     assert told == (NAMES - {"literal", "pattern"}) | WRAPPERS.keys() | _BUILT_IN.keys()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
-from pulsus.commands.inspectors.jq import jq, yq
+from pulsus.commands.inspectors.jq.inspector import jq, yq
 
 READS = [
     ".",

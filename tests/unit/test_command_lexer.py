@@ -4,8 +4,8 @@ import pytest
 
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
-from pulsus.commands.lexer import tokens
-from pulsus.commands.words import Unreadable
+from pulsus.commands.shell.lexer import tokens
+from pulsus.commands.shell.words import Unreadable
 
 
 @pytest.mark.parametrize(

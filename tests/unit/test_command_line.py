@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.rankers.command_line import changes, program
-from pulsus.core.rankers.purpose import caution, commands, groups_of, strange
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.effect_mismatch import caution, commands, groups_of, strange
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.text.command_line import changes, program
 from tests.ranking import tool
 
 

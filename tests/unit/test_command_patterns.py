@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from pulsus.commands.checked import check
 from pulsus.commands.classify import classify
 from pulsus.commands.context import Context
-from pulsus.commands.patterns import LONGEST, slow
-from pulsus.commands.tables import Tables
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.program_tables.safe_regex import LONGEST, slow
+from pulsus.commands.table_check.checker import check
 
 SLOW = [
     "(a+)+b",

@@ -7,8 +7,8 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.commands.context import Context
-from pulsus.commands.tables import Tables
-from pulsus.commands.words import Word
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.shell.words import Word
 from pulsus.config.settings import PolicyConfig
 from pulsus.gates.command_patterns import has, is_whole
 from pulsus.gates.command_policy import CommandPolicy, may_read

@@ -3,11 +3,11 @@
 import pytest
 
 from pulsus.commands import classify
+from pulsus.commands.call_check.kind_checks import NAMES, shown
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
 from pulsus.commands.explain import explain
-from pulsus.commands.kinds import NAMES, shown
-from pulsus.commands.table import kind_of
+from pulsus.commands.program_tables.model import kind_of
 
 
 @pytest.mark.parametrize(

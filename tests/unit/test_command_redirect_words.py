@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pulsus.commands.script import read
-from pulsus.commands.words import Unreadable
+from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.words import Unreadable
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.places import secret
-from pulsus.commands.secret_patterns import contains_secrets, secret_pattern
+from pulsus.commands.risk.secret_path_patterns import contains_secrets, secret_pattern
+from pulsus.commands.risk.secret_paths import secret
 
 SECRET = [
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d/admins"),

@@ -6,8 +6,8 @@ import pytest
 
 from pulsus.commands.classify import examine
 from pulsus.commands.context import Context
-from pulsus.commands.table import BadTable, node
-from pulsus.commands.tables import Tables
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.program_tables.model import BadTable, node
 
 TABLES: dict[str, dict[str, object]] = {
     "plain": {"style": "words", "operands": [["text*"]]},

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.commands.checked import check, unproved
 from pulsus.commands.classify import classify
 from pulsus.commands.content import inspector, spellings
 from pulsus.commands.context import Context
-from pulsus.commands.table import BadTable, kind_of
-from pulsus.commands.tables import Tables, parsed
+from pulsus.commands.program_tables.loader import Tables, parsed
+from pulsus.commands.program_tables.model import BadTable, kind_of
+from pulsus.commands.table_check.checker import check, unproved
 
 GOOD = """program: acme
 source: acme(1)

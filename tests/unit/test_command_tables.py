@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from pulsus.commands.checked import check
 from pulsus.commands.context import Context
-from pulsus.commands.tables import SHIPPED, Tables, parsed
+from pulsus.commands.program_tables.loader import SHIPPED, Tables, parsed
+from pulsus.commands.table_check.checker import check
 
 CONTEXT = Context()
 NAMES = Tables().names()

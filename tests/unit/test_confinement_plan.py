@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from pulsus.core.sandbox.bpf import ARCHES
+from pulsus.core.sandbox.confinement.bpf import ARCHES
 from pulsus.core.types import Effects
-from pulsus.execution.confinement import declared
-from pulsus.execution.confinement.machine import Machine
-from pulsus.execution.confinement.plan import RunLimits, plan
-from pulsus.execution.confinement.system_calls import Filter, names, program
+from pulsus.execution.confinement import declared_effects
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan
+from pulsus.execution.confinement.kernel_support import Machine
+from pulsus.execution.confinement.syscall_filter import Filter, names, program
 from tests.compositions import arg, spec
 
 NEW = Machine(7, True, True, True, ())
@@ -100,7 +100,9 @@ def test_folders_are_those_of_certain_paths(tmp_path, monkeypatch, paths, inputs
         (tmp_path / name).mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "out")
     monkeypatch.chdir(tmp_path)
-    found = declared.folders(tool(arg("path"), arg("text"), kind="write", paths=paths), inputs)
+    found = declared_effects.folders(
+        tool(arg("path"), arg("text"), kind="write", paths=paths), inputs
+    )
     expected = None if where is None else (os.path.realpath(tmp_path / where),)
     assert found == expected
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pulsus.core.compose.render import render_module
+from pulsus.approvals.run_consent import Consent, only_tries
+from pulsus.core.compose.plans.module_source import render_module
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import ApprovalNeeded
-from pulsus.routing.consent import Consent, only_tries
 from tests.compositions import arg, spec
 
 READ = spec("shared/report/rows", gives={"rows": "list"})

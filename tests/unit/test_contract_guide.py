@@ -6,10 +6,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 READERS = (
     "core/contract/*.py",
-    "routing/files.py",
-    "routing/places.py",
-    "routing/scan.py",
-    "routing/derive.py",
+    "core/system/regular_files.py",
+    "routing/discovery/tool_path.py",
+    "routing/discovery/module_files.py",
+    "routing/index/build.py",
 )
 CODE = re.compile(r'["`]([A-Z][A-Z0-9_]{5,})["`]')
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.storage import candidates
-from pulsus.core.storage.target import Target
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.approvals.known_modules import Standing
+from pulsus.approvals.protocol import Approve, Discard, Edit, Relocate
+from pulsus.approvals.unattended import CallerApproval, NoApproval
+from pulsus.core.storage import candidate_store
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import Promotion, ValidatedModule
 from pulsus.errors import ApprovalNeeded, DiskFull
-from pulsus.routing.approval import Approve, Discard, Edit, Relocate
-from pulsus.routing.delivery import MAX_EDITS, Deliverer, Module
-from pulsus.routing.standing import Standing
-from pulsus.routing.unattended import CallerApproval, NoApproval
+from pulsus.routing.delivery.deliver import MAX_EDITS, Deliverer, Module
 from tests.promotions import NOON, module, report, tool
 
 TARGET = Target("demo", "greet", "x")
@@ -99,7 +99,7 @@ def left(tmp_path):
     """A candidate in `_tmp/`."""
     path = tmp_path / "route_1.py"
     path.write_bytes(GOOD)
-    return candidates.Candidate(path, "greet", "route-1", "run-1", "pending", (), NOON)
+    return candidate_store.Candidate(path, "greet", "route-1", "run-1", "pending", (), NOON)
 
 
 def test_what_is_approved_is_what_was_proven():
@@ -181,7 +181,7 @@ def test_with_nobody_there_the_reason_becomes_the_failure(left):
     assert delivery.failure
     assert (delivery.failure.code, delivery.failure.hint) == ("APPROVAL_REQUIRED", "come back")
     assert promoter.made == []
-    kept = candidates.read(left.module)
+    kept = candidate_store.read(left.module)
     assert kept
     assert (kept.status, kept.reasons) == ("pending", (delivery.failure.message,))
 
@@ -208,7 +208,7 @@ def test_an_edit_that_breaks_it_ends_there(left):
     )
     assert delivery.failure
     assert (delivery.failure.code, promoter.made) == ("VALIDATION_FAILED", [])
-    kept = candidates.read(left.module)
+    kept = candidate_store.read(left.module)
     assert kept
     assert kept.status == "failed"
 
@@ -238,7 +238,7 @@ def test_a_discarded_candidate_is_kept_with_the_reason(left):
         chosen(candidate=left), dry_run=False, approval=NEEDED
     )
     assert (delivery.discarded, delivery.failure, promoter.made) == (True, None, [])
-    kept = candidates.read(left.module)
+    kept = candidate_store.read(left.module)
     assert kept == replace(left, status="rejected", reasons=("ugly",))
     assert left.module.read_bytes() == GOOD
 

@@ -4,11 +4,12 @@ from datetime import date, timedelta
 
 import pytest
 
-from pulsus.core.storage import deprecate, metadata
-from pulsus.core.storage.target import Target
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage.promotion import deprecate
+from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import NotPromoted, ReplacementRefused
-from pulsus.routing.deprecations import Deprecations
+from pulsus.routing.search.deprecations import Deprecations
 from tests.promotions import NOON, module, noon, promoted, tree
 
 OLD = Target("system", "count", "things")
@@ -125,7 +126,7 @@ def test_a_deprecated_tool_is_told_of_until_and_after_its_sunset(project):
 
 
 def test_a_change_of_status_does_not_count_as_a_promotion(project):
-    from pulsus.core.storage import accepted
+    from pulsus.core.memory import past_routes
 
     deprecated(project)
-    assert accepted.history(records(project), ())["system/count/things"].promotions == 1
+    assert past_routes.history(records(project), ())["system/count/things"].promotions == 1

@@ -5,12 +5,12 @@ from datetime import date, timedelta
 
 import pytest
 
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.core.storage.metadata import Record
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.storage.records.metadata import Record
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent
-from pulsus.routing.deprecations import Deprecations
-from pulsus.routing.search import Searcher
+from pulsus.routing.search.deprecations import Deprecations
+from pulsus.routing.search.searcher import Searcher
 from tests.ranking import CATALOGUE, tool
 
 SUNSET = date(2026, 6, 30)

@@ -6,12 +6,12 @@ import zlib
 
 import pytest
 
-from pulsus.core.rankers.doc import Documents
-from pulsus.core.rankers.fields import bag, field_words
-from pulsus.core.rankers.overlap import Lookup, sums
-from pulsus.core.rankers.packing import pack, words_of
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.core.rankers.segment import Damaged, Segment
+from pulsus.core.rankers.lexical.bm25 import Lookup, sums
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.index_builder import pack, words_of
+from pulsus.core.rankers.lexical.segment import Damaged, Segment
+from pulsus.core.rankers.lexical.tool_fields import bag, field_words
+from pulsus.core.rankers.ranker import RankIndex
 from tests.ranking import CATALOGUE, tool
 
 
@@ -106,7 +106,7 @@ def test_a_query_on_a_kept_index_imports_no_number_library(tmp_path):
         "import sys\n"
         "from pathlib import Path\n"
         "from pulsus.config.settings import RankerConfig\n"
-        "from pulsus.routing.warm import rank_index\n"
+        "from pulsus.routing.search.ranking_index_cache import rank_index\n"
         "from tests.ranking import CATALOGUE\n"
         "tools = sorted(CATALOGUE, key=lambda t: t.id)\n"
         "index, _ = rank_index(tools, RankerConfig(), features=(), synonyms={},\n"

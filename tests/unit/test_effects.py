@@ -6,13 +6,17 @@ import pytest
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract.kinds import counts_as, stronger
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Outcome
-from pulsus.core.sandbox.policy import Limits
 from pulsus.core.types import JsonValue, Observed
-from pulsus.core.validators.dry_run import DryRun
-from pulsus.core.validators.effects import judge
-from pulsus.core.validators.finding import Subject
-from pulsus.core.validators.patterns import command_covered, host_covered, path_covered
+from pulsus.core.validators.effects.effect_check import judge
+from pulsus.core.validators.effects.effect_patterns import (
+    command_covered,
+    host_covered,
+    path_covered,
+)
+from pulsus.core.validators.protocols import Subject
+from pulsus.core.validators.steps.dry_run import DryRun
 from tests.candidates import tool_of
 from tests.sandboxes import sandboxed
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.cli.eval_report import LISTED, SHOWN, Fitted, Shown, markdown, text
+from pulsus.cli.evaluate.eval_report import LISTED, SHOWN, Fitted, Shown, markdown, text
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.errors import UsageError
-from pulsus.routing.evaluate import EvalReport, Failure, Population
-from pulsus.routing.failing import Cause
-from pulsus.routing.floors import deltas, load_baseline
-from pulsus.routing.reliability import Bin, Judged
+from pulsus.routing.evaluation.diagnosis import Cause
+from pulsus.routing.evaluation.floors import deltas, load_baseline
+from pulsus.routing.evaluation.metrics import EvalReport, Failure, Population
+from pulsus.routing.evaluation.reliability import Bin, Judged
 
 OWN = Calibration(
     0.0, {}, {"source": "project", "version": 3, "data": "sha256:0123456789abcdef", "requests": 90}

@@ -4,16 +4,11 @@ import json
 
 import pytest
 
-from pulsus.core.compose.selector import Choice
+from pulsus.core.compose.selection.selector import Choice
 from pulsus.errors import EvalBelowFloor, UsageError
-from pulsus.routing.evaluate import evaluate, to_json
-from pulsus.routing.floors import check_floors, parse_floors
-from pulsus.routing.golden import (
-    GoldenRow,
-    load_queries,
-    load_tools,
-    nearest,
-)
+from pulsus.routing.evaluation.dataset import GoldenRow, load_queries, load_tools, nearest
+from pulsus.routing.evaluation.floors import check_floors, parse_floors
+from pulsus.routing.evaluation.metrics import evaluate, to_json
 from tests.ranking import ranked
 
 RANKINGS = {

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.types import ArgSpec
-from pulsus.core.validators.inputs import (
+from pulsus.core.validators.steps.dry_run_inputs import (
     FILE,
     FOLDER,
     NeedsExample,

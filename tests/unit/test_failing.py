@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from pulsus.core.compose.selector import Choice
+from pulsus.core.compose.selection.selector import Choice
 from pulsus.core.rankers.calibration import shipped
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.routing.failing import (
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.routing.evaluation.dataset import GoldenRow
+from pulsus.routing.evaluation.diagnosis import (
     Context,
     denied_tool,
     twins,
@@ -13,7 +14,6 @@ from pulsus.routing.failing import (
     wrong_steps,
     wrong_tool,
 )
-from pulsus.routing.golden import GoldenRow
 from tests.ranking import CATALOGUE, ranked, tool
 
 INDEX = RankIndex.build(CATALOGUE)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pulsus.config import faults, layers
+from pulsus.config import diagnostics, layers
 from pulsus.config.layers import known_keys
 from pulsus.config.settings import Settings
 from pulsus.errors import ConfigError
@@ -83,7 +83,7 @@ def test_an_unknown_name_like_none_is_told_what_there_is(said):
 
 @pytest.mark.parametrize("key", list(known_keys(Settings)))
 def test_it_can_be_said_what_every_setting_takes(key):
-    told = faults.allowed(Settings, key.split("."))
+    told = diagnostics.allowed(Settings, key.split("."))
     default = default_of(key)
     assert (told == "a table") == isinstance(default, dict)
     assert told

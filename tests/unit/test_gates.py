@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.gates.action_class import action_class
 from pulsus.gates.command_lists import is_destructive, is_read_only
-from pulsus.gates.kinds import is_write
+from pulsus.gates.write_verbs import is_write
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import hashlib
 
 import pytest
 
-from pulsus.core.compose.answers import module_of
 from pulsus.core.compose.generator import Generator, Judged
-from pulsus.core.compose.prompting import Brief, Refusal
-from pulsus.core.telemetry.redact import redact
+from pulsus.core.compose.writing.answer_text import module_of
+from pulsus.core.compose.writing.prompt_messages import Brief, Refusal
+from pulsus.core.telemetry.redaction import redact
 from pulsus.errors import ModelAnswerInvalid, ModelUnreachable
 from tests.generation import MODULE, RULES, fenced, module
 from tests.scripted import Scripted

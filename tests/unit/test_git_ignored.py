@@ -7,8 +7,8 @@ import pytest
 
 from pulsus.core.types import Catalogue
 from pulsus.core.validators.git_ignored import hiding_rules, ignored_modules
-from pulsus.routing.starter import IGNORED
-from pulsus.routing.tools_check import ignored
+from pulsus.routing.discovery.starter import IGNORED
+from pulsus.routing.maintenance.catalogue_check import ignored
 from tests.ranking import tool
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from pulsus.core.compose.guardrails import Rules, reasons
+from pulsus.core.compose.guardrails.all_rules import Rules, reasons
 from tests.generation import MODULE, RULES, module
 from tests.unit.test_guardrails import found, read
 

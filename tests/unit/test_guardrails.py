@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.compose.guardrails import Rules, reasons
-from pulsus.core.contract.module import read_tool
+from pulsus.core.compose.guardrails.all_rules import Rules, reasons
+from pulsus.core.contract.read_tool import read_tool
 from pulsus.core.types import BrokenTool
 from tests.generation import MODULE, RULES, module
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose import behaviour, hardcoded
+from pulsus.core.compose.writing import caller_examples, memorisation
 from pulsus.core.types import Example
 from tests.generation import COUNTS, module
 
@@ -21,7 +21,7 @@ TWO, THREE = [ECHO, RHYTHM], [ECHO, RHYTHM, AUDIO]
 
 def doubts(body, given=TWO, kept=None, request=REQUEST):
     code = module(body="    pass", counts=body)
-    return hardcoded.doubts(code.encode(), given, kept, request)
+    return memorisation.doubts(code.encode(), given, kept, request)
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_a_result_that_is_worked_out_is_not_doubted(body):
 
 def test_a_table_of_inputs_and_results_is_refused_and_a_larger_one_is_not():
     code = module(counts='    return {"vowels": {"echo": 2, "rhythm": 0}.get(text, 1)}')
-    (reason,) = hardcoded.tables(code.encode(), TWO)
+    (reason,) = memorisation.tables(code.encode(), TWO)
     assert "work the result out" in reason
     more = ", ".join(f'"w{n}": {n}' for n in range(9))
     code = module(counts=f'    return {{"vowels": {{"echo": 2, "rhythm": 0, {more}}}[text]}}')
-    assert hardcoded.tables(code.encode(), TWO) == ()
+    assert memorisation.tables(code.encode(), TWO) == ()
 
 
 def test_results_that_the_request_names_are_no_sign_and_no_proof_either():
@@ -130,15 +130,15 @@ def test_examples_that_only_give_back_their_inputs_show_nothing():
 
 
 def test_an_example_is_held_back_from_two_on_and_best_one_with_a_result_of_its_own():
-    assert hardcoded.held(TWO) is TWO[-1]
-    assert hardcoded.held(TWO[:1]) is None
-    assert hardcoded.held(THREE) is AUDIO
+    assert memorisation.held(TWO) is TWO[-1]
+    assert memorisation.held(TWO[:1]) is None
+    assert memorisation.held(THREE) is AUDIO
     again = example("oui", 2)
-    assert hardcoded.held([AUDIO, ECHO, RHYTHM, again]) is RHYTHM
-    assert hardcoded.held([ECHO, RHYTHM, again]) is again
+    assert memorisation.held([AUDIO, ECHO, RHYTHM, again]) is RHYTHM
+    assert memorisation.held([ECHO, RHYTHM, again]) is again
     shape = Example({"text": "x"}, expected={"vowels": "..."}, has_expected=True)
-    assert hardcoded.held([ECHO, RHYTHM, shape]) is RHYTHM
-    assert hardcoded.held([ECHO, shape]) is None
+    assert memorisation.held([ECHO, RHYTHM, shape]) is RHYTHM
+    assert memorisation.held([ECHO, shape]) is None
 
 
 def test_a_result_that_nobody_showed_clears_every_doubt():
@@ -149,5 +149,7 @@ def test_a_result_that_nobody_showed_clears_every_doubt():
 
 def test_what_a_request_says_of_the_held_example_is_taken_out_of_it():
     said = 'count, as {"text": "echo"} -> {"vowels": 2} and {"text": "audio"} -> {"vowels": 4}.'
-    assert behaviour.without(said, AUDIO) == 'count, as {"text": "echo"} -> {"vowels": 2} and .'
-    assert behaviour.without(said, RHYTHM) == said
+    assert (
+        caller_examples.without(said, AUDIO) == 'count, as {"text": "echo"} -> {"vowels": 2} and .'
+    )
+    assert caller_examples.without(said, RHYTHM) == said

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.rankers import why
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers import explanation
+from pulsus.core.rankers.ranker import RankIndex
 from tests.ranking import CATALOGUE
 
 INDEX = RankIndex.build(CATALOGUE, synonyms={"cert": ("certificate",), "ram": ("memory",)})
@@ -24,7 +24,7 @@ def candidate(request, tool_id):
 )
 def test_a_word_found_by_its_meaning_is_shown_with_the_tools_own_word(request_text, tool_id, said):
     found = candidate(request_text, tool_id)
-    assert said in [(m.word, why.spelt(found.tool, m.found), m.how) for m in found.meant]
+    assert said in [(m.word, explanation.spelt(found.tool, m.found), m.how) for m in found.meant]
 
 
 def test_a_word_found_as_itself_is_not_said_to_be_taken_for_another():
@@ -33,6 +33,6 @@ def test_a_word_found_as_itself_is_not_said_to_be_taken_for_another():
 
 def test_no_word_of_a_request_goes_unaccounted():
     for found in INDEX.rank("renew the cert of largest files loudly", limit=50):
-        words = {*why.heard(found), *found.unmatched}
+        words = {*explanation.heard(found), *found.unmatched}
         assert words == {"renew", "cert", "largest", "files", "loudly"}
-        assert not set(why.heard(found)) & set(found.unmatched)
+        assert not set(explanation.heard(found)) & set(found.unmatched)

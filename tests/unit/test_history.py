@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pulsus.core.rankers.history import history_success
+from pulsus.core.rankers.history_feature import history_success
 from pulsus.core.types import ToolHistory
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -13,9 +13,9 @@ import pytest
 
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract import read_tool
-from pulsus.routing.files import Stamp
-from pulsus.routing.folders import RACY_NS
-from pulsus.routing.index import Index
+from pulsus.core.system.regular_files import Stamp
+from pulsus.routing.index.folder_rows import RACY_NS
+from pulsus.routing.index.store import Index
 from pulsus.routing.tool_discovery import discover
 
 CONFIG = DiscoveryConfig()

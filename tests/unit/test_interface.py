@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.storage.interface import compare
+from pulsus.core.storage.promotion.api_diff import compare
 
 CONTRACT = """Count things.
 

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from pulsus.core.storage import metadata
+from pulsus.core.storage.records import metadata
 from tests.promotions import module, promoted, tree
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.telemetry import jsonl
+from pulsus.core.system import jsonl
 from pulsus.errors import StorageUnwritable
 
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from pulsus.core.rankers import query
-from pulsus.core.rankers.query import synonym_table
-from pulsus.routing import kept
-from pulsus.routing.parser_file import known_parser
+from pulsus.core.rankers.lexical import query
+from pulsus.core.rankers.lexical.query import synonym_table
+from pulsus.core.system import json_cache
+from pulsus.routing.intent.synonyms import stemmed
+from pulsus.routing.parser_cache import known_parser
 from pulsus.routing.prompt_parser import PromptParser
-from pulsus.routing.synonyms import stemmed
 from tests.ranking import tool
 
 TOOLS = (tool("storage/usage/disk_usage", "Free space."), tool("net/ports/open_ports", "Ports."))
@@ -46,20 +46,20 @@ def test_stems_kept_are_those_of_the_synonyms(tmp_path):
 )
 def test_a_damaged_file_is_as_none(tmp_path, damage):
     file = tmp_path / "index/x.json"
-    kept.save(file, "key", {"a": [1]})
-    assert kept.load(file, "key", dict) == {"a": [1]}
-    assert kept.load(file, "other", dict) is None
+    json_cache.save(file, "key", {"a": [1]})
+    assert json_cache.load(file, "key", dict) == {"a": [1]}
+    assert json_cache.load(file, "other", dict) is None
     file.write_bytes(damage(file.read_bytes()))
-    assert kept.load(file, "key", dict) is None
+    assert json_cache.load(file, "key", dict) is None
 
 
 def test_a_folder_that_cannot_be_written_to_costs_nothing(tmp_path):
     (tmp_path / "index").write_text("a file", encoding="utf-8")
-    kept.save(tmp_path / "index/x.json", "key", 1)
-    assert kept.load(tmp_path / "index/x.json", "key", int) is None
+    json_cache.save(tmp_path / "index/x.json", "key", 1)
+    assert json_cache.load(tmp_path / "index/x.json", "key", int) is None
 
 
 def test_the_code_that_makes_a_value_is_part_of_its_key():
-    assert kept.key("a", code=(query,)) != kept.key("a", code=(kept,))
-    assert kept.key("a", "b", code=()) != kept.key("ab", code=())
-    assert json.dumps(kept.key("a", code=())).isascii()
+    assert json_cache.key("a", code=(query,)) != json_cache.key("a", code=(json_cache,))
+    assert json_cache.key("a", "b", code=()) != json_cache.key("ab", code=())
+    assert json.dumps(json_cache.key("a", code=())).isascii()

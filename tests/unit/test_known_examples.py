@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pulsus.core.contract.blank import without_examples
+from pulsus.core.contract.strip_examples import without_examples
 from pulsus.core.validators import known_examples
 from tests.candidates import tool_of
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pulsus.config import layers
-from pulsus.config.remembered import RESERVED
-from pulsus.config.section import plain
+from pulsus.config.sections import plain
 from pulsus.config.settings import Settings
+from pulsus.config.settings_cache import RESERVED
 from pulsus.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.cli.leading import moved
+from pulsus.cli.leading_options import moved
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.types import Passage
-from pulsus.routing.leaning import by_hints, by_meaning
+from pulsus.routing.intent.folder_priors import by_hints, by_meaning
 from pulsus.routing.prompt_parser import PromptParser
 from tests.ranking import tool
 

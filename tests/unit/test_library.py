@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.retrieval.library import FIRST, Shelf, from_json, to_json
-from pulsus.core.retrieval.sections import Section
+from pulsus.core.retrieval.passage_index import FIRST, Shelf, from_json, to_json
+from pulsus.core.retrieval.passages import Section
 
 SECTIONS = [
     Section("docs/a.md", "Sourdough", "Feed the starter, then bake the loaf.", (("oven", "bake"),)),

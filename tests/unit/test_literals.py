@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.rankers.literals import take_values
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.text.literals import take_values
 from tests.ranking import CATALOGUE
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import Completion, Message, Setup, Usage
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ModelAnswerInvalid, ModelBudget, ModelUnreachable
-from pulsus.llm.gate import Gate, estimate
+from pulsus.llm.budgeted_model import Gate, estimate
 
 SETTINGS = ModelConfig(base_url="http://127.0.0.1:1/v1", name="tiny", max_answer_tokens=100)
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

@@ -10,7 +10,7 @@ import pytest
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import Completion, Message, ServedModel, Setup, Usage
 from pulsus.errors import ModelBusy, ModelError
-from pulsus.llm.gate import Gate
+from pulsus.llm.budgeted_model import Gate
 from pulsus.plugins.contributions import gather
 from pulsus.plugins.hookspecs import hookimpl
 from pulsus.plugins.load import Plugins

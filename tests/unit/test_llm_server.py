@@ -8,7 +8,7 @@ import pytest
 
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import Message, Setup
-from pulsus.core.telemetry.redact import redact
+from pulsus.core.telemetry.redaction import redact
 from pulsus.errors import (
     ModelAnswerInvalid,
     ModelBusy,
@@ -20,9 +20,9 @@ from pulsus.errors import (
     ModelUnreachable,
     ModelUrlWrong,
 )
-from pulsus.llm.anthropic import Anthropic
-from pulsus.llm.openai_compat import OpenAi
-from pulsus.llm.server import Server
+from pulsus.llm.http.anthropic import Anthropic
+from pulsus.llm.http.client import Server
+from pulsus.llm.http.openai_compat import OpenAi
 from tests.model_server import (
     breaks_off,
     chunk,

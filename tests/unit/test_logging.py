@@ -10,7 +10,7 @@ import pytest
 
 from pulsus.core.telemetry.logging import REQUIRED, AppLog, day_folder, open_trace
 from pulsus.core.telemetry.metrics import Metrics
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import DiskFull, StorageUnwritable
 from tests.promotions import NOON, noon
 

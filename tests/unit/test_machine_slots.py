@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from pulsus.core.sandbox.machine_slots import NoSlot, take, try_take
+from pulsus.core.system.machine_slots import NoSlot, take, try_take
 from tests.patience import PATIENCE_SECONDS
 
 HOLD = """
 import time
-from pulsus.core.sandbox.machine_slots import try_take
+from pulsus.core.system.machine_slots import try_take
 print(try_take("checker", 1) is not None, flush=True)
 time.sleep(60)
 """

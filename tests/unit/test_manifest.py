@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.types import Manifest
-from pulsus.routing import manifest
-from pulsus.routing.index_codec import Loaded
+from pulsus.routing.discovery import manifest
+from pulsus.routing.index.codec import Loaded
 
 SPEC_EXAMPLE = """
 name: "summarize_matrix"

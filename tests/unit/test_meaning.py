@@ -7,9 +7,10 @@ np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installe
 from dataclasses import replace  # noqa: E402 - after the skip
 from pathlib import Path  # noqa: E402
 
-from pulsus.core.rankers.recollection import Past  # noqa: E402
+from pulsus.core.memory.request_index import Past  # noqa: E402
 from pulsus.core.types import Manifest  # noqa: E402
-from pulsus.routing.meaning import (  # noqa: E402
+from pulsus.routing.prompt_parser import PromptParser  # noqa: E402
+from pulsus.routing.search.catalogue_vectors import (  # noqa: E402
     REMEMBERED,
     folders_meaning,
     phrases,
@@ -17,8 +18,7 @@ from pulsus.routing.meaning import (  # noqa: E402
     tool_text,
     tools_meaning,
 )
-from pulsus.routing.prompt_parser import PromptParser  # noqa: E402
-from pulsus.routing.vectors import VectorFiles  # noqa: E402
+from pulsus.routing.search.vector_cache import VectorFiles  # noqa: E402
 from tests.ranking import tool  # noqa: E402
 from tests.unit.test_vectors import Letters  # noqa: E402
 

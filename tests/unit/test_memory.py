@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.rankers.history import conditioned
-from pulsus.core.rankers.memory import PastMemory
-from pulsus.core.rankers.memory_file import from_bytes, to_bytes
-from pulsus.core.rankers.phrases import phrases
-from pulsus.core.rankers.recollection import Past, Segment, WordCounts
+from pulsus.core.memory.index_file import from_bytes, to_bytes
+from pulsus.core.memory.recall import PastMemory
+from pulsus.core.memory.request_index import Past, Segment, WordCounts
+from pulsus.core.rankers.history_feature import conditioned
+from pulsus.core.text.phrases import phrases
 
 DAY = 86_400.0
 NOW = 1_000 * DAY

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pulsus.core.storage import metadata
+from pulsus.core.storage.records import metadata
 from pulsus.errors import MetadataCorrupt, StorageUnwritable
 
 SPEC = {

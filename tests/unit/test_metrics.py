@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pulsus.core.telemetry.metrics import Metrics
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.telemetry.redaction import Redactor
 from tests.promotions import noon
 
 

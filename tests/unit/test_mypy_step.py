@@ -5,12 +5,12 @@ import errno
 import pytest
 
 from pulsus.config.settings import ValidationConfig
-from pulsus.core.sandbox.machine_slots import NoSlot
-from pulsus.core.validators import checker, early
-from pulsus.core.validators import mypy as mypy_step
-from pulsus.core.validators.checker import Text
-from pulsus.core.validators.mypy import mypy
-from pulsus.core.validators.ruff import ruff
+from pulsus.core.system.machine_slots import NoSlot
+from pulsus.core.validators.steps import checker_process, mypy_prestart
+from pulsus.core.validators.steps import mypy as mypy_step
+from pulsus.core.validators.steps.checker_process import Text
+from pulsus.core.validators.steps.mypy import mypy
+from pulsus.core.validators.steps.ruff import ruff
 from pulsus.errors import ConfigError, DiskFull
 from tests.libraries import lend
 
@@ -80,7 +80,7 @@ def fake_mypy(monkeypatch):
 
     def put(line):
         code = f"import os, sys, time\nos.chdir(sys.argv[1])\nsys.stdin.readline()\n{line}\n"
-        monkeypatch.setattr(early, "WAIT", code)
+        monkeypatch.setattr(mypy_prestart, "WAIT", code)
 
     return put
 
@@ -209,7 +209,7 @@ def test_a_full_disk_below_the_copies_is_an_error_that_says_so(step, monkeypatch
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
 
     monkeypatch.setattr(mypy_step, "Scratch", full)
-    monkeypatch.setattr(checker, "Scratch", full)
+    monkeypatch.setattr(checker_process, "Scratch", full)
     given = {"rules": ("F",)} if step is ruff else {"flags": FLAGS, "cache_dir": None}
     with pytest.raises(DiskFull, match="/tmp/x"):
         step([Text("t", b"x = 1\n")], seconds=20.0, **given)

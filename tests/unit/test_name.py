@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.rankers.name import cover, mentions, spellings, worth
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.lexical.tool_names import cover, mentions, spellings, worth
+from pulsus.core.rankers.ranker import RankIndex
 from tests.ranking import CATALOGUE, tool
 
 INDEX = RankIndex.build(CATALOGUE)

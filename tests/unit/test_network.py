@@ -10,7 +10,7 @@ from pulsus.bootstrap import build
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.types import StepResult
 from pulsus.errors import ConfigError
-from pulsus.routing.network import allowlist
+from pulsus.routing.delivery.network_allowlist import allowlist
 
 A, B, C = "a.example.org:443", "b.example.org:443", "c.example.org:443"
 IDS = {"web/fetch/page": (B,), "web/fetch/other": (C,)}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.cli import output
+from pulsus.cli import console
 from pulsus.errors import UsageError
 
 JSON = st.recursive(
@@ -20,7 +20,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_json_loses_nothing_and_drives_no_terminal(value):
-    text = output.pretty(value)
+    text = console.pretty(value)
     assert json.loads(text) == value
     text.encode("utf-8")
     assert not {c for c in text if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0}
@@ -29,22 +29,22 @@ def test_json_loses_nothing_and_drives_no_terminal(value):
 
 def test_json_is_ascii_where_the_stream_is_not_utf8(monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="latin-1"))
-    assert output.pretty("τé") == '"\\u03c4\\u00e9"'
+    assert console.pretty("τé") == '"\\u03c4\\u00e9"'
 
 
 def test_the_version_of_the_schema_comes_first(capsys):
-    output.document({"b": 1, "a": 2})
+    console.document({"b": 1, "a": 2})
     assert list(json.loads(capsys.readouterr().out)) == ["schema_version", "b", "a"]
 
 
 def test_a_failure_is_two_lines_on_stderr(capsys):
-    output.fail(UsageError("a\x1b[31m\nb", hint="c\r\nd"), as_json=False)
+    console.fail(UsageError("a\x1b[31m\nb", hint="c\r\nd"), as_json=False)
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == ("", "error[USAGE]: a[31m b\n  hint: c d\n")
 
 
 def test_a_failure_in_json_is_one_document_on_stdout(capsys):
-    output.fail(UsageError("a", hint="b", key="c"), as_json=True)
+    console.fail(UsageError("a", hint="b", key="c"), as_json=True)
     shown = capsys.readouterr()
     assert shown.err == ""
     assert json.loads(shown.out) == {
@@ -66,16 +66,16 @@ def test_a_failure_in_json_is_one_document_on_stdout(capsys):
     ],
 )
 def test_json_is_wanted_where_it_was_asked_for(args, wanted):
-    assert output.wants_json(args) is wanted
+    assert console.wants_json(args) is wanted
 
 
 def test_a_cell_stays_in_its_row(capsys):
-    output.table(("a", "b"), [("x\ny\x1b[2J", 1)])
+    console.table(("a", "b"), [("x\ny\x1b[2J", 1)])
     assert capsys.readouterr().out == "a       b\nx y[2J  1\n"
 
 
 def test_an_empty_table_is_its_head(capsys):
-    output.table(("a", "b"), [])
+    console.table(("a", "b"), [])
     assert capsys.readouterr().out == "a  b\n"
 
 
@@ -96,13 +96,13 @@ class Terminal(io.StringIO):
 def test_colours_are_for_terminals_that_want_them(monkeypatch, stream, no_color, coloured):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("NO_COLOR", no_color)
-    assert ("\x1b" in output.colour("error", "red")) is coloured
+    assert ("\x1b" in console.colour("error", "red")) is coloured
 
 
 def test_a_character_the_terminal_has_not_got_is_shown_as_its_escape(monkeypatch):
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii", errors="strict"))
-    output.unbreakable()
+    console.unbreakable()
     sys.stdout.write("τ \udcff")
     sys.stdout.flush()
     assert raw.getvalue() == b"\\u03c4 \\udcff"
@@ -111,7 +111,7 @@ def test_a_character_the_terminal_has_not_got_is_shown_as_its_escape(monkeypatch
 def test_a_closed_stream_is_no_terminal(monkeypatch):
     closed = Terminal()
     closed.close()
-    assert [output.is_terminal(s) for s in (None, closed, io.StringIO(), Terminal())] == [
+    assert [console.is_terminal(s) for s in (None, closed, io.StringIO(), Terminal())] == [
         False,
         False,
         False,

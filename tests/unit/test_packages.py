@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
+from pulsus.core.python_source.imports import third_party
 from pulsus.core.sandbox.interpreter import NoInterpreter, ours, read
-from pulsus.core.validators.imports import third_party
-from pulsus.core.validators.packages import HeaderInvalid, check
-from pulsus.core.validators.packages import read as header
-from pulsus.core.validators.static_gate import static_gate
+from pulsus.core.validators.steps.packages import HeaderInvalid, check
+from pulsus.core.validators.steps.packages import read as header
+from pulsus.core.validators.steps.static_gate import static_gate
 from tests.candidates import DOCUMENTED, tool_of
 
 

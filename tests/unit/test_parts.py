@@ -4,7 +4,7 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installed")
 
-from pulsus.core.embeddings.parts import encoded, join  # noqa: E402 - after the skip
+from pulsus.core.embeddings.text_parts import encoded, join  # noqa: E402 - after the skip
 from tests.unit.test_vectors import Letters  # noqa: E402
 
 

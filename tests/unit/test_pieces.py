@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.pieces import at_hand, pieces, said_in, shape
+from pulsus.core.compose.selection.segmentation import at_hand, pieces, said_in, shape
 
 
 def parts(request):

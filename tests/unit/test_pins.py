@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.compose import pins, planner, render
+from pulsus.core.compose.plans import module_source, pins, planner
 from pulsus.core.types import Plan, PlanStep
 from pulsus.errors import HashMoved, PlanInvalid, ToolAmbiguous, ToolNotFound
 from tests.compositions import finder, module
 
 ONE = module("a/b/one", '"""One."""\n\n\ndef run() -> dict[str, int]:\n    return {"x": 1}\n')
 TWO = module("a/b/two", '"""Two."""\n\n\ndef run(result: int) -> int:\n    return 2\n')
-INNER = module("c/d/inner", render.render_module(planner.compose("", [ONE[0]]), [ONE[0]]))
-OUTER = module("c/d/outer", render.render_module(planner.compose("", [INNER[0]]), [INNER[0]]))
+INNER = module("c/d/inner", module_source.render_module(planner.compose("", [ONE[0]]), [ONE[0]]))
+OUTER = module(
+    "c/d/outer", module_source.render_module(planner.compose("", [INNER[0]]), [INNER[0]])
+)
 
 
 def reader(*pairs):
@@ -60,7 +62,7 @@ def test_compositions_do_not_nest_without_end():
     pairs = [ONE]
     for number in range(pins.MAX_NESTING + 1):
         below = pairs[-1][0]
-        text = render.render_module(planner.compose("", [below]), [below])
+        text = module_source.render_module(planner.compose("", [below]), [below])
         pairs.append(module(f"c/d/level{number}", text))
     tools = [tool for tool, _ in pairs]
     with pytest.raises(PlanInvalid, match="nest deeper"):

@@ -8,12 +8,12 @@ from textwrap import dedent
 import pytest
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.sandbox.anywhere import run_with
 from pulsus.core.sandbox.job import Outcome
+from pulsus.core.sandbox.sandbox_choice import run_with
 from pulsus.core.types import StepResult
-from pulsus.core.validators import mypy as mypy_step
-from pulsus.core.validators import ruff as ruff_step
 from pulsus.core.validators.pipeline import Pipeline
+from pulsus.core.validators.steps import mypy as mypy_step
+from pulsus.core.validators.steps import ruff as ruff_step
 from pulsus.errors import StorageUnwritable
 from tests.candidates import DOCUMENTED, never, pipeline, read, tool_of
 from tests.patience import HANG_SECONDS, PATIENCE_SECONDS

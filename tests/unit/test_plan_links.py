@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.plan_links import backward_reference, merged, unconnected
+from pulsus.core.compose.plans.step_links import backward_reference, merged, unconnected
 from pulsus.core.types import OutputRef, ParamRef, Plan, PlanStep
 
 

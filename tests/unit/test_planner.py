@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose import planner
+from pulsus.core.compose.plans import planner
 from pulsus.core.types import Example, OutputRef, ParamRef
 from pulsus.errors import PlanInvalid, PlanUnwirable
 from tests.compositions import ROWS, arg, spec

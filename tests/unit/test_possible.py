@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from pulsus.core.compose import behaviour, possible
+from pulsus.core.compose.writing import caller_examples, example_consistency
 from pulsus.errors import ExamplesImpossible
 
 
 def refused(*said):
     with pytest.raises(ExamplesImpossible) as found:
-        possible.checked([e for text in said for e in behaviour.parse(text)])
+        example_consistency.checked([e for text in said for e in caller_examples.parse(text)])
     return found.value
 
 
@@ -49,8 +49,8 @@ def test_two_results_for_one_input_never_reach_a_model(one, other):
     ],
 )
 def test_examples_that_one_tool_can_satisfy_are_taken(one, other):
-    given = (*behaviour.parse(one), *behaviour.parse(other))
-    assert possible.checked(given) == given
+    given = (*caller_examples.parse(one), *caller_examples.parse(other))
+    assert example_consistency.checked(given) == given
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_examples_of_two_tools_never_reach_a_model():
     assert "example 3 (" in error.message
     assert "null" in error.hint
     chained = '{"a": 1} -> 1', '{"c": 1} -> 3', '{"b": 1, "c": 2} -> 2', '{"a": 2, "b": 1} -> 4'
-    possible.checked([e for text in chained for e in behaviour.parse(text)])
+    example_consistency.checked([e for text in chained for e in caller_examples.parse(text)])

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.compose.preference import preferred
-from pulsus.core.compose.selector import Choice, decide
+from pulsus.core.compose.selection.preference import preferred
+from pulsus.core.compose.selection.selector import Choice, decide
 from pulsus.core.types import Ranked, SubIntent
 from tests.ranking import tool
 

@@ -9,8 +9,10 @@ from datetime import timedelta
 import filelock
 import pytest
 
-from pulsus.core.storage import chain_seal, metadata, promote
-from pulsus.core.storage.target import Target
+from pulsus.core.storage.decision_log import sealed_segments
+from pulsus.core.storage.promotion import promote
+from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records.target import Target
 from pulsus.core.types import ValidatedModule
 from pulsus.errors import (
     Busy,
@@ -155,7 +157,7 @@ def test_a_revision_whose_record_was_taken_out_is_not_given_again(tmp_path, seal
     (tmp_path / RECORDS).write_text(lines[0], encoding="utf-8")
     if sealed:
         later = NOON + timedelta(days=1)
-        chain_seal.seal(tmp_path / ".pulsus", before=later, clock=lambda: later)
+        sealed_segments.seal(tmp_path / ".pulsus", before=later, clock=lambda: later)
     other = promoted(tmp_path, target=Target("system", "measure", "others"))
     assert (done.revision, other.revision) == ("rev-20260301-002", "rev-20260301-003")
 

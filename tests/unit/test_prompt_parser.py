@@ -3,8 +3,8 @@
 import pytest
 
 from pulsus.errors import ConfigError
+from pulsus.routing.intent.synonyms import load_synonyms, merge_synonyms, shipped_synonyms
 from pulsus.routing.prompt_parser import PromptParser
-from pulsus.routing.synonyms import load_synonyms, merge_synonyms, shipped_synonyms
 from tests.ranking import CATALOGUE, tool
 
 PARSER = PromptParser.learn(CATALOGUE, shipped_synonyms())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.rankers.purpose import caution, commands, groups_of
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.effect_mismatch import caution, commands, groups_of
+from pulsus.core.rankers.ranker import RankIndex
 from tests.ranking import CATALOGUE, tool
 
 

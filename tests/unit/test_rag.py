@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from pulsus.core.retrieval.library import Shelf
-from pulsus.routing import rag
-from pulsus.routing.rag import Docs
+from pulsus.core.retrieval.passage_index import Shelf
+from pulsus.routing.search import docs as rag
+from pulsus.routing.search.docs import Docs
 from tests.ranking import tool
 
 TOOLS = [

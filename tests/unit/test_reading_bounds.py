@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.contract import docstring, examples, fence, read_tool, toml_text, yaml_text
+from pulsus.core.contract import docstring, examples, read_tool
+from pulsus.core.system import fenced_process, strict_toml, strict_yaml
 from pulsus.core.types import BrokenTool, ToolSpec
 
 MAX_BYTES = 1_000_000
@@ -83,8 +84,8 @@ def test_a_reader_that_crashes_ends_only_its_child():
     import os
     import signal
 
-    assert not fence.affordable(lambda: os.kill(os.getpid(), signal.SIGKILL))
-    assert fence.affordable(lambda: 1 / 0)  # reported again by whoever does the work
+    assert not fenced_process.affordable(lambda: os.kill(os.getpid(), signal.SIGKILL))
+    assert fenced_process.affordable(lambda: 1 / 0)  # reported again by whoever does the work
 
 
 def test_a_large_honest_module_is_read():
@@ -95,13 +96,13 @@ def test_a_large_honest_module_is_read():
 
 @pytest.mark.parametrize("number", ["0x" + "f" * 5000, "0o" + "7" * 5000, "1" * 5000, "1e5000"])
 def test_a_number_that_python_cannot_write_is_an_error_of_the_example(number):
-    with pytest.raises(yaml_text.YamlError):
-        yaml_text.load(f"- {number}")
+    with pytest.raises(strict_yaml.YamlError):
+        strict_yaml.load(f"- {number}")
 
 
 def test_text_that_begins_like_a_number_may_be_long():
     text = "1" + "a" * 5000
-    assert yaml_text.load(f"- {text}") == [text]
+    assert strict_yaml.load(f"- {text}") == [text]
 
 
 def test_errors_of_examples_are_cut():
@@ -121,6 +122,6 @@ def test_long_entries_of_a_section_are_joined_once():
 
 def test_many_long_keys_of_toml_are_refused_before_they_are_read():
     text = "".join(f"b{n}{'.a' * 900} = 1\n" for n in range(30))
-    with pytest.raises(toml_text.TomlError, match="too many parts"):
-        toml_text.load(text)
-    assert toml_text.load('x = "' + "a." * 400 + '"\n' + "y = 'b.c'\n" * 1)["y"] == "b.c"
+    with pytest.raises(strict_toml.TomlError, match="too many parts"):
+        strict_toml.load(text)
+    assert strict_toml.load('x = "' + "a." * 400 + '"\n' + "y = 'b.c'\n" * 1)["y"] == "b.c"

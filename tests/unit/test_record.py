@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

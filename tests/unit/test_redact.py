@@ -5,13 +5,7 @@ import time
 
 import pytest
 
-from pulsus.core.telemetry.redact import (
-    MARK,
-    Redactor,
-    is_secret_name,
-    redact,
-    redact_value,
-)
+from pulsus.core.telemetry.redaction import MARK, Redactor, is_secret_name, redact, redact_value
 from pulsus.core.types import JsonValue
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEdeadbeef\n-----END RSA PRIVATE KEY-----"

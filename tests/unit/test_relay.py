@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pulsus.core.sandbox import relay as module
-from pulsus.core.sandbox.relay import MOST, Relay
+from pulsus.core.sandbox import network_relay as module
+from pulsus.core.sandbox.network_relay import MOST, Relay
 from tests.patience import HANG_SECONDS, PATIENCE_SECONDS
 
 MIB = 1 << 20

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.routing.reliability import Stated, bins, ece, judge, to_json
+from pulsus.routing.evaluation.reliability import Stated, bins, ece, judge, to_json
 
 SAID = st.builds(
     Stated,

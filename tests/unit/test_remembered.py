@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from pulsus import bootstrap
-from pulsus.config import cache_key, layers
+from pulsus.config import cache_secret, layers
 from pulsus.config.settings import Settings
 from pulsus.errors import ConfigError
 from tests.project import trust
@@ -106,7 +106,7 @@ def test_a_wrong_value_is_refused_though_a_right_one_was_kept(project):
         lambda text: text.replace("0.6", "0.9"),
         lambda text: text[:-3],
         lambda _: "",
-        lambda _: "[]\n" + cache_key.seal(bytes(32), b"[]"),
+        lambda _: "[]\n" + cache_secret.seal(bytes(32), b"[]"),
     ],
 )
 def test_a_damaged_file_is_as_none(project, validations, damage):

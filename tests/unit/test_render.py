@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from pulsus.core.compose import planner, render
+from pulsus.core.compose.plans import module_source, planner
 from pulsus.core.types import (
     Constant,
     Effects,
@@ -62,7 +62,7 @@ PLOT = spec(
 
 
 def composed(*tools, description="List the biggest files, then plot them"):
-    return render.render_module(planner.compose(description, tools), tools)
+    return module_source.render_module(planner.compose(description, tools), tools)
 
 
 def read_back(text, tool_id="a/b/c"):
@@ -220,7 +220,7 @@ def test_a_request_cannot_write_code_or_contract(text):
     assert (tool.kind, tool.secrets, len(tool.examples)) == ("write", ("TOKEN",), 1)
     names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
     assert "__import__" not in names
-    plan = render.plan_of(source.encode())
+    plan = module_source.plan_of(source.encode())
     assert plan is not None
     assert plan.description == " ".join(text.split())
     assert source.replace("\n", "").isprintable()
@@ -237,8 +237,8 @@ def test_constants_and_odd_names_survive():
         tool.sha256,
     )
     plan = Plan("", (step,), ("s1",), ("out",))
-    source = render.render_module(plan, [tool])
-    assert render.plan_of(source.encode()) == plan
+    source = module_source.render_module(plan, [tool])
+    assert module_source.plan_of(source.encode()) == plan
     call = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
     data = next(word.value for word in call.keywords if word.arg == "data")
     assert ast.literal_eval(data) == value
@@ -253,7 +253,7 @@ def test_a_step_whose_result_nobody_uses_is_still_called():
         PlanStep("s1", quiet.id, {}, {}, quiet.sha256),
         PlanStep("s2", last.id, {}, {"y": "y"}, last.sha256),
     )
-    source = render.render_module(Plan("", steps, (), ("y",)), [quiet, last])
+    source = module_source.render_module(Plan("", steps, (), ("y",)), [quiet, last])
     assert '    pulsus.steps.call("a/b/quiet")\n' in source
 
 
@@ -265,16 +265,16 @@ def test_an_optional_parameter_keeps_its_default():
         {"rows": "rows"},
         LIST.sha256,
     )
-    source = render.render_module(Plan("", (step,), ("limit", "folder"), ("rows",)), [LIST])
+    source = module_source.render_module(Plan("", (step,), ("limit", "folder"), ("rows",)), [LIST])
     assert "def run(folder: str, limit: int = 10) -> dict[str, Any]:" in source
 
 
 def test_a_step_that_is_not_given_or_has_other_bytes_is_not_rendered():
     plan = planner.compose("", [LIST])
     with pytest.raises(PlanInvalid, match="not among those given"):
-        render.render_module(plan, [])
+        module_source.render_module(plan, [])
     with pytest.raises(PlanInvalid, match="not pinned"):
-        render.render_module(plan, [replace(LIST, sha256="0" * 64)])
+        module_source.render_module(plan, [replace(LIST, sha256="0" * 64)])
 
 
 @pytest.mark.parametrize(
@@ -287,12 +287,12 @@ def test_a_step_that_is_not_given_or_has_other_bytes_is_not_rendered():
     ],
 )
 def test_a_module_that_is_not_composed_has_no_plan(text):
-    assert render.plan_of(text.encode()) is None
+    assert module_source.plan_of(text.encode()) is None
 
 
 def test_a_warning_of_the_module_does_not_hide_its_plan():
     text = composed(LIST, PLOT) + 'X = "\\d"\n'
-    assert render.plan_of(text.encode()) == planner.compose(
+    assert module_source.plan_of(text.encode()) == planner.compose(
         "List the biggest files, then plot them", [LIST, PLOT]
     )
 
@@ -311,14 +311,14 @@ def test_a_warning_of_the_module_does_not_hide_its_plan():
 )
 def test_a_tampered_plan_is_refused(text):
     with pytest.raises(PlanInvalid):
-        render.plan_of((HEAD + text).encode())
+        module_source.plan_of((HEAD + text).encode())
 
 
 def test_a_module_is_named_by_its_route():
-    assert render.module_name("route-1a2b3c4d") == "route_1a2b3c4d.py"
+    assert module_source.module_name("route-1a2b3c4d") == "route_1a2b3c4d.py"
     for bad in ("route-1a2b3c4", "route-../../../", "run-1a2b3c4d"):
         with pytest.raises(ValueError, match="no route id"):
-            render.module_name(bad)
+            module_source.module_name(bad)
 
 
 def test_ruff_and_mypy_accept_what_is_rendered_and_format_leaves_it(tmp_path):

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.sandbox.anywhere import run_sandboxed
 from pulsus.core.sandbox.job import Outcome
-from pulsus.core.storage import versioning
-from pulsus.core.storage.interface import Change
-from pulsus.core.storage.target import Target
-from pulsus.core.telemetry.redact import Redactor
-from pulsus.core.validators.replay import Replay
+from pulsus.core.sandbox.sandbox_choice import run_sandboxed
+from pulsus.core.storage.promotion import version_bump
+from pulsus.core.storage.promotion.api_diff import Change
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.validators.example_replay import Replay
 from pulsus.errors import BumpRefused, HashMoved
-from pulsus.routing.promoter import CataloguePromoter
+from pulsus.routing.delivery.promoter import CataloguePromoter
 from tests.promotions import CONTEXT, promoted, validated
 from tests.sandboxes import LIMITS, need_sandbox
 
@@ -285,8 +285,8 @@ def test_a_version_promoted_meanwhile_is_compared_anew_and_never_with_an_older_o
 
 def test_a_comparison_with_another_revision_is_refused(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
-    stale = versioning.Behaviour("sha256:" + "0" * 64, ())
-    with pytest.raises(versioning.Outdated) as caught:
+    stale = version_bump.Behaviour("sha256:" + "0" * 64, ())
+    with pytest.raises(version_bump.Outdated) as caught:
         promoted(tmp_path, module("pass"), target=TARGET, context=replace(CONTEXT, behaviour=stale))
     assert caught.value.code == "BUSY"
 
@@ -294,8 +294,8 @@ def test_a_comparison_with_another_revision_is_refused(tmp_path):
 def test_a_first_version_that_is_second_after_all_is_compared(tmp_path):
     """Two first promotions at once: the later one replaces what the earlier one made."""
     promoted(tmp_path, module(), target=TARGET)
-    nothing = versioning.Behaviour(None, ())
-    with pytest.raises(versioning.Outdated):
+    nothing = version_bump.Behaviour(None, ())
+    with pytest.raises(version_bump.Outdated):
         promoted(
             tmp_path, module("pass"), target=TARGET, context=replace(CONTEXT, behaviour=nothing)
         )

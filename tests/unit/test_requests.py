@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.telemetry.printable import strip_controls
+from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import RequestInvalid
-from pulsus.routing.requests import checked
+from pulsus.routing.intent.request_check import checked
 
 LIMIT = 200
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.storage import metadata, rollback, versions
-from pulsus.core.storage.target import Target
+from pulsus.core.storage.promotion import rollback
+from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records.target import Target
 from pulsus.errors import (
     BumpRefused,
     HashMoved,
@@ -16,8 +17,8 @@ from pulsus.errors import (
     ToolNotFound,
     VersionNotFound,
 )
-from pulsus.routing.earlier import Earlier
-from pulsus.routing.starter import starter
+from pulsus.routing.delivery.edited_in_place import Earlier
+from pulsus.routing.discovery.starter import starter
 from tests.decisions import as_in_a_clone
 from tests.promotions import CONTEXT, module, promoted, tree
 
@@ -57,7 +58,12 @@ def test_every_version_can_be_had_and_only_replaced_ones_are_kept_beside_the_too
 
 def test_where_the_latest_version_is_kept_too_as_it_once_was_nothing_is_lost_or_doubled(tmp_path):
     promoted(tmp_path, FIRST)
-    old = tmp_path / FOLDER / ".versions" / versions.file_name("things", versions.digest(FIRST))
+    old = (
+        tmp_path
+        / FOLDER
+        / ".versions"
+        / version_archive.file_name("things", version_archive.digest(FIRST))
+    )
     old.parent.mkdir()
     old.write_bytes(FIRST)
     promoted(tmp_path, SECOND)
@@ -102,9 +108,9 @@ def test_an_edit_in_place_is_compared_and_can_be_taken_back(tmp_path, where):
 def test_an_edited_starter_tool_is_compared_with_what_was_shipped(tmp_path):
     source = (starter() / "workflows/domains/storage/usage/disk_usage.py").read_bytes()
     find = Earlier(tmp_path / "workflows", tmp_path / ".pulsus")
-    found = find(Target("storage", "usage", "disk_usage"), versions.digest(source))
+    found = find(Target("storage", "usage", "disk_usage"), version_archive.digest(source))
     assert found == source
-    assert find(Target("storage", "usage", "disk_usage"), versions.digest(b"other")) is None
+    assert find(Target("storage", "usage", "disk_usage"), version_archive.digest(b"other")) is None
 
 
 def test_a_snapshot_is_believed_by_its_hash_only_and_goes_with_the_version(tmp_path):

@@ -3,9 +3,9 @@
 import pytest
 
 from pulsus.config.settings import ValidationConfig
-from pulsus.core.validators import ruff as ruff_step
-from pulsus.core.validators.checker import Text
-from pulsus.core.validators.ruff import ruff
+from pulsus.core.validators.steps import ruff as ruff_step
+from pulsus.core.validators.steps.checker_process import Text
+from pulsus.core.validators.steps.ruff import ruff
 from pulsus.errors import ConfigError
 
 RULES = ValidationConfig().ruff_rules

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.telemetry.redact import MARK
+from pulsus.core.telemetry.redaction import MARK
 from pulsus.errors import InputNeeded, ToolFailed, UsageError
 from pulsus.execution.secrets import MAX_SECRET_BYTES, Veil, environment, named
 from tests.candidates import tool_of

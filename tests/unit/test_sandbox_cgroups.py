@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.sandbox import cgroups
-from pulsus.core.sandbox.cgroups import NoGroups, Tree
+from pulsus.core.sandbox.confinement import cgroup_limits
+from pulsus.core.sandbox.confinement.cgroup_limits import NoGroups, Tree
 from tests.sandboxes import LIMITS, sandboxed
 
 
 def need_groups():
     try:
-        return cgroups.tree()
+        return cgroup_limits.tree()
     except NoGroups as why:
         pytest.skip(f"no control groups: {why}")
 
@@ -51,7 +51,7 @@ def test_a_user_without_a_delegated_group_is_told_why():
 
     def work():
         try:
-            cgroups.tree()
+            cgroup_limits.tree()
         except NoGroups as why:
             return why
 
@@ -69,7 +69,7 @@ def test_a_user_with_a_delegated_group_gets_its_limits():
             os.chown(path, 65534, 65534)
 
     def work():
-        group = cgroups.create(LIMITS)
+        group = cgroup_limits.create(LIMITS)
         held = os.fork()
         if held == 0:
             time.sleep(60)
@@ -95,7 +95,7 @@ def test_a_user_with_a_delegated_group_gets_its_limits():
 
 def test_a_group_limits_memory_and_processes_and_is_removed():
     found = need_groups()
-    group = cgroups.create(LIMITS)
+    group = cgroup_limits.create(LIMITS)
     try:
         where = found.parents["memory"] / group.folders[0].name
         file = "memory.limit_in_bytes" if found.version == 1 else "memory.max"
@@ -141,13 +141,13 @@ def test_a_child_that_the_kernel_ends_for_memory_fails_the_run():
 def test_what_a_killed_pulsus_left_is_removed(tmp_path):
     for name in ("pulsus-4999999-0", f"pulsus-{os.getpid()}-0", "other-1-1"):
         (tmp_path / name).mkdir()
-    cgroups._sweep(tmp_path)
+    cgroup_limits._sweep(tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["other-1-1", f"pulsus-{os.getpid()}-0"]
 
 
 def test_version_2_gets_its_limits_without_swap(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        cgroups, "tree", lambda: Tree(2, dict.fromkeys(("memory", "pids"), tmp_path))
+        cgroup_limits, "tree", lambda: Tree(2, dict.fromkeys(("memory", "pids"), tmp_path))
     )
     real = Path.mkdir
 
@@ -157,7 +157,7 @@ def test_version_2_gets_its_limits_without_swap(tmp_path, monkeypatch):
             (folder / name).write_text("max", encoding="ascii")
 
     monkeypatch.setattr(Path, "mkdir", kernel)
-    group = cgroups.create(LIMITS)
+    group = cgroup_limits.create(LIMITS)
     folder = group.folders[0]
     read = {p.name: p.read_text(encoding="ascii") for p in folder.iterdir()}
     assert (read["memory.max"], read["memory.swap.max"]) == (str(512 << 20), "0")
@@ -174,15 +174,15 @@ def test_the_nearest_folder_that_delegates_memory_and_processes_is_taken(tmp_pat
     inner.mkdir(parents=True)
     (inner / "cgroup.subtree_control").write_text("\n", encoding="ascii")
     (inner.parent / "cgroup.subtree_control").write_text("cpu memory pids\n", encoding="ascii")
-    assert cgroups._delegating(inner) is None  # no process could be moved from there
+    assert cgroup_limits._delegating(inner) is None  # no process could be moved from there
     (inner.parent / "cgroup.procs").touch()
-    assert cgroups._delegating(inner) == inner.parent
+    assert cgroup_limits._delegating(inner) == inner.parent
     (inner.parent / "cgroup.subtree_control").write_text("cpu\n", encoding="ascii")
-    assert cgroups._delegating(inner) is None
+    assert cgroup_limits._delegating(inner) is None
 
 
 def test_a_group_that_cannot_be_made_says_why(tmp_path, monkeypatch):
     parents = dict.fromkeys(("memory", "pids"), tmp_path / "gone")
-    monkeypatch.setattr(cgroups, "tree", lambda: Tree(2, parents))
+    monkeypatch.setattr(cgroup_limits, "tree", lambda: Tree(2, parents))
     with pytest.raises(NoGroups, match="cannot be made"):
-        cgroups.create(LIMITS)
+        cgroup_limits.create(LIMITS)

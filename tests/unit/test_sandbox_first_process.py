@@ -2,8 +2,9 @@
 
 import pytest
 
-from pulsus.core.sandbox import first_process, runner
-from pulsus.core.sandbox.first_process import way_for
+from pulsus.core.sandbox import runner
+from pulsus.core.sandbox.harness import first_process
+from pulsus.core.sandbox.harness.first_process import way_for
 from tests.sandboxes import need_sandbox, sandboxed
 
 REACH = """

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from pulsus.core.sandbox.calling import load_module, run_entry
+from pulsus.core.sandbox.harness.load_and_call import load_module, run_entry
 from pulsus.core.sandbox.job import StepSource
 from tests.sandboxes import sandboxed
 

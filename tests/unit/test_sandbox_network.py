@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.sandbox import reach
-from pulsus.core.sandbox.relay import Relay
+from pulsus.core.sandbox import connect
+from pulsus.core.sandbox.network_relay import Relay
 from tests.patience import PATIENCE_SECONDS
 from tests.project import FIXTURES
 from tests.sandboxes import processes_with, sandboxed
@@ -81,13 +81,13 @@ def named(monkeypatch):
     def use(**found):
         def go(target):
             host, port = target.rsplit(":", 1)
-            return reach._connected([found[host.replace(".", "_")]], int(port))
+            return connect._connected([found[host.replace(".", "_")]], int(port))
 
         class Here(Relay):
             def __init__(self, allowed, limit):
                 super().__init__(allowed, limit, go)
 
-        monkeypatch.setattr("pulsus.core.sandbox.relay.Relay", Here)
+        monkeypatch.setattr("pulsus.core.sandbox.network_relay.Relay", Here)
 
     return use
 
@@ -419,7 +419,7 @@ def test_a_run_whose_relay_ends_fails_at_once(monkeypatch):
             self._listener.shutdown(socket.SHUT_RDWR)
             return super()._objection(target)
 
-    monkeypatch.setattr("pulsus.core.sandbox.relay.Relay", Dying)
+    monkeypatch.setattr("pulsus.core.sandbox.network_relay.Relay", Dying)
     with pages() as host:
         outcome = run(
             f"""

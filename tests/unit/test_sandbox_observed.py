@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.sandbox.observe import MOST, outside, printable
-from pulsus.core.sandbox.observed import read, together
+from pulsus.core.sandbox.harness.audit_hook import MOST, outside, printable
+from pulsus.core.sandbox.observation.observed_effects import read, together
 from pulsus.core.types import Observed
 from tests.sandboxes import sandboxed
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.sandbox import listener
-from pulsus.core.sandbox.paths import resolve
+from pulsus.core.sandbox.harness.traced_paths import resolve
+from pulsus.core.sandbox.observation import seccomp_notify
 from pulsus.core.types import InlineFile
 from tests.sandboxes import need_sandbox, sandboxed
 
@@ -126,7 +126,7 @@ NAMES = [line.split("(")[0].split()[1] for line in SPELLINGS.splitlines() if "(p
 @pytest.mark.sandbox
 def test_no_spelling_of_a_path_hides_that_a_file_is_changed():
     need_sandbox()
-    if why := listener.objection():
+    if why := seccomp_notify.objection():
         pytest.skip(f"system calls cannot be watched here: {why}")
     files = tuple(InlineFile(f"/tmp/{name}.txt", b"x", None) for name in NAMES)
     outcome = sandboxed(SPELLINGS.replace("sys.argv_names", repr(NAMES)), files=files)
@@ -140,7 +140,7 @@ def test_no_spelling_of_a_path_hides_that_a_file_is_changed():
 @pytest.mark.parametrize("watched", [True, False], ids=["by calls", "by events"])
 def test_what_python_is_given_is_resolved_as_the_kernel_does(watched, monkeypatch):
     if not watched:
-        monkeypatch.setattr(listener, "_refused", ["not now"])
+        monkeypatch.setattr(seccomp_notify, "_refused", ["not now"])
     outcome = sandboxed(
         """
         import os

@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from pulsus.core.sandbox import bubblewrap
-from pulsus.core.sandbox.anywhere import run_with
+from pulsus.core.sandbox.confinement import bubblewrap
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.probe import examine
+from pulsus.core.sandbox.sandbox_choice import run_with
 from tests.sandboxes import LIMITS, need_sandbox
 
 JOB = Job(b"def run():\n    return 1\n", "candidate", "run", {})

@@ -4,8 +4,16 @@ import struct
 
 import pytest
 
-from pulsus.core.sandbox import traps
-from pulsus.core.sandbox.seccomp import ABSENT, DENIED, HIGHEST, IDLE, SHOWN, program, supported
+from pulsus.core.sandbox.confinement.seccomp_filter import (
+    ABSENT,
+    DENIED,
+    HIGHEST,
+    IDLE,
+    SHOWN,
+    program,
+    supported,
+)
+from pulsus.core.sandbox.observation import traced_syscalls
 
 ALLOW, KILL, EPERM, ENOSYS = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
 ASK, TRACE = 0x7FC00000, 0x7FF00000
@@ -104,7 +112,7 @@ def test_the_calls_that_libc_needs_are_there(cpu):
 @pytest.mark.parametrize(("cpu", "column"), [(X86, 0), (ARM, 1)], ids=["x86_64", "aarch64"])
 def test_no_table_of_calls_contradicts_another(cpu, column):
     numbers = [pair[column] for table in (DENIED, ABSENT, IDLE) for pair in table.values()]
-    shown = {**traps.FILES, **traps.OTHERS}
+    shown = {**traced_syscalls.FILES, **traced_syscalls.OTHERS}
     numbers += [trap.numbers[column] for trap in shown.values()]
     numbers = [number for number in numbers if number >= 0]
     assert len(numbers) == len(set(numbers))
@@ -197,22 +205,22 @@ def test_a_processor_without_a_filter_is_named_unsupported():
     ],
 )
 def test_only_calls_that_may_change_something_are_shown_to_the_host(cpu, number, args, answer):
-    assert verdict(traps.program(cpu[0]), cpu[1], number, *args) == answer
+    assert verdict(traced_syscalls.program(cpu[0]), cpu[1], number, *args) == answer
 
 
 @pytest.mark.parametrize("cpu", [X86, ARM])
 def test_no_call_that_is_shown_is_refused_before_it_is(cpu):
-    code, names = program(cpu[0], shown=True), traps.names(cpu[0])
+    code, names = program(cpu[0], shown=True), traced_syscalls.names(cpu[0])
     refused = [name for n, name in names.items() if verdict(code, cpu[1], n) == EPERM]
     assert refused == ["socket"]  # by its family alone
 
 
 @pytest.mark.parametrize("cpu", [X86, ARM])
 def test_what_the_host_must_refuse_fails_where_it_is_not_asked(cpu):
-    names = {name: n for n, name in traps.names(cpu[0]).items()}
+    names = {name: n for n, name in traced_syscalls.names(cpu[0]).items()}
     assert {verdict(program(cpu[0], shown=True), cpu[1], names[n]) for n in SHOWN} == {TRACE}
     assert {verdict(program(cpu[0]), cpu[1], names[n]) for n in SHOWN} == {EPERM}
-    assert not set(SHOWN) & {*traps.FILES, *traps.OTHERS}
+    assert not set(SHOWN) & {*traced_syscalls.FILES, *traced_syscalls.OTHERS}
 
 
 def test_what_is_not_shown_is_refused_either_way():

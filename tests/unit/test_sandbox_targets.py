@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.sandbox import listener
+from pulsus.core.sandbox.observation import seccomp_notify
 from tests.sandboxes import need_sandbox, sandboxed
 
 pytestmark = pytest.mark.sandbox
@@ -26,7 +26,7 @@ NATIVE = (
 @pytest.fixture(autouse=True)
 def _watched():
     need_sandbox()
-    if why := listener.objection():
+    if why := seccomp_notify.objection():
         pytest.skip(f"system calls cannot be watched here: {why}")
 
 

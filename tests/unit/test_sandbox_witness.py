@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from pulsus.core.sandbox import listener
 from pulsus.core.sandbox.job import Outcome
-from pulsus.core.sandbox.observed import witnessed
-from pulsus.core.sandbox.reached import question
-from pulsus.core.sandbox.traps import names
+from pulsus.core.sandbox.observation import seccomp_notify
+from pulsus.core.sandbox.observation.network_effects import question
+from pulsus.core.sandbox.observation.observed_effects import witnessed
+from pulsus.core.sandbox.observation.traced_syscalls import names
 from pulsus.core.types import Observed
 from tests.patience import PATIENCE_SECONDS
 from tests.sandboxes import need_sandbox, sandboxed
@@ -32,7 +32,7 @@ TRY = """
 @pytest.fixture(autouse=True)
 def _watched():
     need_sandbox()
-    if why := listener.objection():
+    if why := seccomp_notify.objection():
         pytest.skip(f"system calls cannot be watched here: {why}")
 
 
@@ -262,7 +262,7 @@ def test_refused_calls_fail_as_where_nobody_looks(monkeypatch):
             return ctypes.get_errno()
     """
     assert sandboxed(source).value == 1
-    monkeypatch.setattr(listener, "_refused", ["not here"])
+    monkeypatch.setattr(seccomp_notify, "_refused", ["not here"])
     assert sandboxed(source).value == 1
 
 
@@ -427,7 +427,7 @@ def test_a_flood_of_calls_does_not_outlast_the_clock(path):
 
 
 def test_without_a_listener_python_tells_what_it_can(monkeypatch):
-    monkeypatch.setattr(listener, "_refused", ["not here"])
+    monkeypatch.setattr(seccomp_notify, "_refused", ["not here"])
     seen = attempt("open('/etc/x', 'w')")
     assert seen.paths == ("/etc/x",)
 
@@ -436,10 +436,10 @@ def test_a_listener_that_cannot_be_taken_is_done_without(monkeypatch):
     def refuse(first):
         raise PermissionError("not allowed")
 
-    monkeypatch.setattr(listener, "harness_of", refuse)
-    monkeypatch.setattr(listener, "_refused", [])
+    monkeypatch.setattr(seccomp_notify, "harness_of", refuse)
+    monkeypatch.setattr(seccomp_notify, "_refused", [])
     assert attempt("open('/etc/x', 'w')").paths == ("/etc/x",)
-    assert listener.objection() == "not allowed"
+    assert seccomp_notify.objection() == "not allowed"
 
 
 def test_a_name_is_shown_once():

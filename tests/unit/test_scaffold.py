@@ -2,9 +2,9 @@
 
 import pytest
 
-from pulsus.core.compose import behaviour, scaffold
-from pulsus.core.compose.signature import called
-from pulsus.core.contract.module import read_tool
+from pulsus.core.compose.writing import caller_examples, scaffold
+from pulsus.core.compose.writing.call_signature import called
+from pulsus.core.contract.read_tool import read_tool
 from pulsus.core.types import BrokenTool, Example
 
 COUNT = "count the vowels of a text"
@@ -47,13 +47,16 @@ def tool(source):
     ],
 )
 def test_examples_say_how_the_tool_is_called(example, line):
-    call = called(behaviour.parse(example))
+    call = called(caller_examples.parse(example))
     assert call is not None
     assert call.text() == line
 
 
 def test_an_argument_that_an_example_leaves_out_is_optional():
-    given = [*behaviour.parse('{"a": 1, "b": 2} -> 1'), *behaviour.parse('{"a": 2} -> null')]
+    given = [
+        *caller_examples.parse('{"a": 1, "b": 2} -> 1'),
+        *caller_examples.parse('{"a": 2} -> null'),
+    ]
     call = called(given)
     assert call is not None
     assert call.text() == "def run(a: int, b: int | None = None) -> int | None:"
@@ -61,8 +64,8 @@ def test_an_argument_that_an_example_leaves_out_is_optional():
 
 def test_an_empty_list_says_nothing_against_a_full_one():
     given = [
-        *behaviour.parse('{"a": []} -> {"b": []}'),
-        *behaviour.parse('{"a": [1]} -> {"b": ["x"]}'),
+        *caller_examples.parse('{"a": []} -> {"b": []}'),
+        *caller_examples.parse('{"a": [1]} -> {"b": ["x"]}'),
     ]
     call = called(given)
     assert call is not None
@@ -97,7 +100,7 @@ def test_values_in_the_request_become_arguments():
 
 
 def test_a_skeleton_carries_the_examples_and_its_test_asks_for_them(tmp_path):
-    given = behaviour.parse('{"text": "echo"} -> {"vowels": 2}')
+    given = caller_examples.parse('{"text": "echo"} -> {"vowels": 2}')
     source = scaffold.module(COUNT, given)
     assert tool(source).examples == given
     (tmp_path / "m.py").write_text(source, encoding="utf-8")

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.rankers.assess import dense_share
-from pulsus.core.rankers.base import Recalled
-from pulsus.core.rankers.order import Candidate, order_key, tie_break
-from pulsus.core.rankers.query import terms
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.lexical.query import terms
+from pulsus.core.rankers.protocols import Recalled
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.scorer import dense_share
+from pulsus.core.rankers.tie_breaks import Candidate, order_key, tie_break
 from pulsus.core.types import ToolHistory, Vote
 from tests.ranking import CATALOGUE, tool
 

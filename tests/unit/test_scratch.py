@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.sandbox.scratch import Scratch, scratch_root, sweep
+from pulsus.core.sandbox.scratch_folders import Scratch, scratch_root, sweep
 from tests.patience import PATIENCE_SECONDS
 
 MAKE = """
 import sys, time
-from pulsus.core.sandbox.scratch import Scratch
+from pulsus.core.sandbox.scratch_folders import Scratch
 made = Scratch("mypy")
 open(f"{made.path}/copy.py", "w").close()
 print(made.path, flush=True)

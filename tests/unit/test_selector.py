@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.selector import (
+from pulsus.core.compose.selection.selector import (
     Choice,
     Looked,
     decide,
@@ -10,7 +10,7 @@ from pulsus.core.compose.selector import (
     prefer,
     steps_first,
 )
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.ranker import RankIndex
 from pulsus.core.types import SubIntent
 from tests.ranking import CATALOGUE, ranked
 

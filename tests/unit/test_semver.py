@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.storage.semver import greatest, next_version, parse
+from pulsus.core.storage.records.semver import greatest, next_version, parse
 
 
 @pytest.mark.parametrize(

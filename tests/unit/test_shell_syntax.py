@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from pulsus.routing.shell_syntax import wrong
+from pulsus.adoption.shell_syntax import wrong
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.adopt.shell_walk import facts
+from pulsus.adoption.effects.shell_walk import facts
 
 READS = [
     "df -P | awk -v l=$L 'NR > 1 && $5 + 0 > l { print $6, $5 }'",

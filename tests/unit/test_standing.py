@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from pulsus.core.storage import versions
-from pulsus.core.storage.target import Target
-from pulsus.routing.standing import Standing, standing
+from pulsus.approvals.known_modules import Standing, standing
+from pulsus.core.storage.records import version_archive
+from pulsus.core.storage.records.target import Target
 from tests.promotions import module, promoted
 
 PLACE = Target("system", "count", "things")
@@ -50,7 +50,7 @@ def test_a_deprecated_tool_is_not_new(tmp_path):
     promoted(tmp_path, module("one"))
     path = tmp_path / "workflows/domains/system/count/metadata.jsonl"
     row = json.loads(path.read_bytes()) | {"status": "deprecated", "tool_hash": "sha256:0"}
-    row["tool_hash"] = versions.digest(module("one"))
+    row["tool_hash"] = version_archive.digest(module("one"))
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
     assert "deprecated" in of(tmp_path, module("one")).known
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.storage.state import VERSION, open_state
+from pulsus.core.system.state_dir import VERSION, open_state
 from pulsus.errors import StateCorrupt, StorageUnwritable
 from tests.promotions import tree
 

@@ -3,8 +3,8 @@
 import pytest
 
 from pulsus.core.types import BrokenTool
-from pulsus.core.validators import static_gate as static_gate_module
-from pulsus.core.validators.static_gate import static_gate
+from pulsus.core.validators.steps import static_gate as static_gate_module
+from pulsus.core.validators.steps.static_gate import static_gate
 from tests.candidates import DOCUMENTED, read, tool_of
 
 BODY = '"""Tool."""\n\n\ndef run() -> int:\n    """One."""\n    return 1\n'

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from pulsus.core.rankers.query import synonym_table
-from pulsus.core.rankers.text import STOP_WORDS, stem, words
-from pulsus.routing.synonyms import merge_synonyms, shipped_synonyms
+from pulsus.core.rankers.lexical.query import synonym_table
+from pulsus.core.text.tokens import STOP_WORDS, stem, words
+from pulsus.routing.intent.synonyms import merge_synonyms, shipped_synonyms
 
 SHIPPED = shipped_synonyms()
-SOURCE = resources.files("pulsus.routing").joinpath("synonyms.toml").read_text("utf-8")
+SOURCE = resources.files("pulsus.routing.intent").joinpath("synonyms.toml").read_text("utf-8")
 
 # Words of any request: they would pull everything to one place.
 GENERIC = set(

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from pulsus.bootstrap import build
-from pulsus.core.compose import prompting
-from pulsus.core.compose.guardrails import Rules
-from pulsus.core.compose.prompting import Brief
-from pulsus.core.telemetry.redact import redact
+from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.writing import prompt_messages
+from pulsus.core.compose.writing.prompt_messages import Brief
+from pulsus.core.telemetry.redaction import redact
 from pulsus.core.types import Passage
-from pulsus.routing import judging, telling
+from pulsus.routing.generation import acceptance, prompt_context
 from tests.generation import RULES
 from tests.project import COUNT, make
 
@@ -33,9 +33,9 @@ def ranked(app):
 
 @pytest.mark.seconds
 def test_neighbours_are_bounded_in_number_and_size(ranked):
-    assert telling.neighbours(ranked, RULES, redact, most=0, chars=9999) == ()
-    (whole,) = telling.neighbours(ranked, RULES, redact, most=1, chars=9999)
-    (told,) = telling.neighbours(ranked, RULES, redact, most=1, chars=10)
+    assert prompt_context.neighbours(ranked, RULES, redact, most=0, chars=9999) == ()
+    (whole,) = prompt_context.neighbours(ranked, RULES, redact, most=1, chars=9999)
+    (told,) = prompt_context.neighbours(ranked, RULES, redact, most=1, chars=10)
     assert "def run(" in whole
     assert "\n" not in told
     assert told.startswith(ranked[0].tool.id)
@@ -44,7 +44,9 @@ def test_neighbours_are_bounded_in_number_and_size(ranked):
 def test_a_tool_that_breaks_the_guardrails_is_no_example(app, ranked):
     importer = next(t for t in app.catalogue.tools if "\nfrom pathlib" in t.path.read_text("utf-8"))
     near = [replace(ranked[0], tool=importer)]
-    (told,) = telling.neighbours(near, Rules(frozenset({"typing"})), redact, most=1, chars=99_999)
+    (told,) = prompt_context.neighbours(
+        near, Rules(frozenset({"typing"})), redact, most=1, chars=99_999
+    )
     assert "```" not in told
 
 
@@ -56,7 +58,7 @@ def test_hints_quote_passages_of_docs_and_tools_and_no_other_file(app, tmp_path)
         Passage("docs/gone.md", "Gone", 0.7),
         Passage("docs/words.md", "No such heading", 0.6),
     ]
-    told = telling.hints(app, passages)
+    told = prompt_context.hints(app, passages)
     assert len(told) == 2
     assert "ends at white space" in told[0]
     assert told[1].startswith(tool.id)
@@ -64,19 +66,19 @@ def test_hints_quote_passages_of_docs_and_tools_and_no_other_file(app, tmp_path)
 
 def test_hints_stand_in_the_first_question_and_widen_no_rule(app):
     brief = Brief("x", RULES, ("re",), hints=("docs/a.md: you may import os",))
-    system, asked = prompting.first(brief)
+    system, asked = prompt_messages.first(brief)
     assert "you may import os" in asked.content
     assert "hints only" in asked.content
-    assert system == prompting.first(replace(brief, hints=()))[0]
-    assert "you may import os" not in prompting.first(brief, short=True)[1].content
+    assert system == prompt_messages.first(replace(brief, hints=()))[0]
+    assert "you may import os" not in prompt_messages.first(brief, short=True)[1].content
 
 
 def test_the_allowlist_is_that_of_the_specification_and_what_settings_add(app):
     spec = "typing dataclasses pathlib json csv math statistics re datetime collections itertools"
     settings = app.settings.generator
-    assert judging.imports_of(settings) == (*spec.split(), "functools", "random")
+    assert acceptance.imports_of(settings) == (*spec.split(), "functools", "random")
     more = replace(settings, extra_imports=("yaml", "re"))
-    assert judging.imports_of(more)[-1] == "yaml"
-    assert "yaml" in judging.rules_of(more).imports
-    told = prompting.first(Brief("x", RULES, judging.imports_of(more)))[0].content
+    assert acceptance.imports_of(more)[-1] == "yaml"
+    assert "yaml" in acceptance.rules_of(more).imports
+    told = prompt_messages.first(Brief("x", RULES, acceptance.imports_of(more)))[0].content
     assert "random, yaml." in told

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.rankers.text import clean, content_words, stems, words
+from pulsus.core.text.tokens import clean, content_words, stems, words
 
 
 @pytest.mark.parametrize(

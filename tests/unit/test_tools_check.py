@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.storage.accepted import PastRoute
+from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed
-from pulsus.routing.tools_check import check, claims, last_used, unused
+from pulsus.routing.maintenance.catalogue_check import check, claims, last_used, unused
 from tests.ranking import tool
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -2,10 +2,17 @@
 
 import pytest
 
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.routing.golden import GoldenRow
-from pulsus.routing.tools_check import claims
-from pulsus.routing.tools_probe import MOST, collisions, findings, golden_texts, probe, texts
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.routing.evaluation.dataset import GoldenRow
+from pulsus.routing.maintenance.catalogue_check import claims
+from pulsus.routing.maintenance.reachability import (
+    MOST,
+    collisions,
+    findings,
+    golden_texts,
+    probe,
+    texts,
+)
 from tests.ranking import CATALOGUE, tool
 
 

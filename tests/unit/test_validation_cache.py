@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.sandbox import bubblewrap
+from pulsus.core.sandbox.confinement import bubblewrap
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import ValidatedModule
-from pulsus.core.validators import basis as module
-from pulsus.core.validators import early
-from pulsus.core.validators.basis import basis
+from pulsus.core.validators import cache_key as module
 from pulsus.core.validators.batch import Batch
-from pulsus.core.validators.cache import Cache
+from pulsus.core.validators.cache_key import basis
+from pulsus.core.validators.steps import mypy_prestart
+from pulsus.core.validators.verdict_cache import Cache
 from pulsus.errors import HashMoved
 from tests.candidates import DOCUMENTED, pipeline, read, tool_of
 
@@ -28,7 +28,7 @@ QUIET = "import os, sys\nos.chdir(sys.argv[1])\nsys.stdin.readline()\n"
 def quiet(request, monkeypatch):
     """What is kept does not depend on how long a checker takes; one test asks the real mypy."""
     if "real_mypy" not in request.fixturenames:
-        monkeypatch.setattr(early, "WAIT", QUIET)
+        monkeypatch.setattr(mypy_prestart, "WAIT", QUIET)
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ import pytest
 np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installed")
 
 from pulsus.core.embeddings.encoder import DIMENSION  # noqa: E402 - after the skip
-from pulsus.core.embeddings.meaning import Meaning  # noqa: E402 - after the skip
+from pulsus.core.embeddings.similarity import Meaning  # noqa: E402 - after the skip
 from pulsus.core.embeddings.vectors import (  # noqa: E402
     from_bytes,
     stack,
     text_hash,
     to_bytes,
 )
-from pulsus.routing.vectors import VectorFiles  # noqa: E402
+from pulsus.routing.search.vector_cache import VectorFiles  # noqa: E402
 
 
 class Letters:

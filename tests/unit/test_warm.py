@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.rankers import packing
-from pulsus.core.rankers.scorer import RankIndex
-from pulsus.routing.warm import BASE, NEW, rank_index
+from pulsus.core.rankers.lexical import index_builder
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.routing.search.ranking_index_cache import BASE, NEW, rank_index
 from tests.ranking import CATALOGUE, tool
 
 TOOLS = tuple(sorted(CATALOGUE, key=lambda t: t.id))
@@ -22,7 +22,7 @@ def kept(state, tools=TOOLS, past=None):
 
 def test_the_second_run_counts_nothing(tmp_path, monkeypatch):
     first, _ = kept(tmp_path)
-    monkeypatch.setattr(packing, "pack", None)
+    monkeypatch.setattr(index_builder, "pack", None)
     again, warnings = kept(tmp_path)
     assert again.rank("list files") == first.rank("list files")
     assert warnings == ()
@@ -32,13 +32,13 @@ def test_a_changed_tool_is_counted_alone(tmp_path, monkeypatch):
     kept(tmp_path)
     changed = replace(TOOLS[3], summary="Quux the frobnicator.", sha256="f" * 64)
     counted = []
-    pack = packing.pack
+    pack = index_builder.pack
 
     def watched(tools, *rest, **options):
         counted.extend(tools)
         return pack(counted, *rest, **options)
 
-    monkeypatch.setattr(packing, "pack", watched)
+    monkeypatch.setattr(index_builder, "pack", watched)
     index, _ = kept(tmp_path, (*TOOLS[:3], changed, *TOOLS[4:]))
     assert [t.id for t, _ in counted] == [changed.id]
     assert index.rank("frobnicator")[0].tool == changed

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.compose.selector import Choice
+from pulsus.core.compose.selection.selector import Choice
 from pulsus.core.rankers.calibration import shipped
-from pulsus.core.rankers.name import worth
-from pulsus.core.rankers.scorer import RankIndex
+from pulsus.core.rankers.lexical.tool_names import worth
+from pulsus.core.rankers.ranker import RankIndex
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import BrokenTool, Catalogue, ParsedIntent, Shadowed, SubIntent
-from pulsus.routing import why_not
-from pulsus.routing.search import Search, Searcher
+from pulsus.routing.search import why_not
+from pulsus.routing.search.searcher import Search, Searcher
 from tests.ranking import CATALOGUE, ranked, tool
 
 TAU = 0.6

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.compose import hints, wired
-from pulsus.core.compose.preference import preferred
-from pulsus.core.compose.selector import as_chosen, decide
+from pulsus.core.compose.plans import type_hints
+from pulsus.core.compose.selection import step_candidates
+from pulsus.core.compose.selection.preference import preferred
+from pulsus.core.compose.selection.selector import as_chosen, decide
 from pulsus.core.types import SubIntent
 from tests.compositions import ROWS, arg, spec
 from tests.outcomes import candidate
@@ -83,16 +84,16 @@ def test_a_fed_step_stays():
 
 
 def test_what_the_first_step_works_on_is_the_callers():
-    assert wired.missing(PLOT, []) is None
+    assert step_candidates.missing(PLOT, []) is None
     assert decided(clause("plot", found(PLOT)), clause("files", found(BIG))).policy == "compose"
 
 
 def test_a_path_that_no_step_gives_is_the_callers():
-    assert wired.missing(DESCRIBE, [BIG]) is None
+    assert step_candidates.missing(DESCRIBE, [BIG]) is None
 
 
 def test_behind_a_tool_that_does_not_say_what_it_gives_nothing_is_missing():
-    assert wired.missing(PLOT, [spec("a/b/silent", "folder")]) is None
+    assert step_candidates.missing(PLOT, [spec("a/b/silent", "folder")]) is None
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_behind_a_tool_that_does_not_say_what_it_gives_nothing_is_missing():
     ],
 )
 def test_data_is_what_a_caller_does_not_type(hint, only_a_step_gives):
-    assert wired.is_data(hints.parse(hint)) is only_a_step_gives
+    assert step_candidates.is_data(type_hints.parse(hint)) is only_a_step_gives
 
 
 def test_a_hint_of_the_docs_does_not_take_away_what_a_later_step_needs():

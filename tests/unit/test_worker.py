@@ -8,10 +8,10 @@ from io import FileIO
 
 import pytest
 
-from pulsus.core.sandbox.calling import run_entry
+from pulsus.core.sandbox.harness.load_and_call import run_entry
 from pulsus.errors import ToolFailed
-from pulsus.execution import failures, worker
-from pulsus.execution.pump import Bounds, Pump
+from pulsus.execution import run_report, worker
+from pulsus.execution.pipes import Bounds, Pump
 from pulsus.execution.worker import BadResult, Moved, StepRefused, Steps
 from tests.ranking import tool
 
@@ -49,7 +49,7 @@ def test_what_a_tool_writes_over_its_report_is_no_result_and_no_crash(report):
     with FileIO("/dev/null") as null:
         pump = Pump(null, (null, null), null, Bounds(1, 1, 1.0), answer=report, ended=True)
     with pytest.raises(ToolFailed, match="something that is no report"):
-        failures.outcome(tool("d/a/t"), pump, 0, 1.0)
+        run_report.outcome(tool("d/a/t"), pump, 0, 1.0)
 
 
 def test_a_step_gives_what_would_travel_as_json():

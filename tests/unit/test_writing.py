@@ -7,8 +7,10 @@ import filelock
 import pytest
 
 from pulsus import bootstrap
-from pulsus.core.storage import chain_record, metadata, writing
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.storage import catalogue_lock
+from pulsus.core.storage.decision_log import log_record
+from pulsus.core.storage.records import metadata
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import StateCorrupt
 from tests.promotions import module, noon, promoted
 
@@ -39,7 +41,7 @@ def journal(project):
 
 
 def decisions(project):
-    lines = b"".join(p.read_bytes() for p in chain_record.segments(project / ".pulsus/audit"))
+    lines = b"".join(p.read_bytes() for p in log_record.segments(project / ".pulsus/audit"))
     return [json.loads(line) for line in lines.splitlines()]
 
 
@@ -54,7 +56,7 @@ def test_any_command_finishes_a_killed_promotion(tmp_path, monkeypatch):
     assert [(d["data"]["revision"], d["data"]["tool"]) for d in logged] == [
         (record.id, "system/count/things")
     ]
-    assert [d["key"] for d in logged] == [writing.decision_key(record)]
+    assert [d["key"] for d in logged] == [catalogue_lock.decision_key(record)]
 
 
 def test_a_command_does_not_disturb_a_promotion_at_work(tmp_path, monkeypatch):
@@ -86,14 +88,16 @@ def test_a_decision_is_logged_once_however_often_recovery_starts_over(tmp_path, 
         for _ in range(3):
             with pytest.raises(Killed):
                 promoted(tmp_path)
-    writing.recover(tmp_path / "workflows", tmp_path / ".pulsus", clock=noon, redactor=Redactor())
+    catalogue_lock.recover(
+        tmp_path / "workflows", tmp_path / ".pulsus", clock=noon, redactor=Redactor()
+    )
     assert [d["kind"] for d in decisions(tmp_path)].count("promote") == 1
 
 
 def test_a_decision_that_no_journal_of_ours_names_is_not_guessed(tmp_path):
     promoted(tmp_path)
     with (
-        writing.exclusive(
+        catalogue_lock.exclusive(
             tmp_path / "workflows",
             tmp_path / ".pulsus",
             clock=noon,

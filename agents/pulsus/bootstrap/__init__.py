@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pulsus.bootstrap.app import App
-from pulsus.config import remembered
+from pulsus.config import settings_cache
 from pulsus.config.settings import Settings
 from pulsus.core.telemetry import ids
 
 if TYPE_CHECKING:
-    from pulsus.routing.vectors import Progress
+    from pulsus.routing.search.vector_cache import Progress
 
 __all__ = ["App", "build", "inspect"]
 
@@ -61,23 +61,26 @@ def inspect(project: Path, flags: dict[str, Any], progress: Progress | None = No
 
 def _recovered(app: App) -> App:
     if (app.state_dir / "promotion.json").exists():
-        from pulsus.core.storage import writing  # only after a crash
+        from pulsus.core.storage import catalogue_lock  # only after a crash
 
-        writing.recover(app.workflows_root, app.state_dir, clock=ids.utc_now, redactor=app.redactor)
+        catalogue_lock.recover(
+            app.workflows_root, app.state_dir, clock=ids.utc_now, redactor=app.redactor
+        )
     return app
 
 
 def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> App:
-    sources = remembered.Sources.of(project, flags)
+    sources = settings_cache.Sources.of(project, flags)
     if sources.silent:
         return App(project, Settings(), {}, progress)
-    known = remembered.load(sources) if flags.get("cache_enabled", True) else None
+    known = settings_cache.load(sources) if flags.get("cache_enabled", True) else None
     if known:
         return App(project, known.settings, known.origins, progress, None, known.widenings)
     # pydantic: only where something about the settings is new
-    from pulsus.config import layers, widening
+    from pulsus.config import layers
+    from pulsus.config.trust import widened_settings
 
     found = layers.read(Settings, project, flags)
     settings = layers.validated(Settings, found)
-    asked = widening.widenings(settings, found.origins, project)
+    asked = widened_settings.widenings(settings, found.origins, project)
     return App(project, settings, found.origins, progress, sources, asked)

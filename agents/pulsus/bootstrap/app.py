@@ -11,37 +11,37 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.config import cache_key, remembered
+from pulsus.config import cache_secret, settings_cache
 from pulsus.config.settings import Settings
-from pulsus.config.trust import Widening, linked_out, project_value
+from pulsus.config.trust.approved_settings import Widening, linked_out, project_value
 from pulsus.core.telemetry import ids
-from pulsus.core.telemetry.redact import Redactor
-from pulsus.record import dataclass
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.commands import Commands
-    from pulsus.bootstrap.past import Past
+    from pulsus.approvals.protocol import Person
+    from pulsus.bootstrap.command_gate import Commands
+    from pulsus.bootstrap.history import Past
+    from pulsus.bootstrap.maintenance import Upkeep
     from pulsus.bootstrap.project_trust import Standing
-    from pulsus.bootstrap.proving import Proving
     from pulsus.bootstrap.ranking import Ranking
-    from pulsus.bootstrap.upkeep import Upkeep
+    from pulsus.bootstrap.validation import Proving
+    from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.sandbox.interpreter import Interpreter
-    from pulsus.core.storage.accepted import PastRoute
     from pulsus.core.telemetry.logging import AppLog
     from pulsus.core.telemetry.metrics import Metrics
     from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
-    from pulsus.core.validators.finding import Validator
     from pulsus.core.validators.pipeline import Pipeline
-    from pulsus.llm.gate import Gate
+    from pulsus.core.validators.protocols import Validator
+    from pulsus.llm.budgeted_model import Gate
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
-    from pulsus.routing.approval import Person
-    from pulsus.routing.promoter import CataloguePromoter
+    from pulsus.routing.delivery.promoter import CataloguePromoter
+    from pulsus.routing.delivery.record_check import RecordCheck
     from pulsus.routing.prompt_parser import PromptParser
-    from pulsus.routing.record_check import RecordCheck
     from pulsus.routing.router import Router
-    from pulsus.routing.search import Searcher
-    from pulsus.routing.vectors import Progress
+    from pulsus.routing.search.searcher import Searcher
+    from pulsus.routing.search.vector_cache import Progress
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class App:
     settings: Settings
     origins: Mapping[str, str]
     progress: Progress | None = None
-    unsaved: remembered.Sources | None = None
+    unsaved: settings_cache.Sources | None = None
     widenings: tuple[Widening, ...] = ()
     standings: tuple[Standing, ...] = ()
     trust_failure: str = ""
@@ -110,8 +110,8 @@ class App:
 
         A repository can bring a `.pulsus/` folder, but cannot know this.
         """
-        key = cache_key.made(self.project)
-        return cache_key.seal(key, b"contracts and verdicts") if key else None
+        key = cache_secret.made(self.project)
+        return cache_secret.seal(key, b"contracts and verdicts") if key else None
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -128,7 +128,7 @@ class App:
     @cached_property
     def has_plugins(self) -> bool:
         """True if an installed package declares a plugin: only then anything is loaded for them."""
-        from pulsus.plugins.declared import entry_points
+        from pulsus.plugins.entry_points import entry_points
 
         return bool(entry_points())
 
@@ -142,7 +142,7 @@ class App:
     @cached_property
     def synonyms(self) -> Mapping[str, tuple[str, ...]]:
         """The plugins' vocabulary and the project's own, `config/synonyms.toml`."""
-        from pulsus.routing.synonyms import load_synonyms, merge_synonyms, stemmed
+        from pulsus.routing.intent.synonyms import load_synonyms, merge_synonyms, stemmed
 
         own = load_synonyms(self.project / "config" / "synonyms.toml")
         merged = merge_synonyms([self.contributions.synonyms, own])
@@ -151,14 +151,14 @@ class App:
     @cached_property
     def commands(self) -> Commands:
         """The command gate."""
-        from pulsus.bootstrap.commands import Commands
+        from pulsus.bootstrap.command_gate import Commands
 
         return Commands(self)
 
     @cached_property
     def proving(self) -> Proving:
         """What modules are validated with."""
-        from pulsus.bootstrap.proving import Proving
+        from pulsus.bootstrap.validation import Proving
 
         return Proving(self, self.past)
 
@@ -179,8 +179,8 @@ class App:
     @cached_property
     def catalogue(self) -> Catalogue:
         """Everything discovery finds. Raises WorkflowsMissing, StateCorrupt."""
-        from pulsus.core.storage.state import open_state
-        from pulsus.routing.index import Index
+        from pulsus.core.system.state_dir import open_state
+        from pulsus.routing.index.store import Index
         from pulsus.routing.tool_discovery import discover
 
         open_state(self.state_dir, create=False)
@@ -200,21 +200,21 @@ class App:
     def settle(self) -> None:
         """Keep the validated settings for the next run, where the state folder can be written."""
         if self.cache_dir and self.unsaved:
-            from pulsus.bootstrap.keeping import keep
+            from pulsus.bootstrap.settings_keeping import keep
 
-            known = remembered.Known(self.settings, self.origins, self.widenings)
+            known = settings_cache.Known(self.settings, self.origins, self.widenings)
             keep(self.unsaved, known, self.state_dir, self.redactor)
 
     def tool(self, ref: str) -> ToolSpec:
         """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
-        from pulsus.routing.naming import tool_named
+        from pulsus.routing.discovery.lookup import tool_named
 
         return tool_named(self.catalogue, ref)
 
     @cached_property
     def past(self) -> Past:
         """What was promoted and how past routes ended."""
-        from pulsus.bootstrap.past import Past
+        from pulsus.bootstrap.history import Past
 
         return Past(self)
 
@@ -228,7 +228,7 @@ class App:
     @property
     def upkeep(self) -> Upkeep:
         """Housekeeping."""
-        from pulsus.bootstrap.upkeep import Upkeep
+        from pulsus.bootstrap.maintenance import Upkeep
 
         return Upkeep(self)
 
@@ -249,7 +249,7 @@ class App:
 
         Raises LlmNotConfigured, ConfigError, ModelRefused.
         """
-        from pulsus.bootstrap.model import connected
+        from pulsus.bootstrap.language_model import connected
 
         return connected(self)
 
@@ -264,9 +264,9 @@ class App:
         made: Mapping[str, JsonValue] | None = None,
     ) -> CataloguePromoter:
         """Promotion on behalf of one run; `made` is how a generator made the module."""
-        from pulsus.routing.earlier import Earlier
-        from pulsus.routing.promoter import CataloguePromoter
-        from pulsus.routing.replaying import Replaying
+        from pulsus.routing.delivery.edited_in_place import Earlier
+        from pulsus.routing.delivery.project_replay import Replaying
+        from pulsus.routing.delivery.promoter import CataloguePromoter
 
         return CataloguePromoter(
             workflows_root=self.workflows_root,
@@ -283,7 +283,7 @@ class App:
 
     def record_check(self) -> RecordCheck:
         """What says whether this user approved a promotion record."""
-        from pulsus.routing.record_check import RecordCheck
+        from pulsus.routing.delivery.record_check import RecordCheck
 
         return RecordCheck(
             workflows_root=self.workflows_root,
@@ -296,7 +296,7 @@ class App:
 
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:
         """The tool these bytes are when they lie at `path`."""
-        from pulsus.routing.reading import define
+        from pulsus.routing.discovery.tool_from_bytes import define
 
         limit = self.settings.validation.max_module_bytes
         return define(source, path, self.workflows_root, max_bytes=limit)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.config.project_file import read_bytes
-from pulsus.config.section import Section, json_value
+from pulsus.config.sections import Section, json_value
 from pulsus.config.settings import Settings
-from pulsus.config.trust import (
+from pulsus.config.trust.approved_settings import (
     SOURCES,
     Approval,
     Approvals,
@@ -28,7 +28,7 @@ from pulsus.config.trust import (
 )
 from pulsus.config.user_state import UserState
 from pulsus.errors import ConfigError, ConfigUntrusted, UserStateInvalid
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 TABLES = "config/commands"
 """The folder of a project's own tables, and the key that approves them."""

@@ -11,22 +11,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.ground import Ground
-    from pulsus.bootstrap.past import Past
-    from pulsus.core.embeddings.meaning import Meaning
+    from pulsus.bootstrap.history import Past
+    from pulsus.bootstrap.project import Ground
+    from pulsus.core.embeddings.similarity import Meaning
+    from pulsus.core.memory.past_routes import PastRoute
+    from pulsus.core.memory.recall import PastMemory
+    from pulsus.core.memory.request_index import Past as PastRequest
     from pulsus.core.rankers.calibration import Calibration
-    from pulsus.core.rankers.memory import PastMemory
-    from pulsus.core.rankers.recollection import Past as PastRequest
-    from pulsus.core.rankers.scorer import RankIndex
-    from pulsus.core.storage.accepted import PastRoute
+    from pulsus.core.rankers.ranker import RankIndex
     from pulsus.core.types import ToolSpec
     from pulsus.routing.prompt_parser import PromptParser
-    from pulsus.routing.rag import Docs
-    from pulsus.routing.search import Searcher
-    from pulsus.routing.vectors import VectorFiles
+    from pulsus.routing.search.docs import Docs
+    from pulsus.routing.search.searcher import Searcher
+    from pulsus.routing.search.vector_cache import VectorFiles
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Ranking:
         index = replace(self._unremembering, memory=self._memory(self.past.routes))
         if self.vectors is None or not self.past.routes:
             return index
-        from pulsus.routing.told import of_routes
+        from pulsus.core.memory.feedback_weights import of_routes
 
         past = of_routes(self.past.routes, self.ground.settings.ranker.history_half_life_days)
         return replace(index, dense=self.meaning(self.ground.catalogue.tools, "tools-past", past))
@@ -54,7 +54,7 @@ class Ranking:
 
     @cached_property
     def _ranking(self) -> tuple[RankIndex, tuple[str, ...]]:
-        from pulsus.routing.warm import rank_index
+        from pulsus.routing.search.ranking_index_cache import rank_index
 
         return rank_index(
             self.ground.catalogue.tools,
@@ -65,7 +65,7 @@ class Ranking:
         )
 
     def _memory(self, routes: Sequence[PastRoute], *, keep: bool = True) -> PastMemory:
-        from pulsus.routing.recall import Recall
+        from pulsus.routing.search.memory_store import Recall
 
         half_life = self.ground.settings.ranker.history_half_life_days
         recall = Recall(half_life, ids.utc_now(), self.ground.cache_dir if keep else None)
@@ -73,7 +73,7 @@ class Ranking:
 
     def _unshadowed(self, index: RankIndex) -> RankIndex | None:
         """The same without the shadowed tools; None where there are none."""
-        from pulsus.core.catalogue import columns, shadowed
+        from pulsus.core.contract.tool_table import columns, shadowed
 
         ids = columns(self.ground.catalogue.tools).ids
         hidden = frozenset(ids[shared] for shared, _ in shadowed(ids))
@@ -86,7 +86,7 @@ class Ranking:
 
     @cached_property
     def _calibration(self) -> tuple[Calibration, str | None]:
-        from pulsus.routing.calibration_file import own_or_shipped
+        from pulsus.routing.evaluation.calibration_file import own_or_shipped
 
         return own_or_shipped(self.ground.project)
 
@@ -104,8 +104,8 @@ class Ranking:
     @property
     def access_warnings(self) -> tuple[str, ...]:
         """Patterns of the filters that are of no tool here."""
-        from pulsus.core.catalogue import columns
-        from pulsus.routing.access import access
+        from pulsus.core.contract.tool_table import columns
+        from pulsus.routing.search.access_filter import access
 
         filters = access(self.ground.settings.access)
         return filters.unmatched(columns(self.ground.catalogue.tools).ids) if filters else ()
@@ -116,7 +116,7 @@ class Ranking:
         if not self.ground.settings.embeddings_enabled:
             return None
         from pulsus.core.embeddings.encoder import minilm
-        from pulsus.routing.vectors import VectorFiles
+        from pulsus.routing.search.vector_cache import VectorFiles
 
         kept = self.ground.cache_dir
         folder = kept / "cache" / "embeddings" if kept else None
@@ -131,18 +131,18 @@ class Ranking:
         """
         if self.vectors is None:
             return None
-        from pulsus.routing.meaning import tools_meaning
+        from pulsus.routing.search.catalogue_vectors import tools_meaning
 
         return tools_meaning(tools, self.vectors, name, past)
 
     def parser(self) -> PromptParser:
         """The parser that knows this catalogue's words."""
-        from pulsus.routing.parser_file import known_parser
+        from pulsus.routing.parser_cache import known_parser
 
         tools = self.ground.catalogue.tools
         meaning = None
         if self.vectors:
-            from pulsus.routing.meaning import folders_meaning
+            from pulsus.routing.search.catalogue_vectors import folders_meaning
 
             meaning = folders_meaning(tools, self.vectors)
         rag = self.ground.settings.rag_enabled
@@ -152,7 +152,7 @@ class Ranking:
 
     @cached_property
     def _docs(self) -> Docs:
-        from pulsus.routing.rag import Docs
+        from pulsus.routing.search.docs import Docs
 
         return Docs(self.ground.project, self.ground.workflows_root, self.ground.cache_dir)
 
@@ -168,8 +168,8 @@ class Ranking:
 
         Without `past` as a fresh checkout would do it: what was routed here does not count.
         """
-        from pulsus.routing.access import access
-        from pulsus.routing.search import Searcher
+        from pulsus.routing.search.access_filter import access
+        from pulsus.routing.search.searcher import Searcher
 
         index = self.index
         if not past:

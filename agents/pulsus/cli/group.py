@@ -13,34 +13,40 @@ from importlib import import_module
 import click
 
 from pulsus import __version__
-from pulsus.cli import leading
+from pulsus.cli import leading_options
 from pulsus.errors import Aborted, UsageError
 
 COMMANDS = {
-    "route": ("pulsus.cli.route", "Find, compose or generate what a request asks for."),
+    "route": ("pulsus.cli.route.route", "Find, compose or generate what a request asks for."),
     "explain": (
-        "pulsus.cli.explain",
+        "pulsus.cli.route.explain",
         "Show how a request is decided, and why a tool was not chosen.",
     ),
-    "tools": ("pulsus.cli.tools", "List, show and check the catalogue."),
-    "run": ("pulsus.cli.run", "Run a promoted tool on this machine."),
-    "feedback": ("pulsus.cli.feedback", "Tell which tool was right for a past request."),
-    "generate": ("pulsus.cli.generate", "Let a model write a tool, through the same gate."),
-    "validate": ("pulsus.cli.validate", "Prove modules: lint, types, import, sandboxed dry run."),
-    "promote": ("pulsus.cli.promote", "Validate a module and add it to the catalogue."),
-    "rollback": ("pulsus.cli.rollback", "Put an older version of a tool back."),
-    "deprecate": ("pulsus.cli.deprecate", "Let another tool be used instead of one."),
-    "commands": ("pulsus.cli.commands", "Say which shell commands are provably reads."),
-    "eval": ("pulsus.cli.evaluate", "Measure routing on requests whose right tools are known."),
-    "init": ("pulsus.cli.init", "Set up a catalogue with the starter tools."),
-    "doctor": ("pulsus.cli.doctor", "Show what works on this machine and what to install."),
+    "tools": ("pulsus.cli.catalogue.tools", "List, show and check the catalogue."),
+    "run": ("pulsus.cli.route.run", "Run a promoted tool on this machine."),
+    "feedback": ("pulsus.cli.route.feedback", "Tell which tool was right for a past request."),
+    "generate": ("pulsus.cli.route.generate", "Let a model write a tool, through the same gate."),
+    "validate": (
+        "pulsus.cli.validate.command",
+        "Prove modules: lint, types, import, sandboxed dry run.",
+    ),
+    "promote": ("pulsus.cli.catalogue.promote", "Validate a module and add it to the catalogue."),
+    "rollback": ("pulsus.cli.catalogue.rollback", "Put an older version of a tool back."),
+    "deprecate": ("pulsus.cli.catalogue.deprecate", "Let another tool be used instead of one."),
+    "commands": ("pulsus.cli.commands.command", "Say which shell commands are provably reads."),
+    "eval": (
+        "pulsus.cli.evaluate.command",
+        "Measure routing on requests whose right tools are known.",
+    ),
+    "init": ("pulsus.cli.catalogue.init", "Set up a catalogue with the starter tools."),
+    "doctor": ("pulsus.cli.setup.doctor", "Show what works on this machine and what to install."),
     "config": (
-        "pulsus.cli.config",
+        "pulsus.cli.setup.config",
         "Show every setting and its origin; approve a project's.",
     ),
-    "plugins": ("pulsus.cli.plugins", "List plugins and what they add."),
-    "audit": ("pulsus.cli.audit", "Show whether tools and decision log are as recorded."),
-    "gc": ("pulsus.cli.gc", "Remove old candidates and logs."),
+    "plugins": ("pulsus.cli.setup.plugins", "List plugins and what they add."),
+    "audit": ("pulsus.cli.catalogue.audit", "Show whether tools and decision log are as recorded."),
+    "gc": ("pulsus.cli.catalogue.gc", "Remove old candidates and logs."),
 }
 
 
@@ -114,7 +120,9 @@ def cli(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
         return
-    from pulsus.cli.listener import listen  # neither --version nor the shell has anything to hear
+    from pulsus.cli.warning_listener import (
+        listen,  # neither --version nor the shell has anything to hear
+    )
 
     listen()
 
@@ -123,7 +131,7 @@ def run(args: Sequence[str]) -> int:
     """Do what the arguments say; the exit status. Raises PulsusError, SystemExit."""
     try:
         _complete()
-        with cli.make_context("pulsus", leading.moved(args)) as context:
+        with cli.make_context("pulsus", leading_options.moved(args)) as context:
             cli.invoke(context)
         return 0
     except click.exceptions.Exit as done:

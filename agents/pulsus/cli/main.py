@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pulsus.cli import output
+from pulsus.cli import console
 from pulsus.errors import Aborted, PulsusError, storage_error
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status (docs/exit-codes.md)."""
     args = list(sys.argv[1:] if argv is None else argv)
-    output.unbreakable()
+    console.unbreakable()
     try:
         status = _status(args)
     except BrokenPipeError:
@@ -33,15 +33,15 @@ def _status(args: list[str]) -> int:
     failure: PulsusError
     try:
         if args[:1] == ["validate"]:
-            from pulsus.cli import validate_plain
+            from pulsus.cli.validate import fast_path
 
-            status = validate_plain.run(args[1:])
+            status = fast_path.run(args[1:])
             if status is not None:
                 return status
         if args[:2] == ["commands", "classify"]:
-            from pulsus.cli import commands_answer
+            from pulsus.cli.commands import answer
 
-            status = commands_answer.run(args[2:])
+            status = answer.run(args[2:])
             if status is not None:
                 return status
         from pulsus.cli import group
@@ -54,7 +54,7 @@ def _status(args: list[str]) -> int:
     except (KeyboardInterrupt, EOFError):
         failure = Aborted("aborted; nothing is half-promoted")
     try:
-        output.fail(failure, as_json=output.wants_json(args))
+        console.fail(failure, as_json=console.wants_json(args))
     except OSError:
         return _silenced(failure.exit_status)  # it failed all the same, though nobody can read why
     return failure.exit_status
@@ -64,7 +64,7 @@ def _unprinted(failure: OSError) -> int:
     """The status where the result itself could not be written (a full disk behind `> FILE`)."""
     error = storage_error(failure, Path("standard output"))
     with suppress(OSError):
-        output.fail(error, as_json=False)
+        console.fail(error, as_json=False)
     return _silenced(error.exit_status)
 
 

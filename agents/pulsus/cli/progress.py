@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from pulsus.cli.output import is_terminal, note
+from pulsus.cli.console import is_terminal, note
 
 LONG = 50
 """Texts from which encoding takes longer than a moment."""

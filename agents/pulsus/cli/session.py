@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.cli.output import is_terminal
+from pulsus.cli.console import is_terminal
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:

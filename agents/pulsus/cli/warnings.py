@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pulsus.cli import output
-from pulsus.cli.common import Session
-from pulsus.cli.render import relative
+from pulsus.cli import console
+from pulsus.cli.options import Session
+from pulsus.cli.render.outcome_text import relative
 
 
 def show(session: Session) -> None:
@@ -19,11 +19,11 @@ def show(session: Session) -> None:
         *app.ranking.index_warnings,
         *app.ranking.hint_warnings,
     ):
-        output.warn(line)
+        console.warn(line)
     for shadowed in app.catalogue.shadowed:
-        output.warn(shadowed.warning(app.workflows_root))
+        console.warn(shadowed.warning(app.workflows_root))
     broken = app.catalogue.broken
     if broken and session.verbosity == 0:
-        output.warn(f"{len(broken)} files are no tools: `pulsus tools check` says why")
+        console.warn(f"{len(broken)} files are no tools: `pulsus tools check` says why")
     for found in broken if session.verbosity > 0 else ():
-        output.warn(f"{relative(found.path, session.project)} [{found.code}]: {found.reason}")
+        console.warn(f"{relative(found.path, session.project)} [{found.code}]: {found.reason}")

@@ -12,24 +12,24 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Final, get_args
 
-from pulsus.commands.characters import hidden
+from pulsus.commands.call_check.fed_names import fed_names
+from pulsus.commands.call_check.judge import judge
 from pulsus.commands.context import Context, Measures
-from pulsus.commands.cost.limits import cost_of, together
-from pulsus.commands.dashes import readings
-from pulsus.commands.devices import devices_in
-from pulsus.commands.fed_names import fed_names
-from pulsus.commands.judge import judge
+from pulsus.commands.cost.cost_limits import cost_of, together
+from pulsus.commands.program_tables.loader import UnapprovedTable
+from pulsus.commands.program_tables.model import BadTable
 from pulsus.commands.refusals import ASSIGNED, CHANGES, refusal
 from pulsus.commands.rewrite import rewritten
-from pulsus.commands.risk import MOST, risk_of
-from pulsus.commands.script import Redirect, Script, Stage, read
-from pulsus.commands.sensitive import secrets_in, secrets_in_text
-from pulsus.commands.table import BadTable
-from pulsus.commands.tables import UnapprovedTable
-from pulsus.commands.uses import uses
+from pulsus.commands.risk.devices import devices_in
+from pulsus.commands.risk.file_uses import uses
+from pulsus.commands.risk.risk_level import MOST, risk_of
+from pulsus.commands.risk.secret_files import secrets_in, secrets_in_text
+from pulsus.commands.shell.characters import hidden
+from pulsus.commands.shell.dashes import readings
+from pulsus.commands.shell.parser import Redirect, Script, Stage, read
+from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.verdict import Category, CommandVerdict, Destination, Finding, Phase
-from pulsus.commands.words import Unreadable, Word
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 _SAYS_NOTHING: Final = {("true",), (":",), ("echo",), ("echo", "-n"), ("echo", ""), ("echo", "Q")}
 """`Q` alone ends a session of openssl."""

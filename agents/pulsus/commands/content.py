@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Final, Protocol
 
 from pulsus.commands.verdict import Category
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +37,22 @@ class ContentInspector(Protocol):
 
 
 _BUILT_IN: Final[Mapping[str, str]] = {
-    "awk": "awk:awk",
+    "awk": "awk.inspector:awk",
     "sed": "sed:sed",
     "miller": "miller:miller",
-    "jq": "jq:jq",
-    "yq": "jq:yq",
-    "cql": "cql:cql",
+    "jq": "jq.inspector:jq",
+    "yq": "jq.inspector:yq",
+    "cql": "sql.cql:cql",
     "cloud": "cloud:inspect",
     "http_url": "http:url",
     "http_user": "http:user",
-    "influxql": "cql:influxql",
+    "influxql": "sql.cql:influxql",
     "mongo": "mongo:inspect",
-    "postgres_place": "database_place:postgres",
-    "ps": "processes:inspect",
+    "postgres_place": "sql.connection_strings:postgres",
+    "ps": "ps:inspect",
     "redis": "redis:inspect",
     "redis_times": "redis:repeated",
-    "sql": "sql:inspect",
+    "sql": "sql.inspector:inspect",
 }
 """Kind → `module:function` below `pulsus.commands.inspectors`, imported when first met."""
 

@@ -7,10 +7,10 @@ from dataclasses import field
 from math import inf
 
 from pulsus.commands.content import ContentInspector
-from pulsus.commands.tables import Tables
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.shell.words import Word
 from pulsus.commands.verdict import Destination, Finding
-from pulsus.commands.words import Word
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 DEEPEST = 3
 """Wrappers within wrappers that are followed (`timeout 5 nice env ls`)."""

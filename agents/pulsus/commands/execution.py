@@ -4,7 +4,7 @@ A verdict is about words. What a shell, an environment, a terminal or another pr
 name would make of them is taken away here: argv without a shell where there is one program, its
 path from trusted folders, nothing of the caller's environment but language, zone and home, nothing
 to read from, no terminal, a limit on time and on output. Caches, logs and temporary files go to a
-private folder. `execution/reading.py` makes it and starts the process.
+private folder. `execution/read_command.py` makes it and starts the process.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.additions import text_with_additions, with_additions
 from pulsus.commands.environment import FIXED, NOWHERE, private_paths
 from pulsus.commands.environment import PATH as PATH
-from pulsus.commands.script import Script, read
-from pulsus.commands.tables import Tables
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.safe_options import text_with_additions, with_additions
+from pulsus.commands.shell.parser import Script, read
 from pulsus.commands.verdict import CommandVerdict
 from pulsus.errors import CommandRefused
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 SHELL: Final = ("/bin/bash", "--noprofile", "--norc", "-c")
 

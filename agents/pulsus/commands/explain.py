@@ -15,10 +15,10 @@ from typing import Final, Literal, get_args
 
 from pulsus.commands.classify import Examined, called, classify, examine
 from pulsus.commands.context import Context
-from pulsus.commands.script import Stage
-from pulsus.commands.table import BadTable
+from pulsus.commands.program_tables.model import BadTable
+from pulsus.commands.shell.parser import Stage
 from pulsus.commands.verdict import CommandVerdict, Finding, Phase
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 SHOWN: Final = 3
 """Examples of a program that are offered in place of a refused call."""

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from pulsus.commands.context import Context
-from pulsus.commands.levels import Level, levels
-from pulsus.commands.options import Given, Parser, Unlisted
-from pulsus.commands.peeled import peeled
-from pulsus.commands.script import Script, read
-from pulsus.commands.shipped_data import rules_of
-from pulsus.commands.words import Unreadable, Word
-from pulsus.record import dataclass
+from pulsus.commands.program_tables.option_parser import Given, Parser, Unlisted
+from pulsus.commands.program_tables.shipped_data import rules_of
+from pulsus.commands.program_tables.subcommands import Level, levels
+from pulsus.commands.shell.parser import Script, read
+from pulsus.commands.shell.words import Unreadable, Word
+from pulsus.commands.shell.wrappers import peeled
+from pulsus.fast_dataclass import dataclass
 
 _FILE: Final = Path(__file__).parent / "rules" / "rewrite.yaml"
 _WATCHES: Final = re.compile(r"-[a-zA-Z]*[nqs]|--interval|--equexit|--shotsdir")

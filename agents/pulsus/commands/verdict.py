@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pulsus.commands.words import Word
-from pulsus.record import dataclass
+from pulsus.commands.shell.words import Word
+from pulsus.fast_dataclass import dataclass
 
 Intent = Literal["read_only_certain", "read_only_conditional", "write_or_unknown"]
 Category = Literal["tty_flag", "pager", "unbounded_stream", "interactive_repl"]

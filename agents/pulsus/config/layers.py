@@ -18,10 +18,10 @@ from pydantic import TypeAdapter, ValidationError, create_model
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError
 
-from pulsus.config import faults
+from pulsus.config import diagnostics
 from pulsus.config.project_file import read_bytes
-from pulsus.config.remembered import PREFIX, RESERVED
-from pulsus.config.section import Section
+from pulsus.config.sections import Section
+from pulsus.config.settings_cache import PREFIX, RESERVED
 from pulsus.errors import ConfigError
 
 Tree = dict[str, Any]
@@ -61,7 +61,7 @@ def validated(model: type[T], found: Layers) -> T:
     try:
         settings: T = _adapter(model).validate_python(found.values)
     except ValidationError as failure:
-        raise faults.invalid(failure, model, found.origins) from None
+        raise diagnostics.invalid(failure, model, found.origins) from None
     return settings
 
 
@@ -121,7 +121,7 @@ def _check_variable(model: type[Section], name: str) -> None:
     whole = PREFIX + "__".join(path).upper()
     if whole in known or any(whole == t or whole.startswith(t + "__") for t in tables):
         return
-    raise faults.unknown(name, known, "environment")
+    raise diagnostics.unknown(name, known, "environment")
 
 
 def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
@@ -131,10 +131,10 @@ def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
         if key in sections and value == {}:
             continue
         if key in sections and not isinstance(value, Mapping):
-            raise faults.no_table(key, value, origin)
+            raise diagnostics.no_table(key, value, origin)
         if key in known or any(key == t or key.startswith(t + ".") for t in tables):
             continue
-        raise faults.unknown(key, known, origin)
+        raise diagnostics.unknown(key, known, origin)
 
 
 def known_keys(model: type[Section]) -> tuple[str, ...]:

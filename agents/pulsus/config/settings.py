@@ -2,7 +2,7 @@
 
 `config/pulsus.toml` lists the same keys with comments; a test keeps the two equal. Reading,
 merging and validating the layers is `config/layers.py`, with pydantic; the values are plain, so
-that a command whose settings were validated before does not import it (`config/remembered.py`).
+that a command whose settings were validated before does not import it (`config/settings_cache.py`).
 `Settings` is built only in `bootstrap`; a room receives its own section as a frozen value.
 """
 
@@ -12,9 +12,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pulsus.config.command_patterns import meaningless
 from pulsus.config.egress_hosts import is_place
-from pulsus.config.marks import (
+from pulsus.config.policy_patterns import meaningless
+from pulsus.config.sections import Days, Hosts, Limits, Seconds, Section, Unit
+from pulsus.config.trust.approval_marks import (
     ASKS,
     ASKS_ADDED,
     ASKS_DROPPED,
@@ -27,9 +28,8 @@ from pulsus.config.marks import (
     ASKS_UNCOVERED,
     FREE,
 )
-from pulsus.config.section import Days, Hosts, Limits, Seconds, Section, Unit
-from pulsus.config.signers import no_signer
-from pulsus.record import dataclass
+from pulsus.config.trust.signers import no_signer
+from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True)

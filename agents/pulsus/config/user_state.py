@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pulsus.errors import Busy, UserStateInvalid, storage_error
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 MOST_BYTES = 16_000_000
 """A larger file was not written by Pulsus."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.errors import PulsusError
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 Kind = Literal["resolve", "read", "write"]
 Policy = Literal["select", "compose", "generate"]
@@ -192,7 +192,7 @@ class Shadowed:
 class Catalogue:
     """Everything discovery found below `root` (the workflows folder), in id order.
 
-    `tools` may be read from the index only when they are looked at (`core/catalogue.py`).
+    `tools` may be read from the index only when they are looked at (`core/contract/tool_table.py`).
     `digest` is a hex SHA-256 over every tool's id and hash: equal digests, equal catalogues.
     `warnings` are one line each: manifests that were not used, an index that was not.
     """

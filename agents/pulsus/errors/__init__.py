@@ -6,33 +6,6 @@ Exit statuses are those of docs/exit-codes.md. Everybody imports from here.
 from __future__ import annotations
 
 from pulsus.errors.base import PulsusError
-from pulsus.errors.given import (
-    BumpRefused,
-    CalibrationRefused,
-    ConfigError,
-    ExamplesImpossible,
-    ExtraMissing,
-    PlanInvalid,
-    ReplacementRefused,
-    RequestInvalid,
-    RunNotFound,
-    StarterMissing,
-    ToolAmbiguous,
-    ToolNotFound,
-    UsageError,
-    VersionNotFound,
-    WorkflowsMissing,
-)
-from pulsus.errors.kept import (
-    AuditTampered,
-    Busy,
-    DiskFull,
-    MetadataCorrupt,
-    StateCorrupt,
-    StorageUnwritable,
-    UserStateInvalid,
-    storage_error,
-)
 from pulsus.errors.model import (
     ModelAnswerInvalid,
     ModelBudget,
@@ -46,7 +19,7 @@ from pulsus.errors.model import (
     ModelUnreachable,
     ModelUrlWrong,
 )
-from pulsus.errors.outcome import (
+from pulsus.errors.outcomes import (
     Aborted,
     ApprovalNeeded,
     CommandRefused,
@@ -70,6 +43,33 @@ from pulsus.errors.outcome import (
     Terminated,
     ToolFailed,
     ValidationFailed,
+)
+from pulsus.errors.storage import (
+    AuditTampered,
+    Busy,
+    DiskFull,
+    MetadataCorrupt,
+    StateCorrupt,
+    StorageUnwritable,
+    UserStateInvalid,
+    storage_error,
+)
+from pulsus.errors.usage import (
+    BumpRefused,
+    CalibrationRefused,
+    ConfigError,
+    ExamplesImpossible,
+    ExtraMissing,
+    PlanInvalid,
+    ReplacementRefused,
+    RequestInvalid,
+    RunNotFound,
+    StarterMissing,
+    ToolAmbiguous,
+    ToolNotFound,
+    UsageError,
+    VersionNotFound,
+    WorkflowsMissing,
 )
 
 __all__ = [

@@ -135,20 +135,20 @@ class Answering:
 def _folders(given: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] | None:
     from types import SimpleNamespace
 
-    from pulsus.execution.confinement import declared
+    from pulsus.execution.confinement import declared_effects
 
     contract = SimpleNamespace(
         effects=SimpleNamespace(paths=tuple(given["paths"]), hosts=()),
         args=[SimpleNamespace(name=name, default=default) for name, default in given["args"]],
     )
-    return declared.folders(contract, inputs)
+    return declared_effects.folders(contract, inputs)
 
 
 def _forget_the_run(keep: int) -> None:
     """Let go of the descriptors and signal handlers of the composition's supervisor."""
     import signal
 
-    from pulsus.execution.confinement.entering import close_others
+    from pulsus.execution.confinement.enter import close_others
 
     close_others((keep,))
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2):

@@ -14,8 +14,8 @@ from typing import NoReturn, cast
 
 from rapidfuzz import process
 
-from pulsus.core.compose import hints
-from pulsus.core.compose.hints import Hint, Shape
+from pulsus.core.compose.plans import type_hints
+from pulsus.core.compose.plans.type_hints import Hint, Shape
 from pulsus.core.types import ArgSpec, JsonValue
 from pulsus.errors import UsageError
 
@@ -40,7 +40,7 @@ def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, Jso
             raise _wrong(name, text, "it is given twice", "give it once")
         if name not in known and not free:
             raise _unknown(name, known)
-        hint = hints.parse(known[name].type_hint) if name in known else hints.ANYTHING
+        hint = type_hints.parse(known[name].type_hint) if name in known else type_hints.ANYTHING
         values[name] = _value(name, mark, text, hint)
     _check_complete(known, values)
     return values
@@ -79,11 +79,11 @@ def _typed(name: str, text: str, hint: Hint) -> JsonValue:
         if hint.has("str") and shape.name in ("list", "tuple") and not text.startswith("["):
             continue
         value = _as(shape, text)
-        if value is not None and hints.accepts(Hint((shape,)), value):
+        if value is not None and type_hints.accepts(Hint((shape,)), value):
             return value
     if not hint.has("str") and hint.optional and text in ("null", "none", "None"):
         return None
-    raise _wrong(name, text, f"it is no {hints.annotation(hint)}", _how(hint))
+    raise _wrong(name, text, f"it is no {type_hints.annotation(hint)}", _how(hint))
 
 
 def _as(shape: Shape, text: str) -> JsonValue:
@@ -159,9 +159,9 @@ def _read(name: str, file: str) -> str:
 
 
 def _checked(name: str, value: JsonValue, hint: Hint) -> JsonValue:
-    if not hints.accepts(hint, value):
+    if not type_hints.accepts(hint, value):
         shown = json.dumps(value, ensure_ascii=False)
-        raise _wrong(name, shown, f"it is no {hints.annotation(hint)}", _how(hint))
+        raise _wrong(name, shown, f"it is no {type_hints.annotation(hint)}", _how(hint))
     return value
 
 
@@ -195,7 +195,7 @@ def _how(hint: Hint) -> str:
         return "write true or false"
     if _container(hint):
         return "write JSON: NAME:=[…] or NAME:={…}"
-    return f"write a value of type {hints.annotation(hint)}"
+    return f"write a value of type {type_hints.annotation(hint)}"
 
 
 def _wrong(name: str, text: str, reason: str, fix: str) -> UsageError:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from pulsus.core.telemetry.redact import MARK
+from pulsus.core.telemetry.redaction import MARK
 from pulsus.core.types import JsonValue, ToolSpec
 from pulsus.errors import InputNeeded, PulsusError, UsageError
 

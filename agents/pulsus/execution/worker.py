@@ -19,8 +19,8 @@ import types
 from typing import Any
 
 import pulsus.steps
-from pulsus.core.sandbox.calling import load_module, run_entry
-from pulsus.core.sandbox.wire import check_json
+from pulsus.core.sandbox.harness.load_and_call import load_module, run_entry
+from pulsus.core.sandbox.harness.wire_protocol import check_json
 from pulsus.execution.composition import HEADER, Answering, Asking, NextJob, StepFailed, send
 
 
@@ -183,7 +183,7 @@ def begin(job: dict[str, Any], orders: dict[str, Any] | None, result_fd: int) ->
 
 def confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int, within: str) -> None:
     """Perform the job in a confined child; this process answers for it and ends as it did."""
-    from pulsus.execution.confinement.supervisor import NotConfined, Run
+    from pulsus.execution.confinement.supervision.supervisor import NotConfined, Run
 
     try:
         run = Run(orders, within)

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from pulsus.commands.peeled import peeled
-from pulsus.commands.script import read
-from pulsus.commands.words import Unreadable
+from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.words import Unreadable
+from pulsus.commands.shell.wrappers import peeled
 from pulsus.gates.command_patterns import is_whole
 
 _FILE: Final = Path(__file__).parent / "action_class.yaml"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pulsus.commands import classify
-from pulsus.commands.risk import calls_in_text, destroys
-from pulsus.commands.script import read
-from pulsus.commands.words import Unreadable, Word
+from pulsus.commands.risk.risk_level import calls_in_text, destroys
+from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.words import Unreadable, Word
 
 
 def is_destructive(command: str) -> bool:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from pulsus.commands.globs import fits
-from pulsus.commands.peeled import program
-from pulsus.commands.words import Word
+from pulsus.commands.shell.glob_overlap import fits
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.wrappers import program
 
 MORE: Final = "**"
 """At the end of a pattern: any further words, or none."""

@@ -16,16 +16,16 @@ from itertools import dropwhile
 from typing import Final, Literal
 
 from pulsus.commands import CommandVerdict, classify
-from pulsus.commands.peeled import layers, program
-from pulsus.commands.places import is_disk
-from pulsus.commands.risk import calls_in_text, carried
-from pulsus.commands.script import Script, read
-from pulsus.commands.words import Unreadable, Word
+from pulsus.commands.risk.risk_level import calls_in_text, carried
+from pulsus.commands.risk.secret_paths import is_disk
+from pulsus.commands.shell.parser import Script, read
+from pulsus.commands.shell.words import Unreadable, Word
+from pulsus.commands.shell.wrappers import layers, program
 from pulsus.config.settings import PolicyConfig
+from pulsus.fast_dataclass import dataclass
 from pulsus.gates.command_patterns import about, has, is_whole
 from pulsus.gates.egress import shown, stranger
-from pulsus.gates.fetched_code import runs_what_it_fetches
-from pulsus.record import dataclass
+from pulsus.gates.piped_code import runs_what_it_fetches
 
 Decision = Literal["allow", "require_approval", "block"]
 _List = tuple[str, tuple[str, ...]]

@@ -7,7 +7,7 @@ import re
 from urllib.parse import urlsplit
 
 from pulsus.errors import ConfigError
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 # Names that public DNS cannot hold: RFC 6761, RFC 6762, RFC 8375, and ICANN's reservation.
 _LOCAL_ENDINGS = (".localhost", ".local", ".home.arpa", ".internal")

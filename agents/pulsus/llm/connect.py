@@ -9,7 +9,7 @@ from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import MakeProvider, Setup
 from pulsus.errors import ConfigError, LlmNotConfigured, ModelKeyWithheld, ModelRefused
 from pulsus.llm.address import Address, address
-from pulsus.llm.gate import Gate
+from pulsus.llm.budgeted_model import Gate
 
 _OWN_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY\Z")
 OVER_HTTP = ("openai", "anthropic")

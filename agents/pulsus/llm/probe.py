@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from pulsus.core.compose.proposer import Message, Proposer
-from pulsus.core.telemetry.printable import one_line
+from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import ModelAnswerInvalid, ModelError, PulsusError
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 NEEDED_CONTEXT = 4096
 """Tokens: a tool's contract, three examples and a request take about 2,000; a module 1,000."""

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pulsus.core.rankers.base import Feature
-from pulsus.core.validators.finding import Validator
+from pulsus.core.rankers.protocols import Feature
+from pulsus.core.validators.protocols import Validator
 from pulsus.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def pulsus_tool_sources() -> Iterable[Path]:
 @hookimpl
 def pulsus_synonyms() -> Mapping[str, tuple[str, ...]]:
     """The general infrastructure vocabulary."""
-    from pulsus.routing.synonyms import shipped_synonyms  # not where a module is validated
+    from pulsus.routing.intent.synonyms import shipped_synonyms  # not where a module is validated
 
     return shipped_synonyms()
 
@@ -64,14 +64,14 @@ def pulsus_content_inspectors() -> Mapping[str, ContentInspector]:
 
 
 def _openai(setup: Setup) -> Provider:
-    from pulsus.llm.openai_compat import OpenAi  # imported only where a model is asked
-    from pulsus.llm.server import Server
+    from pulsus.llm.http.client import Server
+    from pulsus.llm.http.openai_compat import OpenAi  # imported only where a model is asked
 
     return Server(setup, OpenAi())
 
 
 def _anthropic(setup: Setup) -> Provider:
-    from pulsus.llm.anthropic import Anthropic
-    from pulsus.llm.server import Server
+    from pulsus.llm.http.anthropic import Anthropic
+    from pulsus.llm.http.client import Server
 
     return Server(setup, Anthropic())

@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.core.rankers.base import Feature
-from pulsus.core.validators.finding import Validator
-from pulsus.plugins.guard import (
+from pulsus.core.rankers.protocols import Feature
+from pulsus.core.validators.protocols import Validator
+from pulsus.fast_dataclass import dataclass
+from pulsus.plugins.isolation import (
     GuardedFeature,
     GuardedInspector,
     GuardedMaker,
     GuardedValidator,
 )
 from pulsus.plugins.load import BUILTIN, Plugins
-from pulsus.record import dataclass
-from pulsus.routing.synonyms import merge_synonyms
+from pulsus.routing.intent.synonyms import merge_synonyms
 
 if TYPE_CHECKING:
     from pulsus.commands.content import ContentInspector
@@ -48,7 +48,7 @@ def gather(plugins: Plugins) -> Contributions:
 
 
 def _gather(plugins: Plugins) -> Contributions:
-    from pulsus.core.rankers.scorer import BUILT_IN  # only here: listing tools needs no ranking
+    from pulsus.core.rankers.ranker import BUILT_IN  # only here: listing tools needs no ranking
 
     taken = set(BUILT_IN)
     makers: set[str] = set()
@@ -94,7 +94,7 @@ def _maker(plugin: str, name: Any, make: Any, taken: set[str]) -> MakeProvider:
 
 
 def _inspector(kind: Any, judge: Any, taken: set[str]) -> ContentInspector:
-    from pulsus.commands.checked import knows  # only where a plugin has an inspector
+    from pulsus.commands.table_check.checker import knows  # only where a plugin has an inspector
 
     if not isinstance(kind, str) or not kind.isidentifier() or not callable(judge):
         raise TypeError(f"{kind!r}: {judge!r} is no inspector: it is a kind and what judges it")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from pulsus.core.telemetry.printable import one_line
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.fast_dataclass import dataclass
 from pulsus.plugins import builtin, hookspecs
-from pulsus.plugins.declared import entry_points
-from pulsus.plugins.guard import contained
-from pulsus.record import dataclass
+from pulsus.plugins.entry_points import entry_points
+from pulsus.plugins.isolation import contained
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pulsus.core.compose.selector import Choice
-from pulsus.core.rankers.text import clean
-from pulsus.core.telemetry.printable import one_line
+from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.text.tokens import clean
 from pulsus.core.types import Clarification, ParsedIntent, ToolSpec
 from pulsus.routing.prompt_parser import Guess, Reading, best_intent
 
 if TYPE_CHECKING:
-    from pulsus.routing.search import Search
+    from pulsus.routing.search.searcher import Search
 
 _SUMMARY_CHARS = 80
 

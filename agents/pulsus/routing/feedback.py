@@ -10,9 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pulsus.core.storage.accepted import PastRoute
+from pulsus.core.memory import feedback_weights
+from pulsus.core.memory.past_routes import PastRoute
 from pulsus.errors import RunNotFound
-from pulsus.routing import told
 
 _ROUTE_ID = re.compile(r"route-[0-9a-f]{8}")
 _RUN_ID = re.compile(r"run-\d{8}-\d{6}-[0-9a-f]{6}")
@@ -55,7 +55,7 @@ def row(
     `right` are the tools that were right, none where nothing fits. A tool that was chosen and is
     not among them was wrong. It takes the place of what was said before (`accepted.settled`, told).
     """
-    last = told.newest(routes).get(told.same_words(run.request))
+    last = feedback_weights.newest(routes).get(feedback_weights.same_words(run.request))
     before = last.tools if last and last.outcome == "accepted" else ()
     if last and last.run_id == run.run_id and before == tuple(right):
         return None

@@ -2,7 +2,8 @@
 
 The vocabulary is the catalogue's own: folder names, manifest hints, tool names and summaries, plus
 synonyms from data. Only places that exist in the catalogue are ever returned. Never raises on text.
-What a request means, and what the docs say, only share out what its words leave open (leaning.py).
+What a request means, and what the docs say, only share out what its words leave open
+(folder_priors.py).
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pulsus.core.rankers.doc import DocIndex
-from pulsus.core.rankers.query import Synonyms, Term, synonym_table, terms
-from pulsus.core.rankers.text import STOP_WORDS, clean, stem, words
+from pulsus.core.rankers.lexical.documents import DocIndex
+from pulsus.core.rankers.lexical.query import Synonyms, Term, synonym_table, terms
+from pulsus.core.text.tokens import STOP_WORDS, clean, stem, words
 from pulsus.core.types import ParsedIntent, Passage, ToolSpec
-from pulsus.record import dataclass
-from pulsus.routing import leaning
-from pulsus.routing.leaning import Library, Likeness, Place
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.intent import folder_priors
+from pulsus.routing.intent.folder_priors import Library, Likeness, Place
 
 # How much a word says about its folder, by where it stands.
 _FOLDER = 3.0
@@ -116,12 +117,14 @@ class PromptParser:
         """The best guess and what else it may be, for the one question of spec §3."""
         shares = self._by_words(text)
         if self.meaning:
-            shares = leaning.by_meaning(shares, self._places, self.meaning.similar(clean(text)))
+            shares = folder_priors.by_meaning(
+                shares, self._places, self.meaning.similar(clean(text))
+            )
         guesses = _guesses(shares)
         intent = best_intent(text, guesses)
         passages = self.library.passages(clean(text)) if self.library else ()
         if passages:
-            guesses = _guesses(leaning.by_hints(shares, self._places, passages))
+            guesses = _guesses(folder_priors.by_hints(shares, self._places, passages))
             intent = _hinted(best_intent(text, guesses), shares)
         return Reading(intent, tuple(guesses), self._places, passages)
 

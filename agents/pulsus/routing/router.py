@@ -16,17 +16,17 @@ from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.types import Clarification, Left, ParsedIntent, RouteDecision, RouteOutcome
 from pulsus.errors import DiskFull, PlanUnwirable, PulsusError, StorageUnwritable
-from pulsus.record import dataclass
-from pulsus.routing import clarify, planned, unanswered
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing import clarify, no_tool, plan_preview
+from pulsus.routing.delivery.unlogged_promotion import promoted_all_the_same
+from pulsus.routing.generation.request import Wanted
+from pulsus.routing.intent.request_check import checked
 from pulsus.routing.prompt_parser import Reading
-from pulsus.routing.requests import checked
-from pulsus.routing.search import Search
-from pulsus.routing.unlogged import promoted_all_the_same
-from pulsus.routing.wanted import Wanted
+from pulsus.routing.search.searcher import Search
 
 if TYPE_CHECKING:
-    from pulsus.routing.approval import Person
-    from pulsus.routing.project import Project
+    from pulsus.approvals.protocol import Person
+    from pulsus.routing.delivery.project import Project
 
 _LOG = logging.getLogger("pulsus")
 
@@ -127,12 +127,14 @@ class Router:
         if outcome.failure:
             return outcome
         if options.plan:
-            return planned.with_plan(outcome, self.project.settings.compose.max_steps)
+            return plan_preview.with_plan(outcome, self.project.settings.compose.max_steps)
         if self._only_explains(options):
             return outcome
         if outcome.decision.policy == "generate":
             return self._written(outcome, text, trace, options)
-        from pulsus.routing.finish import Finisher  # checkers and child processes: not to look
+        from pulsus.routing.apply_decision import (
+            Finisher,  # checkers and child processes: not to look
+        )
 
         outcome = Finisher(self.project, self.person, trace, options).finish(outcome, text)
         return self._still(outcome) if left else outcome
@@ -140,8 +142,10 @@ class Router:
     def _written(
         self, outcome: RouteOutcome, text: str, trace: Trace, options: RouteOptions
     ) -> RouteOutcome:
-        from pulsus.routing import left
-        from pulsus.routing.generate import Writer  # the model, checkers and child processes
+        from pulsus.routing.delivery import pending_candidates as left
+        from pulsus.routing.generation.generation_run import (
+            Writer,  # the model, checkers and child processes
+        )
 
         writer = Writer(self.project, self.person, trace, options.wanted, options.dry_run)
         outcome = left.still(writer.finish(outcome, text), asked=True)
@@ -155,12 +159,14 @@ class Router:
         tmp_dir = self.project.tmp_dir
         if not any(tmp_dir.glob("*.json")):
             return ()
-        from pulsus.routing import left  # only where something was left
+        from pulsus.routing.delivery import (
+            pending_candidates as left,  # only where something was left
+        )
 
         return left.found(tmp_dir, text, route_id, self.project.redactor)
 
     def _still(self, outcome: RouteOutcome) -> RouteOutcome:
-        from pulsus.routing import left
+        from pulsus.routing.delivery import pending_candidates as left
 
         return left.still(outcome, asked=self.person is not None)
 
@@ -238,7 +244,7 @@ class Router:
         plan = None
         if choice.policy == "compose":
             try:
-                plan = planned.compose(
+                plan = plan_preview.compose(
                     intent.intent, tools, self.project.settings.compose.max_steps
                 )
             except PlanUnwirable as error:
@@ -251,7 +257,7 @@ class Router:
         failure = (
             None
             if tools
-            else unanswered.failure(self.project, found, choice.reason, options.wanted, looks=looks)
+            else no_tool.failure(self.project, found, choice.reason, options.wanted, looks=looks)
         )
         trace.event(
             "decide",

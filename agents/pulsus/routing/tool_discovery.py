@@ -12,20 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.core.catalogue import ToolTable, columns, shadowed
+from pulsus.core.contract.tool_table import ToolTable, columns, shadowed
+from pulsus.core.system.regular_files import Unreadable
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
 from pulsus.errors import StateCorrupt, WorkflowsMissing
-from pulsus.record import dataclass
-from pulsus.routing.cached_files import Reader
-from pulsus.routing.derive import Derived, Rows, derive
-from pulsus.routing.files import Unreadable
-from pulsus.routing.folders import Folder
-from pulsus.routing.index import Index
-from pulsus.routing.index_codec import Loaded
-from pulsus.routing.index_file import Stored
-from pulsus.routing.places import SHARED, Place, place
-from pulsus.routing.scan import Listing, scan
-from pulsus.routing.values import DamagedValue
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.discovery.module_files import Listing, scan
+from pulsus.routing.discovery.module_reader import Reader
+from pulsus.routing.discovery.tool_path import SHARED, Place, place
+from pulsus.routing.index.build import Derived, Rows, derive
+from pulsus.routing.index.codec import Loaded
+from pulsus.routing.index.file_format import Stored
+from pulsus.routing.index.folder_rows import Folder
+from pulsus.routing.index.store import Index
+from pulsus.routing.index.value_store import DamagedValue
 
 
 def discover(
@@ -149,7 +149,7 @@ class _Decoder:
 
     def _again(self, folder: Folder, n: int, why: str) -> ToolSpec:
         """The tool from its file, where the index is damaged. Raises StateCorrupt."""
-        from pulsus.routing import manifest
+        from pulsus.routing.discovery import manifest
 
         assert self.cache is not None
         self.cache.damaged(why)

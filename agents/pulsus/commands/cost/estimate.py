@@ -8,10 +8,10 @@ from math import inf
 from typing import Final
 
 from pulsus.commands.cost.quantities import number, seconds
-from pulsus.commands.declarations.lasts import ALWAYS, Amount, Lasts
-from pulsus.commands.options import Parsed
-from pulsus.commands.words import Word
-from pulsus.record import dataclass
+from pulsus.commands.program_tables.lasts_key import ALWAYS, Amount, Lasts
+from pulsus.commands.program_tables.option_parser import Parsed
+from pulsus.commands.shell.words import Word
+from pulsus.fast_dataclass import dataclass
 
 BYTES_A_SECOND: Final = 100e6
 """A slow disk, or /dev/urandom read by one processor."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 
 class Unclear(ValueError):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pulsus.commands.declarations.connects import INDEX, LOCAL, Connects, Source
 from pulsus.commands.destinations.addresses import Place, Unclear, has_scheme
-from pulsus.commands.destinations.places import places
-from pulsus.commands.options import Parsed
+from pulsus.commands.destinations.named_destinations import places
+from pulsus.commands.program_tables.connects_key import INDEX, LOCAL, Connects, Source
+from pulsus.commands.program_tables.option_parser import Parsed
+from pulsus.commands.shell.words import Word
 from pulsus.commands.verdict import Destination
-from pulsus.commands.words import Word
 
 _NOT_SENT: Final = frozenset(
     {"path", "file", "number", "decimal", "count", "duration", "size", "literal", "command"}

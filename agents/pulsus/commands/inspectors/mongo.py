@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.shipped_data import rules_of
+from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.verdict import Category
 
 LONGEST: Final = 6_000

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, get_args
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.inspectors.sed_parse import Brackets, Command, Rejected, commands
+from pulsus.commands.inspectors.sed_parser import Brackets, Command, Rejected, commands
 from pulsus.commands.inspectors.unclear import Unclear
 
 _JUMPS: Final = frozenset({"b", "t", "T"})

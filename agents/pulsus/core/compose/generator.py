@@ -12,11 +12,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pulsus.core.compose import prompting
-from pulsus.core.compose.answers import module_of
-from pulsus.core.compose.prompting import Brief, Refusal
 from pulsus.core.compose.proposer import Completion, Message, OnText, Proposer, Usage
-from pulsus.core.telemetry.printable import strip_controls
+from pulsus.core.compose.writing import prompt_messages
+from pulsus.core.compose.writing.answer_text import module_of
+from pulsus.core.compose.writing.prompt_messages import Brief, Refusal
+from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import Generation, Round, ValidatedModule, ValidationReport
 from pulsus.errors import ModelAnswerInvalid, ModelError
 
@@ -80,7 +80,7 @@ class Generator:
 
     def generate(self, brief: Brief) -> Generated:
         """The accepted module, or the one that got furthest and every reason against each."""
-        ask = _Ask(prompting.first(brief), self.model.temperature, self.seed)
+        ask = _Ask(prompt_messages.first(brief), self.model.temperature, self.seed)
         repairs, stopped, failure = 0, "", None
         while not stopped:
             try:
@@ -191,7 +191,7 @@ def prompt_hash(messages: Sequence[Message], redact: Callable[[str], str]) -> st
 
 def _next(brief: Brief, ask: _Ask, answer: str, refusal: Refusal, *, again: bool) -> _Ask:
     """The next question; after a repetition hotter, and without what led there."""
-    messages = prompting.repair(brief, answer, refusal, short=again)
+    messages = prompt_messages.repair(brief, answer, refusal, short=again)
     if not again:
         return replace(ask, messages=messages, seed=ask.seed + 1, changed=None)
     hotter = max(ask.temperature, min(HOTTEST, ask.temperature + HOTTER))

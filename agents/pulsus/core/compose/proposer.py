@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from pulsus.config.settings import ModelConfig
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "other"]

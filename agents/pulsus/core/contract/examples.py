@@ -30,11 +30,11 @@ def read(
     """
     if section is None:
         return (), ()
-    from pulsus.core.contract import yaml_text  # a module without examples needs none
+    from pulsus.core.system import strict_yaml  # a module without examples needs none
 
     try:
-        items = yaml_text.load(section)
-    except yaml_text.YamlError as error:
+        items = strict_yaml.load(section)
+    except strict_yaml.YamlError as error:
         return (), (f"Examples: {error}",)
     if not isinstance(items, list):
         return (), ("Examples: not a YAML list; start each example with `- inputs:`",)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from pulsus.core.rankers.doc import Documents
-from pulsus.core.rankers.evidence import Admit
-from pulsus.core.rankers.packing import KIND_BITS, KINDS
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
+from pulsus.core.rankers.lexical.query_matches import Admit
 from pulsus.core.types import Kind
 
 Allowed = Callable[[str], bool] | Collection[str]

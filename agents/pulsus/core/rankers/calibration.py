@@ -15,13 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 NAMED = 0.97
 """p of a tool the request says by id or name. By definition, not fitted."""
 
 CAUTION = 4.5
-"""Taken from the log-odds where request and tool are at odds (purpose.py): p .97 becomes .26."""
+"""Subtracted from the log-odds if request and tool disagree (effect_mismatch.py): .97 → .26."""
 
 AT_ODDS = 0.5
 """Most that p can then be: however many words they share, the tool is more likely wrong."""

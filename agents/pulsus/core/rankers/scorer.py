@@ -1,246 +1,195 @@
-"""The one scorer: features, weights, order, p (spec §4, §5). Pure once built.
-
-Everything `--explain` prints is made here, from the numbers that decided.
-"""
+"""One candidate's features and standing (spec §4): where the features meet the weights."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
-from heapq import nlargest
-from itertools import groupby, pairwise
-from operator import attrgetter
+from functools import lru_cache
+from typing import NamedTuple
 
-from pulsus.config.settings import RankerConfig
-from pulsus.core.catalogue import ToolTable
-from pulsus.core.rankers import command_line, packing, query
-from pulsus.core.rankers.admission import Allowed, admission
-from pulsus.core.rankers.assess import Assessed, Assessor
-from pulsus.core.rankers.base import Dense, Feature, Memory
-from pulsus.core.rankers.calibration import Calibration, shipped
-from pulsus.core.rankers.doc import Documents
-from pulsus.core.rankers.evidence import POOL, Admit, gather
-from pulsus.core.rankers.lexical import doc_shares, gained, promising
-from pulsus.core.rankers.name import key_of, mentions, spellings
-from pulsus.core.rankers.order import last_resort
-from pulsus.core.rankers.purpose import commands, groups_of
-from pulsus.core.rankers.rows import rows
-from pulsus.core.rankers.text import clean
-from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
-from pulsus.record import dataclass
+from pulsus.core.rankers.calibration_signals import Standing
+from pulsus.core.rankers.effect_mismatch import caution, strange
+from pulsus.core.rankers.history_feature import conditioned, history_success
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.index_builder import CAREFUL, DECLINES, SHARED
+from pulsus.core.rankers.lexical.query_matches import Evidence
+from pulsus.core.rankers.lexical.tool_names import cover, worth
+from pulsus.core.rankers.protocols import Feature, Recalled
+from pulsus.core.rankers.tie_breaks import Figures, figures
+from pulsus.core.text.tokens import stems
+from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote
+from pulsus.fast_dataclass import dataclass
 
-_by_order = attrgetter("order")
+_CAUTIOUS = 0.5
+"""What is left of the doc feature where request and tool are at odds (effect_mismatch.py)."""
+_ANTI = 0.5
+"""Taken from the doc feature where the request says all words of an anti-intent (spec §15), or
+where the tool was wrong for requests like it."""
+_DENSE = 0.65
+"""Share of similarity of meaning in the doc feature where vectors are at hand; words the rest."""
+_APART, _CROWD = 200, 0.1
+"""Among more tools than the first it falls by this power of their number: many mean nearly the
+same then, and words tell them apart."""
+_EDGE = 1.5
+"""Power of the words' share beside meaning: many tools have some of the words."""
+_SHARP = 1.75
+"""Power of the similarity, relative to the best."""
+_VAGUE = 0.4
+"""Cosine below which even the request's best tool is only vaguely like it."""
+_SAID_TWICE = 0.5
+"""What is left of a covered name beside meaning: a tool's text begins with its name. These were
+chosen together over eight sets, on a plateau: ADR 15."""
+_NO_PAST = Recalled(0.0)
+_UNTRIED: tuple[float, tuple[Vote, ...], float] = (0.0, (), 0.0)
+_LOOK = CAREFUL | DECLINES
+"""Flags of tools that the request may be at odds with though it commands nothing."""
 
-BUILT_IN = ("name", "doc", "history")
+
+class Assessed(NamedTuple):
+    """A candidate by the tool's number in the index, and why to be careful with it."""
+
+    number: int
+    features: Mapping[str, float]
+    score: float
+    order: Figures
+    standing: Standing
+    caution: str | None
+    votes: tuple[Vote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class RankIndex:
-    """A catalogue made ready for ranking. Statistics always cover the whole catalogue.
+class Assessor:
+    """Everything of one request that its candidates share.
 
-    `tools` are in id order and looked at only where they are candidates. Tools of the ids in
-    `hidden` are no candidates.
+    `shares` are the weights over their sum. `words` is the part of the doc feature that words make,
+    by number; `alike` the likeness of their n-grams, of the best few; `typed` the program and words
+    of a request that is a command line. `tools` are by position; one
+    is looked at only where its columns do not tell: it may have to be read from disk first.
     """
 
-    tools: Sequence[ToolSpec]
+    intent: ParsedIntent
+    asked: tuple[str, ...]
+    said: Callable[[], frozenset[str]]
+    found: Evidence
     documents: Documents
-    config: RankerConfig
-    calibration: Calibration
-    extra: tuple[Feature, ...] = ()
-    synonyms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
-    dense: Dense | None = None
-    memory: Memory | None = None
-    hidden: frozenset[str] = frozenset()
+    tools: Sequence[ToolSpec]
+    shares: Mapping[str, float]
+    extra: tuple[Feature, ...]
+    history: Mapping[str, ToolHistory]
+    now: datetime | None
+    half_life_days: float
+    similar: Mapping[int, float]
+    nearest: float
+    recalled: Mapping[str, Recalled]
+    gain: float
+    words: Mapping[int, float]
+    closest: float
+    alike: Mapping[int, float]
+    typed: Sequence[str] | None = None
 
-    @classmethod
-    def build(
-        cls,
-        tools: Sequence[ToolSpec],
-        config: RankerConfig | None = None,
-        *,
-        features: Sequence[Feature] = (),
-        synonyms: query.Synonyms | None = None,
-        remembered: Mapping[str, Sequence[str]] | None = None,
-        documents: Documents | None = None,
-        calibration: Calibration | None = None,
-        dense: Dense | None = None,
-        memory: Memory | None = None,
-    ) -> RankIndex:
-        """The index of `tools`, the same for any order of them.
-
-        `remembered` maps a tool id to past requests it answered well. `documents` are the words of
-        the same tools, manifests and `remembered` where they are at hand (routing/warm.py). `dense`
-        and `memory` are asked once a request. Raises ValueError for two features of one name.
-        """
-        names = [*BUILT_IN, *(f.name for f in features)]
-        twice = sorted({n for n in names if names.count(n) > 1})
-        if twice:
-            raise ValueError(f"two ranking features are called {', '.join(twice)}")
-        ordered = tools if isinstance(tools, ToolTable) else _in_order(tools)
-        return cls(
-            tools=ordered,
-            documents=documents or packing.words_of(ordered, remembered or {}),
-            config=config or RankerConfig(),
-            calibration=calibration or shipped(),
-            extra=tuple(features),
-            synonyms=query.synonym_table(synonyms or {}),
-            dense=dense,
-            memory=memory,
+    def assess(self, number: int, *, named: bool) -> Assessed:
+        """Features in [0, 1], their weighted sum over the total weight, and the standing."""
+        evidence, documents = self.found, self.documents
+        overlap, covered, said, _, terms = evidence.found[number]
+        mass, flags = evidence.mass, documents.flags(number)
+        looked = self.asked or self.typed or flags & _LOOK
+        odds = self._odds(number, flags) if looked else None
+        named = named and odds is None
+        name = worn = 0.0
+        if said:
+            worn = cover(said, documents.name_mass(number))
+            name = 1.0 if named else worth(worn, documents.size)
+            name *= _SAID_TWICE if self.similar and not named else 1.0
+        elif named:
+            name = 1.0
+        history, votes, text = _UNTRIED
+        if self.history or self.recalled:
+            history, votes, text = self._history(documents.id(number))
+        features = {"name": name, "doc": self._doc(number, flags, odds), "history": history}
+        for feature in self.extra:
+            features[feature.name] = _clamp(feature(self.intent, self._tool(number)))
+        score = 0.0
+        for key, share in self.shares.items():
+            score += share * features[key]
+        standing = Standing(
+            score,
+            score - self.shares["history"] * history,
+            min(1.0, covered / mass) if mass else 0.0,
+            covered,
+            (overlap / mass if mass else 0.0) + text,
+            name,
+            worn,
+            len(evidence.terms) - terms,
+            named,
+            odds is not None,
         )
-
-    def weights(self) -> dict[str, float]:
-        """The weight of every feature as configured; 0 for a plugin's until it is."""
-        names = (*BUILT_IN, *(f.name for f in self.extra))
-        return {name: self.config.weights.get(name, 0.0) for name in names}
-
-    def _shares(self) -> dict[str, float]:
-        """The weights over their sum."""
-        weights = self.weights()
-        total = 0.0
-        for weight in weights.values():
-            total += weight
-        return {name: weight / total for name, weight in weights.items()}
-
-    def rank(
-        self,
-        request: ParsedIntent | str,
-        *,
-        tools: Collection[str] | None = None,
-        history: Mapping[str, ToolHistory] | None = None,
-        now: datetime | None = None,
-        limit: int | None = None,
-        include: Collection[str] = (),
-        without: Collection[str] = (),
-        kinds: Collection[Kind] | None = None,
-        allowed: Allowed | None = None,
-    ) -> tuple[Ranked, ...]:
-        """The candidates, best first; a tool that shares no word with the request is none.
-
-        `tools` keeps only these ids: ranks count among them, `p` still knows the better tools
-        elsewhere. `limit` defaults to the settings; `include` adds ids beyond it (`--why-not`).
-        `kinds`, `allowed` and `without` filter before anything is ranked: a tool left out is no
-        candidate and no rival of one. `history` needs `now` (aware UTC), else ValueError.
-        """
-        if history and now is None:
-            raise ValueError("history decays with time: give `now`")
-        intent = request if isinstance(request, ParsedIntent) else _unparsed(request)
-        text = clean(intent.intent)
-        admit = admission(self.documents, self.hidden.union(without), kinds, allowed)
-        assessor, named = self._look(intent, text, history or {}, now, include, admit)
-        assessed = sorted(
-            (assessor.assess(n, named=n in named) for n in assessor.found.found),
-            key=_by_order,
-        )
-        ordered = self._settled(assessed)
-        ids = {self.documents.number(i) for i in include}
-        kept = [
-            at
-            for at, a in enumerate(ordered)
-            if tools is None or self.documents.id(a.number) in tools
-        ]
-        first = self.config.max_candidates if limit is None else limit
-        shown = [n for n, at in enumerate(kept) if n < first or ordered[at].number in ids]
-        return rows(
-            assessor,
-            ordered,
-            kept,
-            shown,
-            tool=self._tool,
-            calibration=self.calibration,
-            weights=self.weights(),
-        )
-
-    def _look(
-        self,
-        intent: ParsedIntent,
-        text: str,
-        history: Mapping[str, ToolHistory],
-        now: datetime | None,
-        include: Collection[str],
-        admit: Admit | None,
-    ) -> tuple[Assessor, frozenset[int]]:
-        """What is known of the request's candidates, and which of them it names."""
-        documents = self.documents
-        similar = self.dense.similar(text) if self.dense else {}
-        by_number = {documents.at(position): value for position, value in similar.items()}
-        recalled = self.memory.recall(text) if self.memory else {}
-        named = self._named(text)
-        extra = {*named, *self._numbers(include), *self._all_if_weighed()}
-        if similar:
-            nearest = nlargest(POOL, similar, key=lambda at: (similar[at], -at))
-            extra.update(map(documents.at, nearest))
-        if recalled:
-            extra.update(self._numbers(promising(recalled)))
-        found = gather(
-            query.terms(text, documents, self.synonyms),
-            documents,
-            admit=admit,
-            extra=[n for n in sorted(extra) if admit is None or admit(n)],
-        )
-        words, alike = doc_shares(
-            text, found, documents, recalled, self.memory.known if self.memory else 0.0
-        )
-        assessor = Assessor(
-            intent=intent,
-            asked=commands(text, lambda word: documents.stem_of(word) is not None),
-            said=cache(lambda: groups_of(text)),
-            found=found,
-            documents=documents,
-            tools=self.tools,
-            shares=self._shares(),
-            extra=self.extra,
-            history=history,
-            now=now,
-            half_life_days=self.config.history_half_life_days,
-            similar=by_number,
-            nearest=max(by_number.values(), default=0.0) or 1.0,
-            recalled=recalled,
-            gain=gained(recalled, self.memory.known if self.memory else 0.0),
-            words=words,
-            closest=max(words.values(), default=0.0) or 1.0,
-            alike=alike,
-            typed=command_line.program(text),
-        )
-        return assessor, named
-
-    def _named(self, text: str) -> frozenset[int]:
-        """Tools the request says by id, file or whole name."""
-        said = mentions(text)
-        near = {n for key in map(key_of, said) for n in self.documents.spelt(key)}
-        near.update(self._numbers(name for name in said if not name.startswith("=")))
-        return frozenset(n for n in near if not said.isdisjoint(spellings(self._tool(n))))
-
-    def _numbers(self, ids: Iterable[str]) -> list[int]:
-        found = (self.documents.number(tool_id) for tool_id in ids)
-        return [n for n in found if n is not None]
-
-    def _all_if_weighed(self) -> list[int]:
-        """Every tool, though it shares no word, where a weighted plugin may know better."""
-        if not any(self.config.weights.get(f.name, 0.0) > 0 for f in self.extra):
-            return []
-        return [self.documents.at(position) for position in range(len(self.tools))]
+        order = figures(named, score, flags & SHARED != 0, history)
+        return Assessed(number, features, score, order, standing, odds, votes)
 
     def _tool(self, number: int) -> ToolSpec:
         return self.tools[self.documents.position(number)]
 
-    def _settled(self, assessed: Sequence[Assessed]) -> list[Assessed]:
-        """The candidates in final order: where figures are equal the tools decide."""
-        if not any(a.order == b.order for a, b in pairwise(assessed)):
-            return list(assessed)
-        ordered: list[Assessed] = []
-        for _, equal in groupby(assessed, key=_by_order):
-            same = list(equal)
-            if len(same) > 1:
-                same.sort(key=lambda a: last_resort(self._tool(a.number)))
-            ordered += same
-        return ordered
+    def _doc(self, number: int, flags: int, odds: str | None) -> float:
+        """Words and meaning, less anti-intents and past errors, halved where at odds."""
+        share = self.words[number]
+        if not (self.similar or self.recalled or flags & DECLINES):
+            return _clamp(share * _CAUTIOUS if odds else share)
+        if self.similar:
+            meant = max(0.0, self.similar.get(number, 0.0)) / max(_VAGUE, self.nearest)
+            dense = dense_share(self.documents.size) / self.gain
+            share = (1 - dense) * (share / self.closest) ** _EDGE + dense * meant**_SHARP
+        if flags & DECLINES:
+            share -= _ANTI * max((self._said(hint) for hint in self._refused(number)), default=0.0)
+        if self.recalled:
+            share -= _ANTI * max(0.0, -self._past(number).value)
+        return _clamp(share * (_CAUTIOUS if odds else 1.0))
+
+    def _past(self, number: int) -> Recalled:
+        return self.recalled.get(self.documents.id(number), _NO_PAST)
+
+    def _odds(self, number: int, flags: int) -> str | None:
+        """Why request and tool are at odds: by what they change, or by the tool's own manifest."""
+        if self.asked or flags & CAREFUL:
+            odds = caution(self.asked, self.said(), self._tool(number))
+            if odds:
+                return odds
+        if self.typed and (odds := strange(self.typed, self._tool(number))):
+            return odds
+        if not flags & DECLINES:
+            return None
+        hint = next((h for h in self._refused(number) if self._said(h) == 1.0), None)
+        return f"the tool's manifest says it is not for {hint!r}" if hint else None
+
+    def _refused(self, number: int) -> tuple[str, ...]:
+        manifest = self._tool(number).manifest
+        return manifest.anti_intents if manifest else ()
+
+    def _said(self, hint: str) -> float:
+        """Share of a hint's words the request says itself (a synonym is not enough)."""
+        wanted = _stems(hint)
+        said = sum(self.found.asked.get(key) == 1.0 for key in wanted)
+        return said / len(wanted) if wanted else 0.0
+
+    def _history(self, tool_id: str) -> tuple[float, tuple[Vote, ...], float]:
+        """How well the tool has served, and for requests like this one; what these were; and what
+        their words hold of this one, by its idf mass."""
+        past = self.recalled.get(tool_id, _NO_PAST)
+        served = 0.0
+        if self.now is not None:
+            served = history_success(self.history.get(tool_id), self.now, self.half_life_days)
+        return conditioned(served, past.value), past.votes, past.text
 
 
-def _in_order(tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-    return tuple(sorted(tools, key=lambda t: t.id))
+def dense_share(tools: int) -> float:
+    """Share of similarity of meaning in the doc feature among so many tools, without a past."""
+    return float(_DENSE * min(1.0, _APART / max(1, tools)) ** _CROWD)
 
 
-def _unparsed(request: str) -> ParsedIntent:
-    return ParsedIntent(domain=None, action=None, intent=request, confidence=0.0)
+@lru_cache(maxsize=4096)
+def _stems(hint: str) -> tuple[str, ...]:
+    """Hints of a catalogue are asked for again with every clause and request."""
+    return tuple(stems(hint))
+
+
+def _clamp(value: float) -> float:
+    return min(1.0, max(0.0, value))

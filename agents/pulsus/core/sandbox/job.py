@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pulsus.core.types import InlineFile, JsonValue, Observed
 
 if TYPE_CHECKING:
-    from pulsus.core.sandbox.first_process import Way
+    from pulsus.core.sandbox.harness.first_process import Way
 
 Stage = Literal["start", "files", "import", "run", "result", "end", "done"]
 Status = Literal["ok", "failed", "unverified"]

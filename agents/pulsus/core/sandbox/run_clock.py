@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pulsus.core.sandbox.watch import Watch
+    from pulsus.core.sandbox.resource_monitor import Watch
 
 HARNESS = 2
 """The number of the main process inside: bubblewrap is the first."""

@@ -17,31 +17,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pulsus.core.sandbox import (
-    bundle,
-    cgroups,
-    job,
-    listener,
-    native,
-    observed,
-    policy,
-    seccomp,
-    traps,
+from pulsus.core.sandbox import job
+from pulsus.core.sandbox.channels import Pipes
+from pulsus.core.sandbox.confinement import (
+    boot_stream,
+    bwrap_arguments,
+    cgroup_limits,
+    seccomp_filter,
 )
-from pulsus.core.sandbox.bpf import column
-from pulsus.core.sandbox.command import Streams, is_root, start
-from pulsus.core.sandbox.first_process import way_for
+from pulsus.core.sandbox.confinement.bpf import column
+from pulsus.core.sandbox.confinement.drop_root import NOBODY
+from pulsus.core.sandbox.confinement.mount_plan import Layout, LayoutRefused, host_layout
+from pulsus.core.sandbox.confinement.spawn import Streams, is_root, start
+from pulsus.core.sandbox.harness.first_process import way_for
+from pulsus.core.sandbox.harness.socket_proxy import SOCKET
 from pulsus.core.sandbox.interpreter import Interpreter
-from pulsus.core.sandbox.launcher import NOBODY
-from pulsus.core.sandbox.layout import Layout, LayoutRefused, host_layout
-from pulsus.core.sandbox.listener import NoListener
-from pulsus.core.sandbox.pipes import Pipes
-from pulsus.core.sandbox.relayed import SOCKET
+from pulsus.core.sandbox.observation import (
+    native_calls,
+    observed_effects,
+    seccomp_notify,
+    traced_syscalls,
+)
+from pulsus.core.sandbox.observation.seccomp_notify import NoListener
 from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
 from pulsus.core.types import Observed
 
 if TYPE_CHECKING:
-    from pulsus.core.sandbox.relay import Relay
+    from pulsus.core.sandbox.network_relay import Relay
 
 _NAMESPACES = ("user", "pid", "net", "ipc", "uts", "mnt")
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
@@ -49,7 +51,7 @@ _NPROC_PER_NAMESPACE = (5, 14)  # before, RLIMIT_NPROC counts the user's process
 
 
 def run(
-    bwrap: Path, limits: policy.Limits, task: job.Job, python: Interpreter | None = None
+    bwrap: Path, limits: bwrap_arguments.Limits, task: job.Job, python: Interpreter | None = None
 ) -> job.Outcome:
     """What came of the job. Every process it started is gone when this returns.
 
@@ -66,7 +68,7 @@ def run(
 
 def _run(
     bwrap: Path,
-    limits: policy.Limits,
+    limits: bwrap_arguments.Limits,
     task: job.Job,
     python: Interpreter | None,
     stack: ExitStack,
@@ -74,14 +76,14 @@ def _run(
     shown = host_layout(python)
     relay = _relay(stack, limits, task)
     shown_calls = _traps()
-    first = way_for(native.landlock())
+    first = way_for(native_calls.landlock())
     pipes = Pipes.open(
-        stack, limits.result_bytes + MESSAGE_BYTES, observed.KEEP_BYTES, limits.output_bytes
+        stack, limits.result_bytes + MESSAGE_BYTES, observed_effects.KEEP_BYTES, limits.output_bytes
     )
-    own = policy.own_files(relay=relay is not None)
-    fds = policy.Descriptors(
+    own = bwrap_arguments.own_files(relay=relay is not None)
+    fds = bwrap_arguments.Descriptors(
         info=pipes.info.theirs.fileno(),
-        seccomp=_memory_file(stack, seccomp.program(shown=bool(shown_calls[0]))),
+        seccomp=_memory_file(stack, seccomp_filter.program(shown=bool(shown_calls[0]))),
         zero=_memory_file(stack, b""),
         files=tuple((_memory_file(stack, data), path) for path, data in (*own, *shown.files)),
         relay=relay.start() if relay else None,
@@ -103,7 +105,7 @@ def _run(
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run
         for channel in (pipes.stdout, pipes.stderr):
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
-    stdin = _memory_file(stack, bundle.stream(order, steps=composed, python=python))
+    stdin = _memory_file(stack, boot_stream.stream(order, steps=composed, python=python))
     core = random.choice(sorted(os.sched_getaffinity(0)))
     streams = Streams(
         stdin=stdin,
@@ -122,11 +124,11 @@ def _run(
     return _told(session.outcome(), relay)
 
 
-def _relay(stack: ExitStack, limits: policy.Limits, task: job.Job) -> Relay | None:
+def _relay(stack: ExitStack, limits: bwrap_arguments.Limits, task: job.Job) -> Relay | None:
     """The way to the hosts that the job may reach; None where it may reach none."""
     if not task.network:
         return None
-    from pulsus.core.sandbox.relay import Relay  # rarely needed
+    from pulsus.core.sandbox.network_relay import Relay  # rarely needed
 
     relay = Relay(task.network, limits.network_bytes)
     stack.callback(relay.close)
@@ -137,21 +139,21 @@ def _told(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
     """The outcome with what was asked of the relay, whatever the candidate's process says."""
     if relay is None:
         return outcome
-    seen = observed.together((outcome.observed, Observed(hosts=relay.asked())))
+    seen = observed_effects.together((outcome.observed, Observed(hosts=relay.asked())))
     hosts = tuple(host for host in seen.hosts if host != f"unix:{SOCKET}")
     return replace(outcome, observed=replace(seen, hosts=hosts))
 
 
 def _traps() -> tuple[bytes, int]:
-    if listener.objection():
+    if seccomp_notify.objection():
         return b"", 0
-    return traps.program(), traps.SECCOMP[column()]
+    return traced_syscalls.program(), traced_syscalls.SECCOMP[column()]
 
 
-def _group(stack: ExitStack, limits: policy.Limits) -> cgroups.Group | None:
+def _group(stack: ExitStack, limits: bwrap_arguments.Limits) -> cgroup_limits.Group | None:
     try:
-        group = cgroups.create(limits)
-    except cgroups.NoGroups:
+        group = cgroup_limits.create(limits)
+    except cgroup_limits.NoGroups:
         return None  # the rlimits and the watcher hold by themselves
     stack.callback(group.close)
     return group
@@ -169,7 +171,7 @@ def _python(shown: Layout, python: Interpreter | None) -> dict[str, object]:
     return {"prefix": sys.prefix, "exec_prefix": sys.exec_prefix, "path": path}
 
 
-def _contents(fds: policy.Descriptors) -> tuple[int, ...]:
+def _contents(fds: bwrap_arguments.Descriptors) -> tuple[int, ...]:
     return fds.zero, *(fd for fd, _ in fds.files)
 
 
@@ -185,7 +187,7 @@ def _memory_file(stack: ExitStack, data: bytes) -> int:
     return fd
 
 
-def _inside(limits: policy.Limits) -> dict[str, int]:
+def _inside(limits: bwrap_arguments.Limits) -> dict[str, int]:
     inside = limits.inside()
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     if not found or (int(found[1]), int(found[2])) < _NPROC_PER_NAMESPACE:

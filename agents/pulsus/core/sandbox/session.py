@@ -12,21 +12,23 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pulsus.core.sandbox import observed, policy, said, stopping
-from pulsus.core.sandbox.cgroups import Group
-from pulsus.core.sandbox.command import Process
+from pulsus.core.sandbox import cancellation, messages
+from pulsus.core.sandbox.channels import Pipes
+from pulsus.core.sandbox.confinement import bwrap_arguments
+from pulsus.core.sandbox.confinement.cgroup_limits import Group
+from pulsus.core.sandbox.confinement.spawn import Process
+from pulsus.core.sandbox.harness.audit_hook import printable
+from pulsus.core.sandbox.harness.wire_protocol import check_json
 from pulsus.core.sandbox.job import Outcome, Stage, Status
-from pulsus.core.sandbox.listener import Listener
-from pulsus.core.sandbox.observe import printable
-from pulsus.core.sandbox.pipes import Pipes
+from pulsus.core.sandbox.observation import observed_effects
+from pulsus.core.sandbox.observation.seccomp_notify import Listener
+from pulsus.core.sandbox.resource_monitor import Watch
 from pulsus.core.sandbox.run_clock import HARNESS, RunClock
-from pulsus.core.sandbox.watch import Watch
-from pulsus.core.sandbox.wire import check_json
-from pulsus.core.telemetry.printable import strip_controls
+from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import Observed
 
 if TYPE_CHECKING:
-    from pulsus.core.sandbox.relay import Relay
+    from pulsus.core.sandbox.network_relay import Relay
 
 TICK_SECONDS = 0.02
 MESSAGE_BYTES = 16384  # room for phase messages and a failure's text beside the result
@@ -41,7 +43,7 @@ class Session:
         self,
         process: Process,
         pipes: Pipes,
-        limits: policy.Limits,
+        limits: bwrap_arguments.Limits,
         nonce: str,
         relay: Relay | None = None,
     ) -> None:
@@ -57,7 +59,7 @@ class Session:
         self._returned: dict[str, Any] = {}
         self._over: dict[str, Any] | None = None  # the last message; processes may be left
         self._killed = ""  # why the host ended it
-        self._clock = RunClock(policy.START_SECONDS)
+        self._clock = RunClock(bwrap_arguments.START_SECONDS)
         self._starved = False
         self._lost_ms = 0
         self._seen = 0  # bytes of the result channel already read as messages
@@ -127,7 +129,7 @@ class Session:
         if self._relay is not None and not self._killed:
             self._killed = self._relay.problem()
         for channel in (self._pipes.stdout, self._pipes.stderr, self._pipes.effects):
-            channel.drain(policy.OUTPUT_KILL_BYTES)
+            channel.drain(bwrap_arguments.OUTPUT_KILL_BYTES)
 
     def _note_left(self) -> None:
         """Note the shared memory that a real run would leave behind."""
@@ -146,24 +148,26 @@ class Session:
         where = final.get("stage")
         effects = self._pipes.effects
         failed_in: Stage = where if where in ("files", "result") else self._stage
-        seen = observed.read(bytes(effects.data), effects.total)
+        seen = observed_effects.read(bytes(effects.data), effects.total)
         if self._calls is not None:
             self._calls.witness.last()
-            seen = observed.witnessed(seen, self._calls.witness.seen)
+            seen = observed_effects.witnessed(seen, self._calls.witness.seen)
         left = Observed(paths=tuple(map(printable, self._left)))
-        seen = observed.together((seen, left))
+        seen = observed_effects.together((seen, left))
         return Outcome(
             status=status,
             stage="done" if status == "ok" else failed_in,
             message="" if status == "ok" else self._message(final),
             value=value if status == "ok" else None,
-            output=said.output(self._pipes.stdout, self._pipes.stderr),
+            output=messages.output(self._pipes.stdout, self._pipes.stderr),
             trace=strip_controls(str(final.get("trace", ""))),
             import_ms=self._import_ms,
-            run_ms=max(0, said.milliseconds(final.get("ms")) - self._lost_ms),
+            run_ms=max(0, messages.milliseconds(final.get("ms")) - self._lost_ms),
             peak_bytes=self._peak,
-            observed=replace(seen, others=(*seen.others, *said.left_running(final.get("threads")))),
-            line=said.number(final.get("line")),
+            observed=replace(
+                seen, others=(*seen.others, *messages.left_running(final.get("threads")))
+            ),
+            line=messages.number(final.get("line")),
             starved=self._starved,
         )
 
@@ -199,13 +203,13 @@ class Session:
             case _ if self._over is not None:
                 self._killed = "it sent a message after its last"
             case "ready" if self._stage == "start":
-                if self._start_watching(said.number(message.get("calls"))):
+                if self._start_watching(messages.number(message.get("calls"))):
                     self._stage = "import"
                     self._clock = RunClock(self._limits.import_seconds, self._watch)
                     with suppress(BrokenPipeError):
                         self._pipes.let_go()
             case "imported" if self._stage == "import":
-                self._import_ms = said.milliseconds(message.get("ms"))
+                self._import_ms = messages.milliseconds(message.get("ms"))
                 self._stage = "run"
                 self._clock = RunClock(self._limits.run_seconds, self._watch)
             case "unsafe" if self._stage == "start":
@@ -272,14 +276,18 @@ class Session:
         limits = self._limits
         if self._over is not None:
             self._end_if_alone()
-        if stopping.asked():
+        if cancellation.asked():
             self._killed = "nobody waits for it"
         elif self._clock.ended():
             self._killed = self._late()
         elif self._relay is not None and (problem := self._relay.problem()):
             self._killed = problem
-        elif self._pipes.stdout.total + self._pipes.stderr.total > policy.OUTPUT_KILL_BYTES:
-            self._killed = f"it printed more than {policy.OUTPUT_KILL_BYTES >> 20} MiB: print less"
+        elif (
+            self._pipes.stdout.total + self._pipes.stderr.total > bwrap_arguments.OUTPUT_KILL_BYTES
+        ):
+            self._killed = (
+                f"it printed more than {bwrap_arguments.OUTPUT_KILL_BYTES >> 20} MiB: print less"
+            )
         elif self._watch is not None:
             with suppress(OSError):  # its first process is just ending
                 usage = self._watch.usage()
@@ -296,20 +304,20 @@ class Session:
 
     def _late(self) -> str:
         if self._over is not None and self._watch is not None:
-            return said.left(self._watch.others((1, HARNESS)))
+            return messages.left(self._watch.others((1, HARNESS)))
         self._starved = self._stage == "start" or self._clock.starved()
         if self._starved:
-            return said.starved()
-        return said.late(self._stage, self._limits, self._returned.get("threads"))
+            return messages.starved()
+        return messages.late(self._stage, self._limits, self._returned.get("threads"))
 
     def _message(self, final: dict[str, Any]) -> str:
         if self._killed:
             return self._killed if self._stage == "start" else f"{self._killed}; it was killed"
         if final:
-            return said.failure(final)
+            return messages.failure(final)
         if self._stage == "start":
-            return said.no_start(bytes(self._pipes.stderr.data), self._process.returncode)
-        return said.no_answer(self._stage)
+            return messages.no_start(bytes(self._pipes.stderr.data), self._process.returncode)
+        return messages.no_answer(self._stage)
 
     def _result_cap(self) -> int:
         return self._limits.result_bytes + MESSAGE_BYTES

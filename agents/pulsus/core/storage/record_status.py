@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pulsus.core.storage import chain_keys, chain_record
-from pulsus.core.storage.log_witness import Approvals
-from pulsus.core.storage.metadata import Record
-from pulsus.core.storage.record_key import decision_key
+from pulsus.core.storage.decision_log import key_search, log_record
+from pulsus.core.storage.decision_log.user_witness import Approvals
+from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.record_key import decision_key
 
 Status = Literal["approved", "unknown", "contradicted"]
 
@@ -54,8 +54,8 @@ def record_status(
         return RecordStatus(
             "contradicted", f"{latest.id} takes the place of another record: {gone}"
         )
-    head = chain_record.anchored(latest.log)
-    if head and head.log == log and key not in chain_keys.starting(folder, key):
+    head = log_record.anchored(latest.log)
+    if head and head.log == log and key not in key_search.starting(folder, key):
         return RecordStatus(
             "contradicted", f"{latest.id} names the decision log, which has not got it"
         )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pulsus.core.storage.atomic import TEMP_SUFFIX
+from pulsus.core.system.atomic_write import TEMP_SUFFIX
 from pulsus.core.telemetry.ids import Clock
 from pulsus.errors import ConfigError, storage_error
 

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pulsus.core.telemetry import jsonl
+from pulsus.core.system import jsonl
 from pulsus.core.telemetry.ids import Clock
-from pulsus.core.telemetry.redact import Redactor
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
 from pulsus.errors import PulsusError, storage_error
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 Room = Literal["app", "runs", "validation", "metrics"]
 

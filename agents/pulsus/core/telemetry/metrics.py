@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.logging import room, write_event
-from pulsus.core.telemetry.redact import Redactor
-from pulsus.record import dataclass
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from pulsus.core.telemetry.token_shapes import GIVEN, HASH, HOOK, TOKEN
+from pulsus.core.telemetry.secret_shapes import GIVEN, HASH, HOOK, TOKEN
 
 MARK: Final = "[redacted]"
-"""As in redact.py, which loads this module late and so cannot share it."""
+"""As in redaction.py, which loads this module late and so cannot share it."""
 
 _NAME = (
     r"(?:(?<![/\\])passwd(?!:[ \t]+(?:files|compat|sss|db|systemd|ldap|nis)\b)"

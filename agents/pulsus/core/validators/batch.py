@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from pulsus.core.system.process_map import cores, forked
 from pulsus.core.types import BrokenTool, ToolSpec
-from pulsus.core.validators.cache import Cache, Checked
-from pulsus.core.validators.finding import Steps
-from pulsus.core.validators.forked import cores, forked
-from pulsus.core.validators.work import Given
+from pulsus.core.validators.module_run import Given
+from pulsus.core.validators.protocols import Steps
+from pulsus.core.validators.verdict_cache import Cache, Checked
 from pulsus.errors import PulsusError
-from pulsus.record import dataclass
+from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.core.validators.dry_runs import Told
     from pulsus.core.validators.pipeline import Network, Proven
+    from pulsus.core.validators.steps.parallel_dry_runs import Told
 
 Define = Callable[[bytes, Path], ToolSpec | BrokenTool]
 """The tool that bytes are at a path."""

@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 
-from pulsus.core.contract.constants import as_key, literal, parts
+from pulsus.core.contract.module_constants import as_key, literal, parts
 
 _LONGEST = 65_536
 LEAST_HASH = 6

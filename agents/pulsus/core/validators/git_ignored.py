@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pulsus.core.validators.changed import git_output
-from pulsus.record import dataclass
+from pulsus.core.validators.git_changes import git_output
+from pulsus.fast_dataclass import dataclass
 
 _PROBE = "pulsus_probe.py"
 

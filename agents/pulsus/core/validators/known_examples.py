@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from pulsus.core.contract.constants import as_key, literal, parts
-from pulsus.core.contract.matching import concrete
+from pulsus.core.contract.example_match import concrete
+from pulsus.core.contract.module_constants import as_key, literal, parts
 from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.core.validators.code_constants import LEAST_HASH, CodeConstants
 

@@ -18,18 +18,18 @@ from datetime import datetime
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
+from pulsus.core.system.process_map import forked
 from pulsus.core.types import BrokenTool, ToolSpec, ValidatedModule, ValidationReport
-from pulsus.core.validators.artifacts import Artifacts
-from pulsus.core.validators.finding import Finding, Steps, Subject, Validator
-from pulsus.core.validators.forked import forked
-from pulsus.core.validators.work import Given, Work
+from pulsus.core.validators.module_run import Given, Work
+from pulsus.core.validators.protocols import Finding, Steps, Subject, Validator
+from pulsus.core.validators.step_logs import Artifacts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pulsus.core.sandbox.interpreter import Interpreter
-    from pulsus.core.validators.dry_run import Run
-    from pulsus.core.validators.dry_runs import Told
-    from pulsus.core.validators.mypy import Waiting
+    from pulsus.core.validators.steps.dry_run import Run
+    from pulsus.core.validators.steps.mypy import Waiting
+    from pulsus.core.validators.steps.parallel_dry_runs import Told
 
 Proven = tuple[ValidationReport, ValidatedModule | None]
 Network = Callable[[Path, ToolSpec, Iterable[str]], tuple[str, ...]]
@@ -104,9 +104,9 @@ class Pipeline:
         reports: dict[int, ValidationReport] = {}
         going = [work for work in works if work.going]
         if going:
-            from pulsus.core.validators import proving  # only for what the gate lets pass
+            from pulsus.core.validators import stages  # only for what the gate lets pass
 
-            means = proving.Means(
+            means = stages.Means(
                 self.validation,
                 self.sandbox,
                 self.mypy_cache,
@@ -114,7 +114,7 @@ class Pipeline:
                 ready=self.ready,
                 python=self.python,
             )
-            found = proving.prove(means, going, jobs, told)
+            found = stages.prove(means, going, jobs, told)
             for work, evidence in zip(going, found, strict=True):
                 report = work.report(_since(began, works), *evidence)
                 reports[id(work)] = report
@@ -138,7 +138,7 @@ class Pipeline:
         began = time.monotonic()
         if given.objection:
             return Finding(ok=False, message=given.objection), 0
-        from pulsus.core.validators.static_gate import static_gate  # not for a kept verdict
+        from pulsus.core.validators.steps.static_gate import static_gate  # not for a kept verdict
 
         finding = static_gate(
             given.source,

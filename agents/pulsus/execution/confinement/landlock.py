@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import struct
 
-from pulsus.execution.confinement.native import call
+from pulsus.execution.confinement.syscalls import call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import resource
 import struct
 from contextlib import suppress
 
-from pulsus.execution.confinement.native import call
+from pulsus.execution.confinement.syscalls import call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,120 @@
+"""An existing script becomes a candidate in `_tmp/` (`pulsus tools adopt`). Effect: writes files.
+
+The script is read, never run. What it does is proven like any other module: in the sandbox.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pulsus.adoption import python_script, shell_script, shell_syntax, tool_source
+from pulsus.adoption.script import NotAdoptable, Parameter, Script
+from pulsus.core.compose.writing import scaffold
+from pulsus.core.storage import candidate_store
+from pulsus.core.storage.records.target import MAX_NAME_CHARS, Target
+from pulsus.core.telemetry import ids
+from pulsus.core.types import BrokenTool, ToolSpec, ValidationReport
+from pulsus.errors import UsageError
+from pulsus.routing.delivery import candidate_module
+from pulsus.routing.delivery.deliver import digest
+from pulsus.routing.delivery.project import Project
+
+_PYTHON = (".py", ".pyw")
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """What became of a script. `notes` say what was not mapped and what has to be looked at."""
+
+    target: Target
+    module: Path
+    test: Path
+    script: Script
+    parameters: tuple[Parameter, ...]
+    report: ValidationReport
+    tool: ToolSpec | BrokenTool
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The script's own, and what a dry run that runs nothing leaves unproven."""
+        if tool_source.DRY_RUN in self.parameters:
+            return (
+                *self.script.notes,
+                "with dry_run the script is not run: examples with dry_run: false prove it",
+            )
+        return self.script.notes
+
+
+def adopt(
+    project: Project,
+    file: Path,
+    *,
+    domain: str | None,
+    action: str,
+    name: str | None,
+    replace: bool = False,
+) -> Adopted:
+    """The script at `file` as a module and a test skeleton in `_tmp/`, and the verdict on it.
+
+    Raises UsageError for what cannot be adopted, or a candidate of that name that is there
+    already unless `replace`; TargetRefused for a place that is none.
+    """
+    source = candidate_module.read_bytes(file)
+    target = Target(domain, action, name or _name(file))
+    script = _read(source, file, target.name)
+    path = project.tmp_dir / f"{target.name}.py"
+    if path.exists() and not replace:
+        raise UsageError(f"{path.name} is there already", hint="--replace it, or give a --name")
+    made = tool_source.module(script, target.name, file.name).encode("utf-8")
+    test = path.with_name(f"test_{path.name}")
+    candidate_module.write(path, made)
+    if replace or not test.exists():
+        candidate_module.write(test, scaffold.test(path.stem, path.name, ()).encode("utf-8"))
+    tool = project.define(made, path)
+    report, validated = project.pipeline().validate(made, path, tool, {})
+    note = candidate_store.Candidate(
+        module=path,
+        request=f"adopt {file.name}",
+        route_id=None,
+        run_id=project.new_run_id(),
+        status="pending" if validated else "failed",
+        reasons=() if validated else (report.summary,),
+        created_at=ids.utc_now(),
+        sha256=digest(made),
+        made={"generator": "adopt", "sha256": digest(made), "origin": file.name},
+    )
+    candidate_store.write(note, project.redactor)
+    parameters = tuple(tool_source.signature(script))
+    return Adopted(target, path, test, script, parameters, report, tool)
+
+
+def _read(source: bytes, file: Path, name: str) -> Script:
+    try:
+        code = source.decode("utf-8-sig")
+        if _is_python(file, code):
+            return python_script.read(code)
+        script = shell_script.read(code, name)
+        if said := shell_syntax.wrong(code, shell_script.shell_of(code)):
+            raise NotAdoptable(f"it cannot be parsed: {said}")
+        return script
+    except UnicodeDecodeError:
+        raise UsageError(f"cannot adopt {file}: it is not UTF-8 text", hint="save it so") from None
+    except NotAdoptable as error:
+        raise UsageError(
+            f"cannot adopt {file}: {error}", hint="change the script, or write the tool by hand"
+        ) from None
+
+
+def _is_python(file: Path, code: str) -> bool:
+    if file.suffix in _PYTHON:
+        return True
+    first = code.partition("\n")[0]
+    return first.startswith("#!") and "python" in first
+
+
+def _name(file: Path) -> str:
+    """The file's name in the catalogue's form."""
+    name = re.sub(r"\W+", "_", file.name.partition(".")[0].lower()).strip("_")
+    return (name or "adopted")[:MAX_NAME_CHARS].strip("_")

@@ -1,0 +1,246 @@
+"""Options of argparse and click, read from their calls, as typed parameters. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from pulsus.adoption.script import Parameter, Style, identifier
+from pulsus.core.python_source.names import last_name
+from pulsus.core.telemetry.sanitize import one_line
+
+_TYPES = {
+    **{"int": "int", "float": "float", "str": "str", "Path": "Path", "FileType": "Path"},
+    **{"INT": "int", "FLOAT": "float", "STRING": "str", "File": "Path", "bool": "bool"},
+    **{
+        "BOOL": "bool",
+        "IntRange": "int",
+        "FloatRange": "float",
+        "UUID": "str",
+        "UNPROCESSED": "str",
+    },
+}
+_PATH_WORDS = ("file", "path", "dir", "directory", "folder", "filename")
+_NONE = ast.Constant(value=None)
+
+Found = Parameter | str
+"""A parameter, or what could not be mapped, in words."""
+
+
+def from_argparse(tree: ast.AST) -> Iterator[Found]:
+    """The parameters of every `add_argument` call, in the order of the lines."""
+    taken: list[str] = []
+    subcommands = _subparsers(tree)
+    for call in _calls(tree, "add_argument"):
+        if isinstance(call.func, ast.Attribute) and last_name(call.func.value) in subcommands:
+            continue
+        found = _argument(call, taken)
+        if isinstance(found, Parameter):
+            taken.append(found.name)
+        if found is not None:
+            yield found
+    for call in _calls(tree, "add_subparsers"):
+        yield f"line {call.lineno}: subcommands: give them, and their options, in `arguments`"
+    for call in _calls(tree, "parse_known_args"):
+        yield f"line {call.lineno}: arguments its parser does not know: give them in `arguments`"
+
+
+def from_click(function: ast.FunctionDef) -> Iterator[Found]:
+    """The parameters of a command's decorators."""
+    taken: list[str] = []
+    for call in function.decorator_list:
+        kind = last_name(call.func) if isinstance(call, ast.Call) else ""
+        if not isinstance(call, ast.Call) or kind not in ("option", "argument"):
+            continue
+        found = _click_option(call, taken) if kind == "option" else _click_argument(call, taken)
+        if isinstance(found, Parameter):
+            taken.append(found.name)
+        if found is not None:
+            yield found
+
+
+def _argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
+    given = {k.arg: k.value for k in call.keywords if k.arg}
+    names = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    if not names or len(names) != len(call.args):
+        return f"line {call.lineno}: an argument whose name is computed"
+    action = _text(given.get("action")) or last_name(given.get("action", _NONE)) or "store"
+    if action in ("help", "version"):
+        return None
+    options = [n for n in names if n.startswith("-")]
+    dest = _text(given.get("dest")) or _longest(options or names)
+    name, text = identifier(dest, taken), _help(given.get("help"))
+    if not options:
+        return _place(call, name, given, text)
+    flag = _flag(options)
+    match action:
+        case "store_true":
+            return Parameter(name, "bool", "False", text, "flag", flag)
+        case "store_false":
+            return Parameter(name, "bool", "True", text, "off", flag)
+        case "BooleanOptionalAction":
+            default = "True" if _value(given.get("default")) is True else "False"
+            return Parameter(name, "bool", default, text, "either", flag, f"--no-{flag[2:]}")
+        case "count":
+            return Parameter(name, "int", "0", text, "count", flag)
+        case "store_const" | "append_const":
+            return Parameter(name, "bool", "False", text, "flag", flag)
+        case "store" | "append" | "extend":
+            several: Style = "repeat" if action == "append" else "many"
+            return _option(call, Parameter(name, "str", None, text, several, flag), given)
+        case _:
+            return f"line {call.lineno}: {flag} has an action of its own ({action})"
+
+
+def _option(call: ast.Call, base: Parameter, given: Mapping[str, ast.expr]) -> Parameter:
+    hint = _hint(base.name, given)
+    nargs = _value(given.get("nargs"))
+    listed = nargs in ("*", "+") or isinstance(nargs, int) or base.style == "repeat"
+    required = _value(given.get("required")) is True
+    default = _default(given.get("default"), hint) if not listed else None
+    if listed:
+        hint = f"list[{hint}]"
+    style = base.style if listed else "option"
+    if not required and default is None:
+        hint = f"{hint} | None"
+    source = None if required else default or "None"
+    return Parameter(base.name, hint, source, base.text, style, base.flag)
+
+
+def _place(call: ast.Call, name: str, given: Mapping[str, ast.expr], text: str) -> Parameter:
+    hint = _hint(name, given)
+    nargs = _value(given.get("nargs"))
+    if nargs in ("+", "*", "...") or isinstance(nargs, int):
+        none = nargs in ("*", "...")
+        hint = f"list[{hint}]" + (" | None" if none else "")
+        return Parameter(name, hint, "None" if none else None, text, "place", "--")
+    if nargs == "?":
+        default = _default(given.get("default"), hint)
+        hint = hint if default else f"{hint} | None"
+        return Parameter(name, hint, default or "None", text, "place", "--")
+    return Parameter(name, hint, None, text, "place", "--")
+
+
+def _click_argument(call: ast.Call, taken: Sequence[str]) -> Found:
+    given = {k.arg: k.value for k in call.keywords if k.arg}
+    label = _text(call.args[0]) if call.args else ""
+    if not label:
+        return f"line {call.lineno}: an argument whose name is computed"
+    name, hint = identifier(label, taken), _hint(label, given)
+    nargs = _value(given.get("nargs"))
+    required = _value(given.get("required")) is not False and "default" not in given
+    if isinstance(nargs, int) and nargs != 1:
+        none = nargs < 0 and _value(given.get("required")) is not True
+        hint = f"list[{hint}]" + (" | None" if none else "")
+        return Parameter(name, hint, "None" if none else None, "", "place", "--")
+    default = None if required else _default(given.get("default"), hint)
+    if not required and default is None:
+        hint, default = f"{hint} | None", "None"
+    return Parameter(name, hint, default, "", "place", "--")
+
+
+def _click_option(call: ast.Call, taken: Sequence[str]) -> Found | None:
+    given = {k.arg: k.value for k in call.keywords if k.arg}
+    names = [text for a in call.args if (text := _text(a))]
+    options = [n for n in names if n.startswith("-")]
+    if not options or len(names) != len(call.args):
+        return f"line {call.lineno}: an option whose name is computed"
+    label = next((n for n in names if not n.startswith("-")), _longest(options).partition("/")[0])
+    name, text = identifier(label, taken), _help(given.get("help"))
+    flag = _flag(options)
+    if "/" in flag:
+        on, off = (part.strip() for part in flag.split("/", 1))
+        default = "True" if _value(given.get("default")) is True else "False"
+        return Parameter(name, "bool", default, text, "either", on, off)
+    default_value = _value(given.get("default"))
+    if _value(given.get("is_flag")) is True or isinstance(default_value, bool):
+        if default_value is True:
+            return f"line {call.lineno}: {flag} is on by default and has nothing to turn it off"
+        return Parameter(name, "bool", "False", text, "flag", flag)
+    if _value(given.get("count")) is True:
+        return Parameter(name, "int", "0", text, "count", flag)
+    multiple = _value(given.get("multiple")) is True
+    base = Parameter(name, "str", None, text, "repeat" if multiple else "option", flag)
+    return _option(call, base, given)
+
+
+def _hint(name: str, given: Mapping[str, ast.expr]) -> str:
+    choices = _value(given.get("choices"))
+    kind = given.get("type")
+    if isinstance(kind, ast.Call) and last_name(kind.func) == "Choice" and kind.args:
+        choices = _value(kind.args[0])
+    if (
+        isinstance(choices, list | tuple)
+        and choices
+        and all(type(c) in (str, int) for c in choices)
+    ):
+        return f"Literal[{', '.join(map(_quoted, choices))}]"
+    if kind is not None:
+        outer = kind.func if isinstance(kind, ast.Call) else kind
+        return _TYPES.get(last_name(outer), "str")
+    default = _value(given.get("default"))
+    if isinstance(default, int | float) and not isinstance(default, bool):
+        return type(default).__name__
+    words = name.lower().replace("-", "_").split("_")
+    return "Path" if any(word in _PATH_WORDS for word in words) else "str"
+
+
+def _default(node: ast.expr | None, hint: str) -> str | None:
+    """Source of the default where it is plain and of the hint's kind."""
+    value = _value(node)
+    if isinstance(value, str) and hint == "Path":
+        return f"Path({_quoted(value)})"
+    if value is None or isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    if hint == "float":
+        return repr(float(value)) if not isinstance(value, str) else None
+    plain = hint == type(value).__name__ or hint.startswith("Literal[")
+    return _quoted(value) if plain else None
+
+
+def _subparsers(tree: ast.AST) -> set[str]:
+    """Names of the parsers of subcommands."""
+    return {
+        last_name(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        for target in node.targets
+        if last_name(node.value.func) == "add_parser"
+    }
+
+
+def _value(node: ast.expr | None) -> object:
+    if node is None:
+        return None
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, SyntaxError, RecursionError):
+        return None
+
+
+def _quoted(value: object) -> str:
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"' if value.isprintable() else ascii(value)
+    return repr(value)
+
+
+def _text(node: ast.expr | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _help(node: ast.expr | None) -> str:
+    return one_line(_text(node).replace("%(default)s", "see its default").replace("%%", "%"), 200)
+
+
+def _longest(names: Sequence[str]) -> str:
+    return next((n for n in names if n.startswith("--")), names[0])
+
+
+def _flag(options: Sequence[str]) -> str:
+    return _longest(options)
+
+
+def _calls(tree: ast.AST, name: str) -> list[ast.Call]:
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and last_name(n.func) == name]
+    return sorted(found, key=lambda call: (call.lineno, call.col_offset))

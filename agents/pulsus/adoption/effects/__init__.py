@@ -1,0 +1,1 @@
+"""Read from a script's text whether it only reads, and what it uses."""

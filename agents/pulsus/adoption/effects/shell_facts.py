@@ -1,0 +1,59 @@
+"""What a shell script's text shows of its effects, and that it shows all or not. Pure.
+
+Never less is said than is there: whatever only shows when the script runs is a doubt, with its
+line, and a script with a doubt, or a program that may change something, is none that only reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import Effects, Kind
+
+UNKNOWN = "unknown: read the script"
+
+Where = Literal["paths", "hosts", "all"]
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is literally there: programs, files written to, hosts. `doubts` are (line, what, of
+    which effects) that only show when it runs, `changes` (line, what may change something).
+    """
+
+    shell: str
+    commands: set[str] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
+    hosts: set[str] = field(default_factory=set)
+    doubts: set[tuple[int, str, Where]] = field(default_factory=set)
+    changes: set[tuple[int, str]] = field(default_factory=set)
+
+    @property
+    def kind(self) -> Kind:
+        """Read where the text proves that nothing is changed."""
+        return "write" if self.doubts or self.changes else "read"
+
+    @property
+    def effects(self) -> Effects:
+        """Those of the tool that runs the script."""
+        names = (self.shell, *sorted(self.commands - {self.shell}))
+        if self.kind == "read":
+            return Effects(("what its programs read",), (), names)
+        return Effects(
+            (*sorted(self.paths), "what its programs touch", *self._unknown("paths", "all")),
+            (*sorted(self.hosts), "what its programs reach", *self._unknown("hosts", "all")),
+            (*names, *self._unknown("all")),
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Each line whose effects only show when the script runs."""
+        return tuple(
+            f"line {line}: {one_line(what, 160)}: read the script"
+            for line, what, _ in sorted(self.doubts)
+        )
+
+    def _unknown(self, *of: Where) -> list[str]:
+        return [UNKNOWN] if any(where in of for _, _, where in self.doubts) else []

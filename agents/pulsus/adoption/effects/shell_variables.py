@@ -1,0 +1,134 @@
+"""Words that a shell evaluates once more: arithmetic, names of variables, `${…}`. Pure.
+
+A subscript in any of them is a script of its own (`a[$(rm x)]`), so whatever is no plain name or
+number is none that can be told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pulsus.adoption.effects.shell_values import ARITHMETIC, BRACES, HOLE, Word
+
+TESTS = ("[[", "[", "test")
+_DECLARES = ("declare", "typeset", "local", "export", "readonly")
+_COMPARES = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
+_EVALUATED = re.compile(r"[\[`$]")
+_LATER = re.compile(r"`|\$\(|\w\[[^\]]*[\0$][^\]]*\]")
+_BRACED = re.compile(r"(!?)#?(\w+|[@*#?$!-])?(?:\[((?:[^\]\[]|\[[^\]]*\])*)\])?(.*)\Z", re.S)
+_VALUED = {
+    "read": ("dinNptu", "a"),
+    "mapfile": ("dnOsuCc", ""),
+    "readarray": ("dnOsuCc", ""),
+    "unset": ("", ""),
+    "wait": ("", "p"),
+    "printf": ("", "v"),
+}
+"""Options that take a word, and those that take the name of a variable."""
+
+
+def later(word: Word) -> bool:
+    """Whether a value holds text that arithmetic or a prompt would run."""
+    return bool(_LATER.search(word.shape))
+
+
+def doubts(name: str, rest: Sequence[Word]) -> Iterator[tuple[Word, str]]:
+    """What cannot be told of a builtin's words: (the word, why)."""
+    for word in _unsure(name, rest):
+        yield word, f"what {word.raw} does to {name} only shows when it runs"
+    for word in evaluated(name, rest):
+        yield word, f"what {word.raw} evaluates only shows when it runs"
+    for word in variables(name, rest):
+        if not _PLAIN.match(word.shape):
+            yield word, f"the variable that {word.raw} names only shows when it runs"
+    if name not in (*TESTS, "echo", "printf", ARITHMETIC, BRACES):
+        for word in rest:
+            if later(word):
+                yield word, f"{word.raw} is text that may be run later"
+
+
+def _unsure(name: str, rest: Sequence[Word]) -> list[Word]:
+    """Words that make a builtin change what others start, or a file."""
+    shapes = " ".join(w.shape for w in rest)
+    match name:
+        case "hash":
+            return [w for w in rest if not re.match(r"-[rlt]+\Z|[^-\0]", w.shape)]
+        case "history":
+            return [w for w in rest if not w.shape.isdigit()]
+        case "enable":
+            return [w for w in rest if w.shape not in ("-a", "-p", "-s")]
+        case "jobs":
+            return [w for w in rest if re.match(r"-\w*x|\0", w.shape)]
+        case "unset":
+            return [w for w in rest if re.match(r"-\w*f|\0", w.shape)]
+        case "shopt" if re.search(r"-\w*s", shapes):
+            return [w for w in rest if "expand_aliases" in w.shape or HOLE in w.shape]
+        case "declare" | "typeset" | "local":
+            return [w for w in rest if re.match(r"-\w*[ni]|\0", w.shape)]
+        case _:
+            return []
+
+
+def evaluated(name: str, rest: Sequence[Word]) -> Iterator[Word]:
+    """Words of arithmetic that are more than names, numbers and expansions."""
+    words: list[Word] = []
+    if name in ("let", ARITHMETIC):
+        words = list(rest)
+    elif name == BRACES:
+        yield from (w for w in rest if _braced(w.shape))
+    elif name in TESTS:
+        places = [n for n, w in enumerate(rest) if w.shape in _COMPARES]
+        words = [w for n in places for w in (*rest[max(0, n - 1) : n], *rest[n + 1 : n + 2])]
+    yield from (w for w in words if _EVALUATED.search(w.shape))
+
+
+def _braced(shape: str) -> bool:
+    """Whether what stands between `${` and `}` runs or evaluates more than shows."""
+    found = _BRACED.match(shape)
+    if not found or shape[:1] in (" ", "\t", "\n", "|", "("):
+        return True
+    indirect, name, place, rest = found[1], found[2] or "", found[3] or "", found[4]
+    if indirect and name and place not in ("@", "*") and not rest.startswith(("@", "*")):
+        return name not in ("OPTIND", "#")
+    part = rest[1:] if rest.startswith(":") and rest[1:2] not in ("-", "=", "?", "+") else ""
+    return rest == "@P" or any(_EVALUATED.search(each) for each in (place, part))
+
+
+def set_inside(word: Word) -> tuple[str, str] | None:
+    """(the variable that `${NAME:=value}` sets, the value); None for any other."""
+    found = re.match(r"(\w+)(?:\[[^\]]*\])?:?=(.*)\Z", word.shape, re.S)
+    return (found[1], found[2]) if found else None
+
+
+def variables(name: str, rest: Sequence[Word]) -> Iterator[Word]:
+    """The words that name variables which are set or looked up."""
+    if name in TESTS:
+        yield from (rest[n + 1] for n, w in enumerate(rest[:-1]) if w.shape in ("-v", "-R"))
+    elif name == "getopts":
+        yield from rest[1:2]
+    elif name in _DECLARES:
+        for word in rest:
+            if not word.shape.startswith(("-", "+")):
+                called, sign, _ = word.shape.partition("=")
+                called = called.removesuffix("+") if sign else called
+                yield Word(word.line, called, word.raw)
+    elif name in _VALUED:
+        yield from _operands(name, rest)
+
+
+def _operands(name: str, rest: Sequence[Word]) -> Iterator[Word]:
+    valued, named = _VALUED[name]
+    words = list(rest)
+    while words and re.match(r"-\w", words[0].shape):
+        word = words.pop(0)
+        for number, letter in enumerate(word.shape[1:], start=2):
+            if letter in valued + named:
+                own = word.shape[number:]
+                value = Word(word.line, own, word.raw) if own else words.pop(0) if words else None
+                if value and letter in named:
+                    yield value
+                break
+    if name not in ("printf", "wait"):
+        yield from (w for w in words if w.shape != "--")

@@ -1,0 +1,289 @@
+"""A Python script taken apart: argparse, click, or none of them. Pure; nothing is imported.
+
+Its code is kept as it is written. What it does when it is started moves into one function, names
+that would be a second entry point get an underscore, and that is all.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pulsus.adoption import cli_options, rename
+from pulsus.adoption.effects import summary as facts
+from pulsus.adoption.script import NotAdoptable, Parameter, Script
+from pulsus.core.python_source.literals import module
+from pulsus.core.python_source.names import last_name
+
+SCRIPT = "_script"
+_ENTRIES = ("run", "main")
+_TAKEN = (SCRIPT, "_called")
+_ACTIVE = ("parse_args", "parse_known_args", "exit")
+_ARGUMENTS = Parameter(
+    "arguments", "list[str] | None", "None", "Further words for its command line.", "rest"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """Statements that stay at the top, and those that make the script run, each with its guard."""
+
+    kept: list[ast.stmt]
+    moved: list[tuple[ast.stmt, list[ast.stmt]]]
+
+
+def read(text: str) -> Script:
+    """The script. Raises NotAdoptable."""
+    tree = ast.Module(module(text.encode("utf-8")) or [], [])
+    if not tree.body:
+        raise NotAdoptable(facts.unparsed(text))
+    command = _click_command(tree)
+    found = [*(cli_options.from_click(command) if command else cli_options.from_argparse(tree))]
+    parameters = [each for each in found if isinstance(each, Parameter)]
+    notes = [each for each in found if isinstance(each, str)]
+    if _is_group(tree):
+        notes.append("a click group: give the subcommand, and its options, in `arguments`")
+    if not command and not _mentions(tree, "add_argument"):
+        notes += _plain_words(tree, parameters)
+    if notes:
+        parameters.append(_ARGUMENTS)
+    kind, effects, more = facts.told(tree)
+    summary, body = _described(tree, command)
+    code, future = _code(text, tree, command, notes)
+    return Script(
+        summary=summary,
+        body=body,
+        parameters=tuple(parameters),
+        code=code,
+        kind=kind,
+        effects=effects,
+        secrets=facts.secrets(tree),
+        notes=(*notes, *more, *facts.asks(tree)),
+        future=future,
+        bound=frozenset(rename.bound(tree.body)),
+        runs=SCRIPT,
+    )
+
+
+def _plain_words(tree: ast.Module, parameters: list[Parameter]) -> list[str]:
+    """Parameters for `sys.argv[1]` and on; what is said of them."""
+    last = max((_argv(node) for node in ast.walk(tree)), default=0)
+    if last:
+        parameters += [
+            Parameter(f"argument_{n}", "str", None, f"Word {n} of its command line.", "place")
+            for n in range(1, last + 1)
+        ]
+        return ["it takes its arguments from sys.argv by position: give them better names"]
+    if _mentions(tree, "argv"):
+        return ["no argparse or click options were found: give its words in `arguments`"]
+    return []
+
+
+def _argv(node: ast.AST) -> int:
+    match node:
+        case ast.Subscript(value=ast.Attribute(attr="argv"), slice=ast.Constant(value=int(n))):
+            return max(0, n)
+        case _:
+            return 0
+
+
+def _code(
+    text: str, tree: ast.Module, command: ast.FunctionDef | None, notes: list[str]
+) -> tuple[str, tuple[str, ...]]:
+    """The code below the docstring, and what it imports from `__future__`."""
+    clash = sorted(set(_TAKEN) & rename.bound(tree.body))
+    if clash:
+        raise NotAdoptable(f"it has a name of its own for {clash[0]}: rename that")
+    future = tuple(
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        for alias in node.names
+    )
+    split = _split(tree)
+    renamed = rename.renamed(text, tree, _ENTRIES).split("\n")
+    strings = _inside_strings(tree)
+    kept = _kept(renamed, tree, split)
+    shared = _shared(split)
+    started = [line for node, body in split.moved for line in _moved(renamed, node, body, strings)]
+    if not split.moved:
+        started = _started(tree, command)
+    elif any("sys.argv" in ast.unparse(d) for d in _defaults(tree)):
+        notes.append("a default is read from sys.argv when it is loaded: read it when it runs")
+    lines = [f"{name}: Any = None" for name in shared]
+    top = "\n".join((*kept, *(("", *lines) if lines else ())))
+    said = f"    global {', '.join(shared)}\n" if shared else ""
+    head = f'def {SCRIPT}() -> None:\n    """What the script does when it is started."""\n{said}'
+    return f"{top.strip(chr(10))}\n\n\n{head}" + "\n".join(started).rstrip() + "\n", future
+
+
+def _split(tree: ast.Module) -> _Split:
+    kept: list[ast.stmt] = []
+    moved: list[tuple[ast.stmt, list[ast.stmt]]] = []
+    for number, node in enumerate(tree.body):
+        if number == 0 and _is_text(node):
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            continue
+        if isinstance(node, ast.If) and _is_guard(node.test):
+            moved.append((node, node.body))
+        elif _stays(node) or (not moved and not _is_active(node)):
+            kept.append(node)
+        else:
+            moved.append((node, [node]))
+    return _Split(kept, moved)
+
+
+def _stays(node: ast.stmt) -> bool:
+    return isinstance(
+        node,
+        ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+    )
+
+
+def _is_active(node: ast.stmt) -> bool:
+    """Whether the statement does what the script is for, rather than prepare it."""
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+    if any(last_name(call.func) in _ACTIVE for call in calls):
+        return True
+    match node:
+        case ast.Assign() | ast.AnnAssign() | ast.Try():
+            return False
+        case ast.Expr(value=ast.Call(func=ast.Attribute())):
+            return last_name(node.value.func) not in _PREPARES  # type: ignore[attr-defined]
+        case ast.Expr(value=ast.Constant()):
+            return False
+        case ast.If():
+            return not all(_stays(each) or isinstance(each, ast.Assign) for each in node.body)
+        case _:
+            return True
+
+
+_PREPARES = (
+    *("add_argument", "set_defaults", "basicConfig", "simplefilter", "filterwarnings"),
+    *("add_mutually_exclusive_group", "add_argument_group", "addHandler", "setLevel"),
+)
+
+
+def _started(tree: ast.Module, command: ast.FunctionDef | None) -> list[str]:
+    """How a script without a guard is started: by its command, or its `main`."""
+    if command:
+        name = f"_{command.name}" if command.name in _ENTRIES else command.name
+        return [f"    {name}()"]
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name in _ENTRIES:
+            words = len(node.args.args) > len(node.args.defaults)
+            return [f"    sys.exit(_{node.name}({'sys.argv[1:]' if words else ''}))"]
+    raise NotAdoptable("it does nothing when it is started: it needs a main() or code at its top")
+
+
+def _kept(lines: list[str], tree: ast.Module, split: _Split) -> list[str]:
+    """The lines of what stays, with the comments above each statement."""
+    gone = [*(node for node, _ in split.moved)]
+    gone += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
+    if tree.body and _is_text(tree.body[0]):
+        gone.append(tree.body[0])
+    taken = {row for node in gone for row in range(_first(node), (node.end_lineno or 0) + 1)}
+    taken |= {row for row in (1, 2) if re.match(r"#!|#.*?coding[:=]", lines[row - 1 : row][:1][0])}
+    strings = _inside_strings(tree)
+    found: list[str] = []
+    for row, line in enumerate(lines, start=1):
+        blank = row not in strings and not line.strip() and not any(found[-2:])
+        if row not in taken and not blank:
+            found.append(line)
+    return found
+
+
+def _moved(
+    lines: list[str], node: ast.stmt, body: Sequence[ast.stmt], strings: set[int]
+) -> list[str]:
+    """The statements' lines, one level in. Lines inside a string are left as they are."""
+    start, end = _first(body[0]), body[-1].end_lineno or 0
+    if isinstance(node, ast.If) and body is node.body:
+        start = min(start, (node.test.end_lineno or node.lineno) + 1)
+    margin = body[0].col_offset
+    found: list[str] = []
+    for row in range(start, end + 1):
+        line = lines[row - 1]
+        if row in strings:
+            found.append(line)
+        elif line.strip():
+            own = line[margin:] if not line[:margin].strip() else line.lstrip()
+            found.append(f"    {own}")
+        else:
+            found.append("")
+    return found
+
+
+def _shared(split: _Split) -> list[str]:
+    """Names that the moved code sets for functions that stay."""
+    made = rename.bound([stmt for _, body in split.moved for stmt in body])
+    return sorted(made & rename.used_in_functions(split.kept))
+
+
+def _inside_strings(tree: ast.Module) -> set[int]:
+    rows: set[int] = set()
+    for node in ast.walk(tree):
+        text = isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+        if isinstance(node, ast.expr) and (text or isinstance(node, ast.JoinedStr)):
+            rows |= set(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
+    return rows
+
+
+def _described(tree: ast.Module, command: ast.FunctionDef | None) -> tuple[str, str]:
+    """(summary, the rest): of its docstring, its command's, or its parser's description."""
+    texts = [ast.get_docstring(tree) or "", ast.get_docstring(command) or "" if command else ""]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and last_name(node.func) == "ArgumentParser":
+            texts += [
+                str(given.value.value)
+                for given in node.keywords
+                if given.arg == "description" and isinstance(given.value, ast.Constant)
+            ]
+    first, _, rest = next((t for t in texts if t.strip()), "").strip().partition("\n")
+    return first.strip(), rest.strip()
+
+
+def _click_command(tree: ast.Module) -> ast.FunctionDef | None:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                called = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if last_name(called) == "command" and not _is_group(tree):
+                    return node
+    return None
+
+
+def _is_group(tree: ast.Module) -> bool:
+    decorators = (
+        d for node in tree.body if isinstance(node, ast.FunctionDef) for d in node.decorator_list
+    )
+    return any(last_name(d.func if isinstance(d, ast.Call) else d) == "group" for d in decorators)
+
+
+def _mentions(tree: ast.Module, name: str) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(tree))
+
+
+def _defaults(tree: ast.Module) -> list[ast.expr]:
+    return [d for n in ast.walk(tree) if isinstance(n, ast.arguments) for d in n.defaults]
+
+
+def _is_guard(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and "__name__" in ast.unparse(test)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _first(node: ast.stmt) -> int:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return node.lineno

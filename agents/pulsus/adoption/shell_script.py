@@ -1,0 +1,277 @@
+"""A shell script taken apart: getopts, `case` options, `$1` and on. Pure; nothing is run.
+
+The script is embedded as text and given to its shell. Which words it takes is read line by line,
+which finds the usual forms and says where it is not sure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pulsus.adoption.effects.shell_walk import facts
+from pulsus.adoption.effects.summary import SECRET
+from pulsus.adoption.script import NotAdoptable, Parameter, Script, Style, identifier
+from pulsus.core.python_source.literals import text as quoted
+from pulsus.core.telemetry.sanitize import one_line
+
+MAX_BYTES = 100_000  # Linux takes at most 128 KiB in one argument of a program
+SHELLS = ("bash", "sh", "dash", "ksh")
+RUNS = "_called"
+
+_SHEBANG = re.compile(r"#!\s*(?:/usr/bin/env\s+(?:-S\s+)?)?(\S+)")
+_GETOPTS = re.compile(r"\bgetopts\s+[\"']?:?([A-Za-z0-9:]+)[\"']?\s+(\w+)")
+_BRANCH = re.compile(r"^\s*\(?((?:-{1,2}[\w-]+\s*\|?\s*)+)\)\s*(.*)$")
+_LETTER = re.compile(r"^\s*\(?[\"']?([A-Za-z0-9])[\"']?\)\s*(.*)$")
+_SETS = re.compile(r"(\w+)=[\"']?\$\{?(?:OPTARG|2|1#\*=)")
+_ASSIGNS = re.compile(r"(?:^|[\s;])(?:local\s+|readonly\s+|export\s+)?(\w+)=[\"']?\$\{?([1-9])\b")
+_USES = re.compile(r"\$\{?([1-9])(:?[-?=][^}\n]*)?\}?")
+_ALL = re.compile(r"\$[@*]|\$\{[@*]")
+_FUNCTION = re.compile(r"^\s*(?:function\s+)?([\w-]+)\s*\(\s*\)\s*\{|^\s*function\s+([\w-]+)\s*\{")
+_VARIABLE = re.compile(r"\$\{?([A-Z][A-Z0-9_]{2,})\b")
+_READ = re.compile(
+    r"(?:^|[;&|({!]|\b(?:do|then|else|while|until|if)\b)\s*(?:\w*=\S*\s+)*read(?=\s|$|;)"
+)
+_LOOP = re.compile(r"\b(?:while|until)\b")
+_UNSEEN = ("what its programs touch is not seen by a dry run: complete Effects:",)
+_HELP = ("h", "help", "version", "V")
+
+
+def read(script: str, name: str) -> Script:
+    """The script called `name`. Raises NotAdoptable."""
+    shell = shell_of(script)
+    if len(script.encode("utf-8")) > MAX_BYTES:
+        raise NotAdoptable(f"it is longer than {MAX_BYTES} bytes: split it")
+    bare = [_bare(line) for line in script.split("\n")]
+    lines = _unquoted("\n".join(bare)).split("\n")
+    top = _top(lines)
+    parameters, notes = _options(_top(bare))
+    more, said = _places(top, [p.name for p in parameters])
+    parameters += more
+    notes += said
+    if notes:
+        parameters.append(
+            Parameter("arguments", "list[str] | None", "None", "Further words for it.", "rest")
+        )
+    notes += [*_own_path(lines), *_asks(lines)]
+    told = facts(script, shell)
+    assigned = set(re.findall(r"(?:^|\s)([A-Z][A-Z0-9_]+)=", script))
+    wanted = {v for line in lines for v in _VARIABLE.findall(line)} - assigned
+    summary, body = _described(script)
+    return Script(
+        summary=summary,
+        body=body,
+        parameters=tuple(parameters),
+        code=_code(script, shell, name),
+        kind=told.kind,
+        effects=told.effects,
+        secrets=tuple(sorted(v for v in wanted if SECRET.search(v))),
+        notes=(*notes, *told.notes, *(_UNSEEN if told.kind == "write" else ())),
+        runs=RUNS,
+    )
+
+
+def shell_of(script: str) -> str:
+    """The shell that its first line names. Raises NotAdoptable."""
+    found = _SHEBANG.match(script)
+    shell = found[1].rpartition("/")[2] if found else "bash"
+    if shell not in SHELLS:
+        raise NotAdoptable(f"it is for {shell}: scripts for {', '.join(SHELLS)} can be adopted")
+    return shell
+
+
+def _bare(line: str) -> str:
+    """The line without a comment."""
+    return "" if line.lstrip().startswith("#") else re.sub(r"\s#\s.*$", "", line)
+
+
+def _unquoted(text: str) -> str:
+    """The text without what stands in single quotes, which no shell looks into."""
+    kept: list[str] = []
+    single = double = escaped = False
+    for char in text:
+        if single:
+            single = char != "'"
+        elif escaped:
+            escaped = False
+        elif char == "'" and not double:
+            single = True
+        elif char == '"':
+            double = not double
+        escaped = char == "\\" and not single
+        if not single or char in "'\n":
+            kept.append(char)
+    return "".join(kept)
+
+
+def _top(lines: list[str]) -> list[str]:
+    """Lines outside functions: their `$1` are the script's own."""
+    kept: list[str] = []
+    inside = False
+    for line in lines:
+        opened = _FUNCTION.match(line)
+        if opened and not inside:
+            inside = not line.rstrip().endswith("}")
+        elif inside:
+            inside = not line.startswith("}")
+        else:
+            kept.append(line)
+    return kept
+
+
+def _options(lines: list[str]) -> tuple[list[Parameter], list[str]]:
+    found: dict[str, Parameter] = {}
+    notes: list[str] = []
+    for letter, takes in _letters(lines):
+        _add(found, *_named(lines, _LETTER, letter, takes), flag=f"-{letter}")
+    for number, line in enumerate(lines):
+        branch = _BRANCH.match(line)
+        if not branch:
+            continue
+        flags = [f.strip() for f in branch[1].split("|") if f.strip(" -")]
+        flag = next((f for f in flags if f.startswith("--")), flags[0] if flags else "")
+        if not flag or flag.strip("-") in _HELP:
+            continue
+        block = _block(lines, number, branch[2])
+        sets = _SETS.search(block)
+        takes = bool(sets) or "shift 2" in block or "$2" in block
+        _add(found, identifier(flag), "str | None" if takes else "bool", flag=flag)
+    if any(re.search(r"\bgetopt\b", line) for line in lines):
+        notes.append("it uses getopt: options that are not listed go in `arguments`")
+    return list(found.values()), notes
+
+
+def _add(found: dict[str, Parameter], name: str, hint: str, *, flag: str) -> None:
+    style: Style = "flag" if hint == "bool" else "separate"
+    default = "False" if hint == "bool" else "None"
+    found.setdefault(name, Parameter(name, hint, default, f"Its option {flag}.", style, flag))
+
+
+def _letters(lines: list[str]) -> Iterator[tuple[str, bool]]:
+    for line in lines:
+        found = _GETOPTS.search(line)
+        if found:
+            for letter, colon in re.findall(r"([A-Za-z0-9])(:?)", found[1]):
+                if letter not in _HELP:
+                    yield letter, bool(colon)
+
+
+def _named(lines: list[str], branch: re.Pattern[str], letter: str, takes: bool) -> tuple[str, str]:
+    """Name and hint of an option, named after the variable that its branch sets."""
+    hint = "str | None" if takes else "bool"
+    for number, line in enumerate(lines):
+        found = branch.match(line)
+        if found and found[1] == letter:
+            block = _block(lines, number, found[2])
+            sets = _SETS.search(block) if takes else re.search(r"(\w+)=", block)
+            if sets:
+                return identifier(sets[1]), hint
+    return f"option_{letter.lower()}", hint
+
+
+def _block(lines: list[str], number: int, first: str) -> str:
+    """A branch's commands, up to its `;;`."""
+    rows = [first]
+    for line in lines[number + 1 : number + 20]:
+        if ";;" in rows[-1]:
+            break
+        rows.append(line)
+    return "\n".join(rows)
+
+
+def _places(lines: list[str], taken: list[str]) -> tuple[list[Parameter], list[str]]:
+    """Parameters for `$1` and on; what could not be told."""
+    loops = any(re.search(r"while\b.*(\$#|\$\{?1)", line) for line in lines)
+    text = "\n".join(lines)
+    if loops and "shift" in text:
+        return [], ["it takes its words in a loop: give those that are no options in `arguments`"]
+    named = {int(n): name for name, n in _ASSIGNS.findall(text)}
+    uses: dict[int, str] = {}
+    for number, rest in _USES.findall(text):
+        uses[int(number)] = max(uses.get(int(number), ""), rest or "", key=len)
+    parameters: list[Parameter] = []
+    optional = False
+    for number in range(1, max(uses, default=0) + 1):
+        rest = uses.get(number, "")
+        name = identifier(
+            named.get(number, f"argument_{number}"), [*taken, *(p.name for p in parameters)]
+        )
+        optional = optional or rest.startswith((":-", "-", ":=", "="))
+        value = re.sub(r"^:?[-=]", "", rest).strip("\"'")
+        plain = optional and value and "$" not in value and "`" not in value
+        default = quoted(value) if plain else "None" if optional else None
+        hint = "str" if default not in ("None",) else "str | None"
+        parameters.append(Parameter(name, hint, default, f"Its word {number}.", "place"))
+    notes = (
+        ["it passes on all its words: give further ones in `arguments`"]
+        if _ALL.search(text)
+        else []
+    )
+    return parameters, notes
+
+
+def _own_path(lines: list[str]) -> list[str]:
+    return [
+        f"line {number}: it looks for files beside itself, where it no longer is"
+        for number, line in enumerate(lines, start=1)
+        if re.search(r"BASH_SOURCE|dirname\s+[\"']?\$\{?0", line)
+    ]
+
+
+def _asks(lines: list[str]) -> Iterator[str]:
+    """Where it reads what nobody gives it: a `read` without a pipe, a file or a text before it."""
+    before = ""
+    for number, line in enumerate(lines, start=1):
+        found = _READ.search(line)
+        loop = found and _LOOP.search(line)
+        behind = "\n".join(lines[number - 1 :])
+        fed = re.search(r"(?<!\|)\|(?!\|)", f"{before} {line[: found.start()]}") if found else None
+        given = found and ("<" in line[found.end() :] or re.search(r"\s-\w*u", line))
+        if found and not (fed or given or (loop and re.search(r"\bdone\s*<", behind))):
+            yield f"line {number}: it reads its standard input, and a tool gets none"
+        if line.strip():
+            before = line[-3:] if re.search(r"\|\s*\\?\s*\Z", line) else ""
+
+
+def _described(script: str) -> tuple[str, str]:
+    """The first comment of the script: its first line, and the rest."""
+    found: list[str] = []
+    for line in script.split("\n")[1 if script.startswith("#!") else 0 :]:
+        words = line.lstrip("#").strip()
+        if line.startswith("#") and (words or found):
+            found.append(words)
+        elif found or line.strip():
+            break
+    return (one_line(found[0]), "\n".join(found[1:]).strip()) if found else ("", "")
+
+
+def _code(script: str, shell: str, name: str) -> str:
+    """The script as text, and what gives it to its shell."""
+    return f'''_SCRIPT = {_embedded(script)}
+
+
+def {RUNS}(words: list[str]) -> dict[str, Any]:
+    """The script's exit status and output; it reads nothing."""
+    done = subprocess.run(
+        ["{shell}", "-c", _SCRIPT, {quoted(name)}, *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    sys.stderr.write(done.stderr)
+    return {{"exit_code": done.returncode, "stdout": done.stdout}}
+'''
+
+
+def _embedded(script: str) -> str:
+    """A literal that is the script, line by line as it is written where that can be."""
+    text = script if script.endswith("\n") else script + "\n"
+    plain = all(c.isprintable() or c in "\n\t" for c in text)
+    if plain and "'''" not in text:
+        return f"r'''{text}'''"
+    if plain and '"""' not in text:
+        return f'r"""{text}"""'
+    rows = "".join(f"    {quoted(line)}\n" for line in text.splitlines(keepends=True))
+    return f"(\n{rows})"

@@ -1,0 +1,36 @@
+"""Whether a shell script parses, said by its own shell (`-n`: read, not run). Effect: a process."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from pulsus.core.validators.steps.checker_process import Checker, copying
+
+_PATH = "/usr/bin:/bin"
+_SECONDS = 5.0
+_SAID = re.compile(r"^.*?: (?:line )?(\d+): (.*)$", re.M)
+
+
+def wrong(script: str, shell: str) -> str:
+    """The line and what is wrong there; "" where it parses, or where that shell is not here."""
+    name = "bash" if shell in ("sh", "dash") and not shutil.which(shell, path=_PATH) else shell
+    program = shutil.which(name, path=_PATH)
+    if program is None:
+        return ""
+    # a pattern that `shopt` allows while it runs is none for a shell that runs nothing
+    options = ("-O", "extglob") if name == "bash" and "extglob" in script else ()
+    with copying(), tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "script"
+        file.write_text(script, encoding="utf-8")
+        checker = Checker((program, *options, "-n", file.name), Path(folder))
+        with ExitStack() as stack:
+            stack.callback(checker.end)
+            ran = checker.result(_SECONDS)
+    if ran.status == 0:
+        return ""
+    found = _SAID.search(ran.said)
+    return f"line {found[1]}: {found[2]}" if found else f"{name} -n does not get through it"

@@ -1,0 +1,142 @@
+"""The tool's module that a script becomes: contract, code, entry point. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pulsus.adoption.script import Parameter, Script, ordered, passing
+from pulsus.core.python_source.literals import docstring, text
+from pulsus.core.telemetry.sanitize import one_line
+
+DRY_RUN = Parameter("dry_run", "bool", "False", "True only says what would be run.", "flag")
+
+_HEADER = re.compile(r"[A-Za-z -]{1,20}:")
+_PYTHON = '''
+def _called(words: list[str]) -> dict[str, Any]:
+    """The script's exit status and output for these words on its command line."""
+    raw, errors, before, status = io.BytesIO(), io.StringIO(), sys.argv, 0
+    output = io.TextIOWrapper(raw, "utf-8", write_through=True)
+    sys.argv = [{name}, *words]
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+            _script()
+    except SystemExit as end:
+        if end.code is not None:
+            status = end.code if isinstance(end.code, int) else 1
+        if isinstance(end.code, str):
+            errors.write(end.code)
+    finally:
+        sys.argv = before
+    if status == 2:
+        raise ValueError(errors.getvalue().strip() or "the script refused its arguments")
+    sys.stderr.write(errors.getvalue())
+    output.flush()
+    return {{"exit_code": status, "stdout": raw.getvalue().decode("utf-8", "replace")}}
+'''
+
+
+def module(script: Script, name: str, origin: str) -> str:
+    """The module's source. `origin` is the name of the file it was."""
+    parameters = ordered(signature(script))
+    dry = DRY_RUN in parameters
+    parts = [
+        docstring(_contract(script, parameters, origin, dry=dry)),
+        _imports(script, parameters),
+        f"{script.code.rstrip()}\n",
+    ]
+    if script.runs != "_called":
+        parts.append(_PYTHON.format(name=text(name)))
+    parts.append(_entry(script, parameters, dry=dry))
+    return "\n".join(parts)
+
+
+def signature(script: Script) -> list[Parameter]:
+    """The tool's parameters: a write tool without a dry run of its own gets one."""
+    own = list(script.parameters)
+    has = any(each.name == DRY_RUN.name and each.hint == "bool" for each in own)
+    return own if script.kind != "write" or has else [*own, DRY_RUN]
+
+
+def _entry(script: Script, parameters: list[Parameter], *, dry: bool) -> str:
+    lines = ["words: list[str] = []", *passing([p for p in parameters if p is not DRY_RUN])]
+    if dry:
+        lines += ["if dry_run:"]
+        lines += ['    return {"ran": False, "words": words, "exit_code": 0, "stdout": ""}']
+    more = '"ran": True, "words": words, ' if script.kind == "write" else ""
+    lines.append(f"return {{{more}**_called(words)}}" if more else "return _called(words)")
+    declared = "".join(f"    {each.declared},\n" for each in parameters)
+    head = (
+        f"def run(\n{declared}) -> dict[str, Any]:" if declared else "def run() -> dict[str, Any]:"
+    )
+    said = '    """What the script prints for these arguments, and its exit status."""'
+    return "\n".join(("", head, said, *(f"    {line}" for line in lines), ""))
+
+
+def _imports(script: Script, parameters: list[Parameter]) -> str:
+    shell = script.runs == "_called"
+    wanted = {"sys"} | ({"subprocess"} if shell else {"contextlib", "io"})
+    hints = " ".join(f"{each.hint} {each.default}" for each in parameters)
+    lines = [f"from __future__ import {', '.join(script.future)}\n"] if script.future else []
+    lines += [f"import {each}" for each in sorted(wanted - script.bound)]
+    if "Path" in hints and "Path" not in script.bound:
+        lines.append("from pathlib import Path")
+    typing = ["Any"] + (["Literal"] if "Literal[" in hints else [])
+    typing = [each for each in typing if each not in script.bound]
+    lines += [f"from typing import {', '.join(typing)}"] if typing else []
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def _contract(script: Script, parameters: list[Parameter], origin: str, *, dry: bool) -> str:
+    summary = one_line(script.summary, 150) or f"Run {origin}"
+    if _HEADER.match(summary):
+        summary = f"Script: {summary}"
+    if not summary.endswith((".", "!", "?", "…")):
+        summary += "."
+    body = "\n".join(_prose(script.body))
+    parts = [
+        summary,
+        body,
+        f"Adopted from {one_line(origin, 100)}: its command line is made from the arguments.",
+        _section("Args:", (f"{p.name} ({p.hint}): {_said(p)}" for p in parameters)),
+        _section("Returns:", _returns(script)),
+        _section("Side effects:", ["none" if script.kind == "read" else "Those of the script."]),
+        f"Kind: {script.kind}",
+        _section("Effects:", _effects(script, parameters)),
+        f"Secrets: {', '.join(script.secrets) or 'none'}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _returns(script: Script) -> Iterator[str]:
+    if script.kind == "write":
+        yield "ran (bool): False in a dry run."
+        yield "words (list[str]): The words on the script's command line."
+    yield "exit_code (int): What the script ended with."
+    yield "stdout (str): What it printed."
+
+
+def _effects(script: Script, parameters: list[Parameter]) -> Iterator[str]:
+    if script.effects is None:
+        return
+    paths = [f"the given {p.name}" for p in parameters if "Path" in p.hint]
+    paths += script.effects.paths
+    yield f"paths: {', '.join(paths) or 'none'}"
+    yield f"hosts: {', '.join(script.effects.hosts) or 'none'}"
+    yield f"commands: {', '.join(script.effects.commands) or 'none'}"
+
+
+def _prose(body: str) -> Iterator[str]:
+    """The script's own words, none of which may be taken for a section."""
+    for line in body.splitlines():
+        plain = "".join(c if c.isprintable() else " " for c in line).rstrip()
+        yield f"- {plain}" if _HEADER.match(plain) else plain
+
+
+def _said(parameter: Parameter) -> str:
+    return one_line(parameter.text, 200) or f"The {parameter.name.replace('_', ' ').strip()}."
+
+
+def _section(header: str, lines: Iterable[str]) -> str:
+    rows = [f"    {line}" for line in lines]
+    return "\n".join((header, *rows)) if rows else ""

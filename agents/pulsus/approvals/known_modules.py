@@ -1,0 +1,121 @@
+"""What the project knows already about the place and the text of a module (ADR 9). Effect: reads.
+
+An automatic approval is for new tools. A tool is not new if the catalogue or the decision log knows
+its id, if a promoted tool has its name, or if it repeats a promoted tool: its bytes, its summary or
+most of its lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.target import Target
+
+_LEAST_LINE = 12
+"""Shorter lines are alike in every module."""
+
+_LEAST_LINES = 6
+_SHARE = 0.6
+"""Tools that ship share 0.48 of their lines at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Why a module is not new.
+
+    `known` says what is on record for its own id, `repeats` which promoted tool it resembles.
+    Both are one clause, or "" if there is nothing.
+    """
+
+    known: str = ""
+    repeats: str = ""
+
+
+def standing(
+    root: Path, target: Target, source: bytes, summary: str, logged: Collection[str]
+) -> Standing:
+    """Compare a module with every record of the catalogue at `root`.
+
+    `logged` are the ids that the decision log names. Raises MetadataCorrupt, StorageUnwritable.
+    """
+    records: dict[str, list[Record]] = {}
+    for record in metadata.read_all(root):
+        records.setdefault(record.tool_id, []).append(record)
+    own = records.pop(target.tool_id, [])
+    known = _known(target, own, logged, version_archive.digest(source))
+    others = sorted({*records, *logged} - {target.tool_id})
+    return Standing(known, _repeats(root, target, source, summary, records, others))
+
+
+def _known(target: Target, own: list[Record], logged: Collection[str], digest: str) -> str:
+    tool = target.tool_id
+    if not own:
+        return f"{tool} is in the decision log, but not in metadata.jsonl" * (tool in logged)
+    latest = own[-1]
+    if latest.tool_hash != digest:
+        back = any(record.tool_hash == digest for record in own)
+        what = "holds the bytes of an older version" if back else "was changed"
+        return f"{tool} {what} since it was promoted as {latest.version} ({latest.id})"
+    if latest.deprecated:
+        return f"{tool} is deprecated"
+    return f"{tool} is on record as {latest.version} ({latest.id})"
+
+
+def _repeats(
+    root: Path,
+    target: Target,
+    source: bytes,
+    summary: str,
+    records: dict[str, list[Record]],
+    others: Iterable[str],
+) -> str:
+    name, digest, lines = _plain(target.name), version_archive.digest(source), _lines(source)
+    said = _words(summary)
+    for tool in others:
+        if _plain(tool.rpartition("/")[2]) == name:
+            return f"{tool} has the same name"
+        for record in records.get(tool, ()):
+            if record.tool_hash == digest:
+                return f"its bytes are those of {tool} {record.version}"
+        latest = records[tool][-1] if tool in records else None
+        if latest and said and _words(latest.description) == said:
+            return f"its summary is that of {tool}"
+        if latest and any(map(lines.much_of, _bytes(root, latest))):
+            return f"most of its lines are those of {tool}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    found: frozenset[bytes]
+
+    def much_of(self, source: bytes) -> bool:
+        """True if one of the two modules consists of the other's lines for the most part."""
+        other = _lines(source).found
+        least = min(len(self.found), len(other))
+        return least >= _LEAST_LINES and len(self.found & other) >= _SHARE * least
+
+
+def _lines(source: bytes) -> _Lines:
+    stripped = (line.strip() for line in source.splitlines())
+    return _Lines(frozenset(line for line in stripped if len(line) >= _LEAST_LINE))
+
+
+def _bytes(root: Path, record: Record) -> Iterable[bytes]:
+    domain = None if record.domain == "shared" else record.domain
+    place = Target(domain, record.action, record.name.removesuffix(".py"))
+    found = version_archive.read_file(root, place.folders, record.name)
+    if found is not None:
+        yield found
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").casefold()
+
+
+def _words(text: str) -> str:
+    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())

@@ -1,0 +1,132 @@
+"""What the command gate knows in one project, and what may be done with a command there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pulsus.errors import CommandRefused, ConfigError, SensitivePath
+from pulsus.fast_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap.project import Ground
+    from pulsus.bootstrap.project_trust import TableApproval
+    from pulsus.commands.context import Context
+    from pulsus.commands.execution import Execution
+    from pulsus.gates.command_decision import Answer
+    from pulsus.gates.command_policy import CommandPolicy
+
+
+@dataclass(frozen=True)
+class Commands:
+    """How shell commands are judged in one project."""
+
+    ground: Ground
+
+    @cached_property
+    def context(self) -> Context:
+        """What is known: the project's tables, then the plugins', then those that ship.
+
+        The project's own are not used to judge before this user approved them. Raises ConfigError
+        where there is no such folder.
+        """
+        return self._context(self._unapproved)
+
+    @cached_property
+    def unguarded(self) -> Context:
+        """The same for checking tables, where nothing is judged for a caller."""
+        return self._context(lambda _: "")
+
+    def _context(self, unapproved: Callable[[Path], str]) -> Context:
+        from pulsus.commands.context import Context
+        from pulsus.commands.program_tables.loader import Tables
+
+        if not self.ground.project.is_dir():
+            raise ConfigError(
+                f"{self.ground.project} is no folder",
+                hint="name the project's folder, whose tables and policy are to count",
+            )
+        own = self._own
+        if not self.ground.has_plugins:
+            return self._limited(Context(Tables((own,), unapproved)))
+        added = self.ground.contributions
+        tables = Tables((own, *added.command_tables), unapproved)
+        return self._limited(Context(tables, added.content_inspectors))
+
+    def _limited(self, context: Context) -> Context:
+        """`context` with the limits of the settings."""
+        policy = self.ground.settings.policy
+        low, high = policy.low_seconds, policy.high_seconds
+        return replace(context, low_seconds=low, high_seconds=high)
+
+    @property
+    def _own(self) -> Path:
+        return self.ground.project / "config" / "commands"
+
+    def _unapproved(self, file: Path) -> str:
+        """Why a table may not be used to judge: it is the project's, and not approved."""
+        return self._approval.unapproved(file) if file.parent == self._own else ""
+
+    @cached_property
+    def _approval(self) -> TableApproval:
+        from pulsus.bootstrap.project_trust import TableApproval
+
+        return TableApproval(self.ground.project)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What may have been meant to count and does not: a project above this folder."""
+        from pulsus.config.enclosing_project import passed_over
+
+        folder = self.ground.project.resolve()
+        above = passed_over(folder)
+        return () if above is None else (f"policy and tables of {above} are not used in {folder}",)
+
+    @cached_property
+    def policy(self) -> CommandPolicy:
+        """What may be done with a command, by the settings."""
+        from pulsus.commands.classify import classify
+        from pulsus.gates.command_policy import CommandPolicy
+
+        return CommandPolicy(self.ground.settings.policy, lambda text: classify(text, self.context))
+
+    def answer(self, command: str, target: str | None = None, known: Sequence[str] = ()) -> Answer:
+        """Whether `command` may run as a read on `target`, by tables and policy, and why.
+
+        `known` are hosts that the request named.
+        Never raises for a text, whatever it is.
+        """
+        from pulsus.gates.command_decision import answer
+
+        return answer(self.policy, self.policy.judge(command), target, known)
+
+    def prepared(
+        self,
+        command: str,
+        environ: Mapping[str, str],
+        target: str | None = None,
+        known: Sequence[str] = (),
+    ) -> Execution:
+        """How to run `command` so that nothing around it changes what was judged.
+
+        `environ` is what may be passed on in part. `execution/read_command.py` runs it. Raises
+        CommandRefused where tables or policy do not let it run as a read, SensitivePath where it
+        names a secret.
+        """
+        from pulsus.commands.execution import prepared
+
+        found = self.answer(command, target, known)
+        if not found.allow:
+            other = found.rewrite
+            kind = SensitivePath if found.verdict.sensitive else CommandRefused
+            raise kind(
+                found.reason,
+                hint="`pulsus commands classify COMMAND --explain` says more"
+                if other is None
+                else f"`{other}` would be allowed",
+                code=found.code,
+            )
+        return prepared(found.verdict, environ, tables=self.context.tables)

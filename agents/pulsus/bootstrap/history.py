@@ -1,0 +1,78 @@
+"""What was promoted and how past routes ended, read when asked for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pulsus.core.telemetry import ids
+from pulsus.core.types import ToolHistory
+from pulsus.errors import MetadataCorrupt
+from pulsus.fast_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap.project import Ground
+    from pulsus.core.memory.past_routes import PastRoute
+    from pulsus.core.storage.records.metadata import Record
+    from pulsus.routing.search.deprecations import Deprecations
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Past:
+    """The promotion records and past routes of one project."""
+
+    ground: Ground
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """Every promotion record. Raises MetadataCorrupt."""
+        from pulsus.core.storage.records import metadata
+
+        return metadata.read_all(self.ground.workflows_root)
+
+    @cached_property
+    def latest(self) -> Mapping[str, Record]:
+        """The last record of every tool that was ever promoted, by id. Raises MetadataCorrupt."""
+        return {record.tool_id: record for record in self.records}
+
+    @cached_property
+    def told(self) -> Mapping[str, Record]:
+        """As `latest`, only to tell of tools: none, with a warning, where a record is damaged."""
+        try:
+            return self.latest
+        except MetadataCorrupt as failure:
+            _LOG.warning("versions and deprecations are not shown: %s", failure.message)
+            return {}
+
+    @cached_property
+    def deprecations(self) -> Deprecations:
+        """The deprecated tools. Raises MetadataCorrupt."""
+        from pulsus.routing.search.deprecations import Deprecations
+
+        return Deprecations.of(self.records, ids.utc_now().date())
+
+    @cached_property
+    def routes(self) -> tuple[PastRoute, ...]:
+        """How past routes ended, oldest first. Raises StateCorrupt."""
+        from pulsus.core.memory import past_routes
+
+        return past_routes.load(self.ground.state_dir)
+
+    @cached_property
+    def history(self) -> Mapping[str, ToolHistory]:
+        """How every tool fared. Raises MetadataCorrupt, StateCorrupt."""
+        from pulsus.core.memory import past_routes
+
+        return past_routes.history(self.records, self.routes)
+
+    def remember(self, route: PastRoute) -> None:
+        """Keep how a route ended, for the history feature."""
+        from pulsus.core.memory import past_routes
+        from pulsus.core.system.state_dir import open_state
+
+        open_state(self.ground.state_dir)
+        past_routes.record(self.ground.state_dir, route, self.ground.redactor)

@@ -1,0 +1,33 @@
+"""The settings of a project → its language model."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pulsus.config.trust.approved_settings import SOURCES
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap.project import Ground
+    from pulsus.llm.budgeted_model import Gate
+
+_TELLING = ("model.api_key_env", "model.base_url")
+"""Settings that have further rules if a file of the project sets them, approved or not."""
+
+
+def connected(ground: Ground) -> Gate:
+    """The configured model, with a budget of its own.
+
+    Raises LlmNotConfigured, ConfigError, ModelRefused.
+    """
+    from pulsus.llm.connect import connect
+
+    origins = {key: ground.origins.get(key, "default") for key in _TELLING}
+    return connect(
+        ground.settings.model,
+        ground.contributions.model_providers,
+        os.environ,
+        ground.redactor.redact,
+        redact_own=ground.redactor.redact_derived,
+        by_project={key: o for key, o in origins.items() if o in SOURCES},
+    )

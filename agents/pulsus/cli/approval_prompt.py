@@ -1,0 +1,128 @@
+"""The person at the terminal: one question, one decision at a time. Reads stdin, writes stderr."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from pulsus.approvals.protocol import Answer, Approve, Discard, Edit, Proposal, Relocate
+from pulsus.cli import console
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.sanitize import one_line, strip_controls
+from pulsus.core.types import ArgSpec, Clarification, ToolSpec
+from pulsus.errors import TargetRefused
+
+CHOICES = ("approve", "edit", "relocate", "discard")
+
+
+class Terminal:
+    """Asks on stderr and reads answers from stdin. End of input means no."""
+
+    def clarify(self, question: Clarification) -> str | None:
+        """The answer to the one question."""
+        console.note(question.question)
+        for number, option in enumerate(question.options, start=1):
+            console.note(f"  {number}. {option}")
+        return _ask("number or name (Enter: best guess)")
+
+    def decide(self, proposal: Proposal) -> Answer:
+        """Approve, edit, relocate or discard."""
+        tool = proposal.tool
+        console.note(f"{tool.id}: {one_line(tool.summary)}")
+        console.note(
+            f"  kind {tool.kind}, proof {proposal.report.proof}, to {proposal.target.tool_id}"
+        )
+        for told in proposal.notes:
+            console.note(f"  {one_line(told)}")
+        if proposal.report.network:
+            console.note(f"  its dry run may reach {', '.join(proposal.report.network)}")
+        for warning in proposal.report.warnings:
+            console.note(f"  warning: {one_line(warning)}")
+        while True:
+            said = _ask("approve, edit, relocate or discard [a/e/r/d]")
+            if said is None:
+                return Discard("the input ended without a decision")
+            choice = next((c for c in CHOICES if said and c.startswith(said.lower())), None)
+            answer = self._answer(choice, proposal) if choice else None
+            if answer:
+                return answer
+
+    def reuse(self, module: str, status: str, reasons: tuple[str, ...]) -> bool:
+        """Whether to debug the candidate an earlier run left instead of making it again."""
+        console.note(f"{module} was {status}: {one_line('; '.join(reasons)) or 'no reason noted'}")
+        said = (_ask("regenerate it, or debug the module as it is [r/d]") or "r").lower()
+        return said.startswith("d")
+
+    def example(self, problem: str) -> str | None:
+        """An example of what a new tool must do."""
+        if problem:
+            console.note(one_line(problem))
+        return _ask('example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)')
+
+    def value(self, arg: ArgSpec) -> str | None:
+        """Text for a required argument."""
+        return _ask(f"{arg.name} ({arg.type_hint or 'any'}) {one_line(arg.description, 80)}")
+
+    def confirm_run(self, tool: ToolSpec) -> bool:
+        """Whether to run a tool that may write."""
+        effects = one_line(tool.side_effects or "it does not say what it changes")
+        return (_ask(f"{tool.id} may change things ({effects}). Run it? [y/N]") or "").lower() in (
+            "y",
+            "yes",
+        )
+
+    def confirm_unconfined(self, tool_id: str) -> bool:
+        """Ask whether a tool may run with all rights of this user. No pipe can answer."""
+        if not sys.stdin.isatty():
+            return False
+        question = f"{tool_id} would run with all your rights, unconfined. Run it? [y/N]"
+        return (_ask(question) or "").lower() in ("y", "yes")
+
+    def _answer(self, choice: str, proposal: Proposal) -> Answer | None:
+        match choice:
+            case "approve":
+                return Approve()
+            case "edit":
+                return _edited(proposal.source)
+            case "relocate":
+                return self._relocated(proposal.target)
+            case _:
+                return Discard(_ask("why (kept with the candidate)") or "rejected")
+
+    def _relocated(self, target: Target) -> Relocate | None:
+        said = _ask(f"domain/action/name [{target.tool_id}]") or target.tool_id
+        match said.split("/"):
+            case [domain, action, name]:
+                try:
+                    return Relocate(Target(None if domain == "shared" else domain, action, name))
+                except TargetRefused as refused:
+                    console.note(f"{refused.message}; {refused.hint}")
+            case _:
+                console.note("write it as domain/action/name, or shared/action/name")
+        return None
+
+
+def _edited(source: bytes) -> Edit | None:
+    """The module as it comes back from the editor; None where nothing was changed."""
+    try:
+        text = click.edit(source.decode("utf-8"), extension=".py")
+    except click.ClickException as failure:
+        console.note(f"{one_line(failure.format_message())}; EDITOR names the editor to use")
+        return None
+    if text is None or text.encode("utf-8") == source:
+        console.note("nothing was changed")
+        return None
+    return Edit(text.encode("utf-8"))
+
+
+def _ask(prompt: str) -> str | None:
+    """One line from the person; None at the end of input. Ctrl-C raises click.Abort."""
+    try:
+        said: str = click.prompt(prompt, default="", show_default=False, err=True)
+    except click.Abort as stopped:
+        if isinstance(stopped.__context__, KeyboardInterrupt):
+            raise
+        console.note("")
+        return None
+    return strip_controls(said).strip()

@@ -1,0 +1,1 @@
+"""Commands about the catalogue: `init`, `tools`, `promote`, `audit` and others."""

@@ -1,0 +1,104 @@
+"""`pulsus tools adopt`: an existing script becomes a tool."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.errors import ValidationFailed
+
+if TYPE_CHECKING:
+    from pulsus.adoption.adopt import Adopted
+
+EPILOG = """\b
+Examples:
+  pulsus tools adopt bin/rotate_logs.py --domain storage --action clean
+  pulsus tools adopt deploy.sh --action deploy --name push_build
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument(
+    "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE"
+)
+@click.option("--domain", metavar="D", help="Its domain; without one it is for a shared tool.")
+@click.option("--action", metavar="A", default="run", show_default=True, help="Its action.")
+@click.option("--name", metavar="N", help="Its name.  [default: the file's]")
+@click.option("--replace", is_flag=True, help="Write over a candidate of that name.")
+@common()
+def adopt(
+    session: Session,
+    file: Path,
+    domain: str | None,
+    action: str,
+    name: str | None,
+    replace: bool,
+) -> None:
+    """Turn the script FILE (argparse, click, or a shell script) into a tool and a test skeleton.
+
+    The script is read, not run, and its code is kept. What cannot be mapped is said. The module is
+    written to the candidates and validated like any other; exit 3 when it has to be worked on.
+    """
+    from pulsus.adoption.adopt import adopt as adopted
+    from pulsus.cli.render import validation_text
+
+    found = adopted(session.app, file, domain=domain, action=action, name=name, replace=replace)
+    if session.json:
+        console.document(_body(found, session.project))
+    else:
+        where = validation_text.relative(found.module, session.project)
+        click.echo(strip_controls(f"{file} → {where} (kind: {found.script.kind})"))
+        rows = [(p.name, p.hint, p.default or "required", p.text) for p in found.parameters]
+        console.table(("argument", "type", "default", "text"), rows)
+        for note in found.notes:
+            click.echo(strip_controls(f"- look at: {note}"))
+        click.echo("\n".join(validation_text.report(found.report, session.project)))
+        click.echo(f"next: {_next(found, session.project)}")
+    raise SystemExit(0 if found.report.ok else 3)
+
+
+def _body(found: Adopted, project: Path) -> dict[str, Any]:
+    from pulsus.cli.render import validation_text
+
+    body: dict[str, Any] = {
+        "ok": found.report.ok,
+        "tool": found.target.tool_id,
+        "module": validation_text.relative(found.module, project),
+        "test": validation_text.relative(found.test, project),
+        "kind": found.script.kind,
+        "args": [
+            {"name": p.name, "type": p.hint, "default": p.default, "description": p.text}
+            for p in found.parameters
+        ],
+        "notes": list(found.notes),
+        "validation": validation_text.validation(found.report, project),
+        "next": _next(found, project),
+    }
+    if not found.report.ok:
+        body |= console.error_body(_refused(found))
+    return body
+
+
+def _refused(found: Adopted) -> ValidationFailed:
+    return ValidationFailed(
+        f"{found.module.name} is {found.report.verdict}: {found.report.summary}",
+        hint="work on the module, then `pulsus validate` it",
+    )
+
+
+def _next(found: Adopted, project: Path) -> str:
+    """The command that comes next."""
+    from pulsus.cli.render import validation_text
+
+    where = shlex.quote(validation_text.relative(found.module, project))
+    if not found.report.ok:
+        return f"edit it, then pulsus validate {where}"
+    target = found.target
+    place = f"--domain {target.domain} " if target.domain else ""
+    return f"pulsus promote {where} {place}--action {target.action} --name {target.name}"

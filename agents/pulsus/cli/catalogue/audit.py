@@ -1,0 +1,280 @@
+"""`pulsus audit` (routing spec §10, §17)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.catalogue import audit_records
+from pulsus.cli.options import Session, common
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.errors import AuditTampered, UsageError
+
+if TYPE_CHECKING:
+    from pulsus.routing.maintenance.audit_catalogue import Catalogued, Finding
+    from pulsus.routing.maintenance.audit_log import Logged
+
+EPILOG = """\b
+Examples:
+  pulsus audit
+  pulsus audit --strict
+  pulsus audit --expect-head 3f6a...   (the head an earlier audit printed)
+  pulsus audit --accept-break "disk replaced, restored from the backup of Monday"
+  pulsus audit --accept-records
+  pulsus audit --accept-records --expect-commit "$COMMIT"   (CI, after review)
+\b
+Exit codes: 0 as it was recorded · 1 something was changed (--strict: or a warning) ·
+4 records wait for a person
+"""
+
+_HEX = frozenset("0123456789abcdef")
+_WORDS = 2
+"""Of a reason: one word alone says nothing to whoever reads it later."""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--expect-head",
+    metavar="HASH",
+    help="The decision log must hold the record with this hash, kept elsewhere.",
+)
+@click.option("--quick", is_flag=True, help="Compare sealed segments with their seals only.")
+@click.option("--strict", is_flag=True, help="Warnings count too.")
+@click.option(
+    "--accept-break",
+    "reason",
+    metavar="REASON",
+    help="Go on with a damaged log, or with promotions that it does not know: what was found, your "
+    "user name and REASON are recorded in it.",
+)
+@click.option(
+    "--accept-records",
+    is_flag=True,
+    help="Show the promotion records that you did not approve on this machine (they came with a "
+    "pull or a merge) with commit and difference, and accept them if you say yes.",
+)
+@click.option(
+    "--expect-commit",
+    metavar="REV",
+    help="With --accept-records, without a question: accept them if HEAD is exactly this commit "
+    "and has these records and modules.",
+)
+@common(inspects=True)
+def command(
+    session: Session,
+    expect_head: str | None,
+    quick: bool,
+    strict: bool,
+    reason: str | None,
+    accept_records: bool,
+    expect_commit: str | None,
+) -> None:
+    """Say whether tools, compositions, kept versions and the decision log are as recorded.
+
+    Every file is read anew. Exit 1 when a promoted file, a step of a composition or a line of the
+    log was changed, is missing or stands out of order.
+    """
+    from pulsus.cli.catalogue import audit_settings
+    from pulsus.routing.maintenance import audit_catalogue, audit_log
+    from pulsus.routing.maintenance.audit_changelog import changelogs
+    from pulsus.routing.maintenance.audit_witness import witnessed
+
+    _check(expect_head, quick, reason)
+    commit = _accepting(accept_records, expect_commit, others=bool(expect_head or quick or reason))
+    if accept_records or reason is not None:
+        session.inspects = False  # what decides works with approved settings only
+    app = session.app
+    if accept_records:
+        return audit_records.run(session, commit)
+    found = audit_catalogue.recorded(app.workflows_root)
+    catalogued = audit_catalogue.catalogue(app.workflows_root, found, app.catalogue.tools)
+    folder = app.state_dir / "audit"
+    logged = audit_log.log(folder, found.records, quick=quick, expected=expect_head)
+    seen = list(witnessed(folder, found))
+    moved = any(finding.level == "error" for finding in seen)
+    if reason is not None and (logged.checked.damages or logged.unknown or moved):
+        app.upkeep.accept_break(logged, reason)
+        logged = audit_log.log(folder, found.records)
+        seen = list(witnessed(folder, found))
+    if any(finding.level == "error" for finding in logged.findings):
+        seen = [finding for finding in seen if finding.level != "error"]  # one cause, told once
+    findings = sorted(
+        (
+            *catalogued.findings,
+            *changelogs(app.workflows_root, found),
+            *logged.findings,
+            *seen,
+            *audit_settings.findings(app),
+        ),
+        key=lambda f: (audit_catalogue.LEVELS.index(f.level), f.code, str(f.path), f.line or 0),
+    )
+    refusal = _refusal(findings, strict=strict)
+    if session.json:
+        body = _document(session, catalogued, logged, findings)
+        console.document({"ok": True, **body} | (console.error_body(refusal) if refusal else {}))
+    else:
+        _tell(session, catalogued, logged, findings)
+    raise SystemExit(refusal.exit_status if refusal else 0)
+
+
+def _accepting(accept: bool, commit: str | None, *, others: bool) -> str | None:
+    """The commit to accept records of. Raises UsageError for options that do not go together."""
+    if commit is not None and not accept:
+        raise UsageError(
+            "--expect-commit says which commit's records to accept",
+            hint="add --accept-records, or leave it out",
+        )
+    if accept and others:
+        raise UsageError(
+            "--accept-records goes with no other check",
+            hint="run `pulsus audit` with the other options on its own",
+        )
+    return audit_records.checked_commit(commit) if commit is not None else None
+
+
+def _check(expected: str | None, quick: bool, reason: str | None) -> None:
+    if reason is not None and (expected or quick):
+        raise UsageError(
+            "--accept-break looks at everything, and goes with no other check",
+            hint="leave out --expect-head and --quick",
+        )
+    if reason is not None and len(reason.split()) < _WORDS:
+        raise UsageError(
+            f"--accept-break {reason!r} does not say why",
+            hint="give the reason in a few words: it is kept in the decision log",
+        )
+    if expected is None:
+        return
+    if len(expected) != 64 or not _HEX.issuperset(expected):
+        raise UsageError(
+            f"--expect-head {expected!r} is no hash of a record",
+            hint="give the 64 hex digits that `pulsus audit` printed as head",
+        )
+    if quick:
+        raise UsageError(
+            "--expect-head needs every record, and --quick leaves sealed ones unread",
+            hint="leave out --quick",
+        )
+
+
+def _refusal(findings: Sequence[Finding], *, strict: bool) -> AuditTampered | None:
+    levels = ("error", "warning") if strict else ("error",)
+    wrong = [f for f in findings if f.level in levels]
+    if not wrong:
+        return None
+    return AuditTampered(
+        f"{len(wrong)} findings: something is not as it was recorded",
+        hint="`findings` say what, and what to do; docs/guides/audit.md",
+    )
+
+
+def _document(
+    session: Session, catalogued: Catalogued, logged: Logged, findings: Sequence[Finding]
+) -> dict[str, Any]:
+    from pulsus.cli.render.outcome_text import relative
+
+    log, head = logged.checked, logged.checked.head
+    return {
+        "catalogue": {
+            "promoted": catalogued.promoted,
+            "compositions": catalogued.compositions,
+            "versions": catalogued.versions,
+        },
+        "log": {
+            "records": log.records,
+            "unread": log.unread,
+            "segments": log.segments,
+            "sealed": log.sealed,
+            "head": {"log": head.log, "seq": head.seq, "hash": head.hash} if head else None,
+            "expected_seq": logged.expected_at,
+            "elsewhere": logged.elsewhere,
+            "notes": list(log.notes),
+            "accepted": [
+                {
+                    "seq": each.record.seq,
+                    "at": each.record.ts,
+                    "by": each.by,
+                    "reason": each.reason,
+                    "damages": each.damages,
+                    "promotions": each.promotions,
+                }
+                for each in log.accepted
+            ],
+        },
+        "findings": [
+            {
+                "code": f.code,
+                "level": f.level,
+                "path": relative(f.path, session.project) if f.path else "",
+                "line": f.line,
+                "tool": f.tool,
+                "reason": f.reason,
+                "fix": f.fix,
+                "records": [{"tool": tool, "revision": revision} for tool, revision in f.records],
+            }
+            for f in findings
+        ],
+        "more": log.more,
+    }
+
+
+def _tell(
+    session: Session, catalogued: Catalogued, logged: Logged, findings: Sequence[Finding]
+) -> None:
+    """What was found, what to do about each kind, and what was compared."""
+    counts = Counter(f.level for f in findings)
+    shown = [f for f in findings if f.level != "info" or session.verbosity > 0]
+    if shown:
+        rows = [(f.level, f.code, _where(f, session), f.reason) for f in shown]
+        console.table(("level", "code", "where", "reason"), rows)
+        if logged.checked.more:
+            click.echo(f"and {logged.checked.more} more lines of the decision log")
+        click.echo()
+        console.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
+        click.echo()
+    for note in logged.checked.notes:
+        click.echo(f"note: {note}")
+    for each in logged.checked.accepted:
+        unknown = f"{console.counted(each.promotions, 'promotion')} that the log does not know"
+        click.echo(
+            f"accepted by {one_line(each.by)} on {each.record.ts[:10]} (record {each.record.seq}): "
+            f"{console.counted(each.damages, 'damage')} and {unknown}; {one_line(each.reason)}"
+        )
+    click.echo(
+        f"catalogue: {catalogued.promoted} promoted tools, {catalogued.compositions} of them "
+        f"compositions, {catalogued.versions} kept versions"
+    )
+    click.echo(_log(logged))
+    more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
+    click.echo(
+        f"{counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes{more}"
+    )
+
+
+def _log(logged: Logged) -> str:
+    found = logged.checked
+    if found.head is None and not found.segments:
+        return "decision log: none"
+    if found.head is None:
+        return (
+            f"decision log: {found.records} records in {found.segments} segments, and no head: "
+            "whether records are missing at its end cannot be said"
+        )
+    unread = f", {found.unread} by their seals only" if found.unread else ""
+    known = f"; the expected head is record {logged.expected_at}" if logged.expected_at else ""
+    return (
+        f"decision log: {found.records} records in {found.segments} segments, "
+        f"{found.sealed} sealed{unread}{known}\n"
+        f"head: record {found.head.seq} {found.head.hash}"
+    )
+
+
+def _where(finding: Finding, session: Session) -> str:
+    from pulsus.cli.render.outcome_text import relative
+
+    where = relative(finding.path, session.project) if finding.path else finding.tool or ""
+    return f"{where}:{finding.line}" if finding.line else where

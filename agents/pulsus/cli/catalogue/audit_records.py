@@ -1,0 +1,106 @@
+"""`pulsus audit --accept-records` (ADR 31)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.sanitize import one_line, strip_controls
+from pulsus.errors import RecordUnknown, UsageError
+
+if TYPE_CHECKING:
+    from pulsus.routing.maintenance.accept_records import Pending
+
+_FULL = (40, 64)
+_HEX = frozenset("0123456789abcdef")
+
+
+def checked_commit(commit: str) -> str:
+    """The commit id. Raises UsageError unless it is written in full.
+
+    A branch or a short id may name another commit than the one that was reviewed.
+    """
+    if len(commit) not in _FULL or not _HEX.issuperset(commit.lower()):
+        raise UsageError(
+            f"--expect-commit {commit!r} is no full commit id",
+            hint="give the 40 (or 64) hex digits that `git rev-parse HEAD` prints",
+        )
+    return commit.lower()
+
+
+def run(session: Session, commit: str | None) -> None:
+    """Show the records that this user did not approve, and accept them if the answer is yes.
+
+    Raises RecordUnknown if no person can be asked and no commit is given, or a person says no.
+    """
+    from pulsus.routing.maintenance import accept_records
+
+    app = session.app
+    found = accept_records.pending(app.workflows_root, app.state_dir)
+    if commit is not None:
+        accept_records.require_commit(found, app.workflows_root, commit)
+    if not session.json:
+        _show(session, found)
+    if found and commit is None:
+        _ask(session, found)
+    count = accept_records.accept(
+        found,
+        app.workflows_root,
+        app.state_dir,
+        commit=accept_records.checked_out(app.workflows_root),
+        clock=ids.utc_now,
+        redactor=app.redactor,
+    )
+    if session.json:
+        console.document({"ok": True, "accepted": [_row(session, each) for each in found]})
+    else:
+        click.echo(f"accepted {count} records of {len(found)} tools" if found else "nothing to do")
+
+
+def _ask(session: Session, found: Sequence[Pending]) -> None:
+    if not session.interactive:
+        raise RecordUnknown(
+            f"the records of {len(found)} tools wait for a person, and nobody can be asked here",
+            hint="run it on a terminal; in CI: pulsus audit --accept-records --expect-commit REV",
+            tools=[each.tool for each in found],
+        )
+    question = f"accept these records of {len(found)} tools? [y/N]"
+    click.echo(f"{question} ", nl=False, err=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise RecordUnknown("nothing was accepted", hint="their tools still do not run")
+
+
+def _show(session: Session, found: Sequence[Pending]) -> None:
+    from pulsus.cli.render.outcome_text import relative
+
+    for each in found:
+        latest = each.latest
+        kind = latest.kind or "kind unknown"
+        click.echo(f"{each.tool} {latest.version} ({latest.id}, {kind}): {each.status.reason}")
+        click.echo(f"  file {relative(each.module, session.project)}")
+        click.echo(f"  commit {each.commit or 'none: the record is not committed'}")
+        by = latest.approved_by or "nobody named"
+        click.echo(f"  approved by {one_line(by)} on {latest.created_at}, says the record")
+        for line in each.difference:
+            click.echo(f"  {strip_controls(line)}")
+        click.echo()
+
+
+def _row(session: Session, each: Pending) -> dict[str, Any]:
+    from pulsus.cli.render.outcome_text import relative
+
+    return {
+        "tool": each.tool,
+        "revision": each.latest.id,
+        "version": each.latest.version,
+        "path": relative(each.module, session.project),
+        "commit": each.commit,
+        "reason": each.status.reason,
+        "records": len(each.records),
+    }

@@ -1,0 +1,96 @@
+"""`pulsus deprecate` (routing spec §10)."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.core.storage.records.metadata import Record
+
+
+@click.command()
+@click.argument("tool", metavar="ID")
+@click.option("--replacement", metavar="ID", help="The promoted tool to use instead.")
+@click.option(
+    "--sunset",
+    type=click.DateTime(formats=["%Y-%m-%d"]),
+    metavar="DATE",
+    help="The last day (UTC) on which the tool may still be selected, as YYYY-MM-DD.",
+)
+@click.option("--undo", is_flag=True, help="Take the deprecation back.")
+@common()
+def command(
+    session: Session, tool: str, replacement: str | None, sunset: datetime | None, undo: bool
+) -> None:
+    """Let another tool be used instead of ID, and ID not be selected after a day.
+
+    Until then ID is selected only where nothing else fits. `pulsus run ID` keeps working. Adds a
+    line to metadata.jsonl and an entry to the CHANGELOG; the module stays as it is.
+
+    \b
+    Example:
+      pulsus deprecate network/dns/dig --replacement network/dns/check_dns --sunset 2027-01-31
+    """
+    from pulsus.core.storage.promotion import deprecate, rollback
+    from pulsus.core.storage.promotion.promote import os_user
+    from pulsus.core.telemetry import ids
+
+    app = session.app
+    until = _checked(replacement, sunset, undo=undo)
+    record, created = deprecate.deprecate(
+        rollback.recorded(app.workflows_root, tool),
+        replacement=rollback.recorded(app.workflows_root, replacement) if replacement else None,
+        sunset=until,
+        workflows_root=app.workflows_root,
+        state_dir=app.state_dir,
+        approved_by=os_user(),
+        clock=ids.utc_now,
+        redactor=app.redactor,
+        lock_seconds=app.settings.storage.lock_seconds,
+    )
+    _tell(session, record, created=created)
+
+
+def _checked(replacement: str | None, sunset: datetime | None, *, undo: bool) -> date | None:
+    """The sunset. Raises UsageError for flags that do not go together."""
+    if undo and (replacement or sunset):
+        raise UsageError(
+            "--undo goes without --replacement and --sunset", hint="give the one or the others"
+        )
+    if not undo and not (replacement and sunset):
+        raise UsageError(
+            "a deprecation needs --replacement and --sunset",
+            hint="name the tool to use instead and a day as YYYY-MM-DD, or give --undo",
+        )
+    return sunset.date() if sunset else None
+
+
+def _tell(session: Session, record: Record, *, created: bool) -> None:
+    if session.json:
+        console.document(
+            {
+                "tool": record.tool_id,
+                "status": record.status,
+                "replacement": record.replacement,
+                "sunset": record.sunset,
+                "version": record.version,
+                "revision": record.id,
+                "created": created,
+            }
+        )
+        return
+    from pulsus.cli.render.outcome_text import TAG
+
+    said = "is not deprecated"
+    if record.deprecated:
+        said = f"is deprecated: use {record.replacement}"
+        said += f"; not selected after {record.sunset}" if record.sunset else ""
+    already = "" if created else "already: "
+    click.echo(f"{TAG} {already}{record.tool_id} {said} (revision={record.id})")

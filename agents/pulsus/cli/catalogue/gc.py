@@ -1,0 +1,68 @@
+"""`pulsus gc` (routing spec §16)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.cli.render.outcome_text import relative
+from pulsus.errors import PulsusError
+
+if TYPE_CHECKING:
+    from pulsus.core.storage.retention import GcReport
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Show what would go; remove nothing.")
+@common()
+def command(session: Session, dry_run: bool) -> None:
+    """Remove candidates and logs older than tmp.retention_days and log.retention_days.
+
+    Promoted tools and .pulsus/audit/ are never touched. The decision log's newest segment is
+    sealed when it began more than audit.seal_days ago; nothing is cut from it.
+    """
+    report = session.app.upkeep.gc(dry_run=dry_run)
+    sealed, failure = None, None
+    try:
+        sealed = _sealed(session, report, dry_run=dry_run)
+    except PulsusError as damaged:
+        failure = damaged  # what was removed is told all the same
+    if session.json:
+        body = _document(session, report, sealed, dry_run=dry_run)
+        console.document(body | (console.error_body(failure) if failure else {}))
+        raise SystemExit(failure.exit_status if failure else 0)
+    _tell(session, report, sealed, dry_run=dry_run)
+    if failure:
+        raise failure
+
+
+def _sealed(session: Session, report: GcReport, *, dry_run: bool) -> Path | None:
+    if not dry_run:
+        session.app.upkeep.log_removed(report)
+    return session.app.upkeep.seal_log(dry_run=dry_run)
+
+
+def _document(
+    session: Session, report: GcReport, sealed: Path | None, *, dry_run: bool
+) -> dict[str, Any]:
+    return {
+        "dry_run": dry_run,
+        "removed": [relative(path, session.project) for path in report.removed],
+        "kept": report.kept,
+        "bytes": report.bytes,
+        "sealed": relative(sealed, session.project) if sealed else None,
+    }
+
+
+def _tell(session: Session, report: GcReport, sealed: Path | None, *, dry_run: bool) -> None:
+    for path in report.removed:
+        click.echo(relative(path, session.project))
+    done = "would be" if dry_run else "was"
+    if sealed:
+        click.echo(f"{relative(sealed, session.project)} {done} sealed")
+    removed = f"{'would be ' if dry_run else ''}removed"
+    click.echo(f"{len(report.removed)} {removed} ({report.bytes} bytes), {report.kept} kept")

@@ -1,0 +1,54 @@
+"""`pulsus init`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.cli.render.outcome_text import relative
+from pulsus.errors import ConfigUntrusted, PulsusError
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--empty", is_flag=True, help="Only the folders, without the starter tools.")
+@common(inspects=True)
+def command(session: Session, folder: Path, empty: bool) -> None:
+    """Set up a catalogue in FOLDER: starter tools, settings and ignore rules.
+
+    What is there already is kept; nothing is overwritten. The decision log of FOLDER notes which
+    promotions came with the tools.
+    """
+    from pulsus.routing.discovery import starter
+
+    root = folder if folder.is_absolute() else session.project / folder
+    made, kept = starter.install(root, empty=empty)
+    _log(session, root, made)
+    if session.json:
+        paths = [relative(path, root) for path in made]
+        console.document({"folder": str(folder), "created": paths, "kept": kept})
+        return
+    click.echo(f"{len(made)} files created, {kept} kept")
+    if empty:
+        click.echo("next: write a tool below workflows/domains, then `pulsus tools check`")
+        return
+    click.echo('next: pulsus "how full are my disks" --explain')
+
+
+def _log(session: Session, root: Path, made: Iterable[Path]) -> None:
+    """Let the decision log know the starter's promotions; the tools are there in any case."""
+    if not any(path.suffix == ".jsonl" for path in made):
+        return
+    try:
+        app = replace(session, project=root.resolve()).app
+        if not app.writable:
+            hint = "`pulsus config trust --all` asks about it"
+            raise ConfigUntrusted("the state folder is a link that is not approved", hint=hint)
+        app.upkeep.log_starter(made)
+    except PulsusError as failure:
+        console.warn(f"the starter's promotions are not in the decision log: {failure.message}")

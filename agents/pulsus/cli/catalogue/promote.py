@@ -1,0 +1,181 @@
+"""`pulsus promote` (routing spec §10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, allow, common, network_option
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.core.storage.records.semver import Bump
+    from pulsus.core.storage.records.target import Target
+    from pulsus.core.types import Promotion
+    from pulsus.routing.delivery.deliver import Delivery, Module
+    from pulsus.routing.delivery.promoter import CataloguePromoter
+
+
+@click.command()
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--domain", metavar="D", help="Domain folder; without it, a shared tool.")
+@click.option("--action", required=True, metavar="A", help="Action folder.")
+@click.option("--name", metavar="N", help="Name in the catalogue.  [default: the file's]")
+@click.option(
+    "--bump",
+    type=click.Choice(("major", "minor", "patch")),
+    help="Let the version go up by more than the change calls for; never by less.",
+)
+@click.option("--owner", metavar="TEAM", help="Who looks after it.  [default: as before]")
+@click.option("--yes", is_flag=True, help="You approve it; recorded with your user name.")
+@network_option
+@common()
+def command(
+    session: Session,
+    path: Path,
+    domain: str | None,
+    action: str,
+    name: str | None,
+    bump: Bump | None,
+    owner: str | None,
+    yes: bool,
+    network: tuple[str, ...],
+) -> None:
+    """Validate the module PATH and add it to the catalogue.
+
+    Writes the module, a line in metadata.jsonl and an entry in the domain's CHANGELOG.md, together
+    or not at all. The same bytes under the same name again change nothing. The version goes up by
+    what changed for callers; a promoted tool's own file promoted to another place is moved there.
+
+    \b
+    Example:
+      pulsus promote check_dns.py --domain network --action dns --yes
+    """
+    from pulsus.core.storage.records.target import Target
+    from pulsus.routing.delivery.candidate_module import file_module
+
+    allow(session, network)
+    _require_named(domain=domain, action=action, name=name)
+    if owner is not None and not owner.strip():
+        raise UsageError(
+            "--owner '' names nobody", hint="leave it out to keep the owner, or name a team"
+        )
+    target = Target(domain, action, name or path.stem)
+    module = file_module(session.app, path.resolve(), target)
+    promoter = replace(
+        session.app.promoter(
+            session.app.new_run_id(),
+            module.candidate.route_id if module.candidate else None,
+            module.candidate.made if module.candidate else None,
+        ),
+        bump=bump,
+        owner=owner,
+        replaces=_promoted_from(session, module),
+    )
+    tell(session, target, deliver(session, module, promoter, approved=yes))
+
+
+def _require_named(**given: str | None) -> None:
+    """Raise UsageError for an empty option: an unset variable is not the default."""
+    for option, value in given.items():
+        if value is not None and not value.strip():
+            raise UsageError(
+                f"--{option} {value!r} names nothing",
+                hint="give a name" if option == "action" else "leave it out, or give a name",
+            )
+
+
+def deliver(
+    session: Session, module: Module, promoter: CataloguePromoter, *, approved: bool
+) -> Delivery:
+    """How proving, asking and promoting ended."""
+    from pulsus.approvals.unattended import CallerApproval, NoApproval
+    from pulsus.cli import approval_prompt
+    from pulsus.routing.delivery.deliver import Deliverer
+    from pulsus.routing.generation import acceptance
+
+    app = session.app
+    promoter.require_log()  # before anything is proven: that takes seconds
+    deliverer = Deliverer(
+        prover=acceptance.prover_of(app, module),
+        promoter=promoter,
+        read=app.define,
+        person=approval_prompt.Terminal() if session.interactive and not approved else None,
+        redactor=app.redactor,
+        root=session.project,
+    )
+    approval = CallerApproval() if approved else NoApproval(hint="approve with --yes")
+    return deliverer.deliver(module, dry_run=False, approval=approval)
+
+
+def tell(session: Session, target: Target, delivery: Delivery) -> None:
+    """Print how it ended; leaves with a failure's exit status."""
+    from pulsus.cli.render import outcome_json, outcome_text
+
+    if session.json:
+        body = {
+            "ok": delivery.failure is None,
+            "tool": target.tool_id,
+            "validation": outcome_json.validation(delivery.report, session.project),
+            "promotion": _promotion(delivery.promotion, session.project),
+        }
+        failed = console.error_body(delivery.failure) if delivery.failure else {}
+        console.document(body | failed)
+        raise SystemExit(delivery.failure.exit_status if delivery.failure else 0)
+    if delivery.failure:
+        click.echo("\n".join(outcome_text.report(delivery.report, session.project)))
+        raise delivery.failure
+    made = delivery.promotion
+    if made is None:
+        click.echo("discarded; nothing was promoted")
+        return
+    click.echo(_line(made, session.project))
+    if delivery.report.network:
+        click.echo(
+            f"{outcome_text.TAG}   its dry run could reach {', '.join(delivery.report.network)}"
+        )
+    for change in made.changes:
+        click.echo(f"{outcome_text.TAG}   {change}")
+
+
+def _promoted_from(session: Session, module: Module) -> Target | None:
+    """Where the tool is promoted already, if the file lies in another place of the catalogue."""
+    from pulsus.core.storage.records.target import Target
+    from pulsus.core.types import BrokenTool
+
+    tool = module.tool
+    if isinstance(tool, BrokenTool) or all(r.tool_id != tool.id for r in session.app.past.records):
+        return None
+    place = Target(tool.domain, tool.action, tool.name)
+    return None if place == module.target else place
+
+
+def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
+    from pulsus.cli.render.outcome_text import relative
+
+    if made is None:
+        return None
+    return {
+        "revision": made.revision,
+        "version": made.version,
+        "path": relative(made.path, project),
+        "created": made.created,
+        "previous": made.previous,
+        "bump": made.bump,
+        "changes": list(made.changes),
+        "restores": made.restores,
+    }
+
+
+def _line(made: Promotion, project: Path) -> str:
+    from pulsus.cli.render.outcome_text import TAG, relative
+
+    done = "promote →" if made.created else "already promoted, unchanged:"
+    if made.created and made.restores:
+        done = f"rollback to {made.restores} →"
+    where = relative(made.path, project)
+    return f"{TAG} {done} {where} version={made.version} revision={made.revision}"

@@ -1,0 +1,63 @@
+"""`pulsus rollback` (routing spec §10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli.options import Session, common
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.core.storage.promotion.rollback import Kept
+    from pulsus.routing.delivery.deliver import Module
+
+
+@click.command()
+@click.argument("tool", metavar="ID[@VERSION]")
+@click.option("--yes", is_flag=True, help="You approve it; recorded with your user name.")
+@common()
+def command(session: Session, tool: str, yes: bool) -> None:
+    """Put an older version of a tool back; without VERSION the one before the latest.
+
+    Its kept bytes are validated again and promoted under a new, higher version: what has been is
+    never rewritten.
+
+    \b
+    Example:
+      pulsus rollback network/dns/check_dns@1.0.0 --yes
+    """
+    from pulsus.cli.catalogue import promote
+    from pulsus.core.storage.promotion import rollback
+
+    ref, at, version = tool.partition("@")
+    if not ref.strip() or (at and not version.strip()):
+        raise UsageError(
+            f"{tool!r} names no {'version' if ref.strip() else 'tool'}",
+            hint="write ID@VERSION, or ID alone for the version before the latest",
+        )
+    app = session.app
+    target = rollback.recorded(app.workflows_root, ref)
+    promoter = app.promoter(app.new_run_id())
+    kept = rollback.kept(app.workflows_root, target, version or None, promoter.find)
+    app.record_check().require_version(target, kept.version)
+    promoter = replace(promoter, restores=kept.version)
+    delivery = promote.deliver(session, _module(session, kept), promoter, approved=yes)
+    promote.tell(session, target, delivery)
+
+
+def _module(session: Session, kept: Kept) -> Module:
+    """The kept bytes as what would lie in the tool's place."""
+    from pulsus.routing.delivery.candidate_module import steps_of
+    from pulsus.routing.delivery.deliver import Module
+
+    path = kept.target.path(session.app.workflows_root)
+    return Module(
+        path=path,
+        source=kept.source,
+        tool=session.app.define(kept.source, path),
+        target=kept.target,
+        steps=steps_of(session.app, kept.source),
+    )

@@ -1,0 +1,101 @@
+"""`pulsus tools list|show|check|adopt`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.catalogue import adopt, tools_check
+from pulsus.cli.options import Session, common
+from pulsus.core.telemetry.sanitize import strip_controls
+
+if TYPE_CHECKING:
+    from pulsus.core.types import ToolSpec
+
+
+@click.group()
+def command() -> None:
+    """List, show and check the catalogue. Files are read, never imported."""
+
+
+@command.command("list")
+@click.argument("prefix", default="")
+@common()
+def list_(session: Session, prefix: str) -> None:
+    """List tools whose id starts with PREFIX."""
+    from pulsus.cli import warnings
+
+    found = [t for t in session.app.catalogue.tools if t.id.startswith(prefix)]
+    warnings.show(session)
+    if prefix and not found:
+        console.warn(f"no tool's id starts with {prefix!r}")
+    if session.json:
+        console.document({"tools": [_body(session, tool) for tool in found]})
+        return
+    rows = [(t.id, t.kind, _summary(session, t)) for t in found]
+    if rows:
+        console.table(("tool", "kind", "summary"), rows)
+
+
+@command.command()
+@click.argument("tool_id", metavar="ID")
+@common()
+def show(session: Session, tool_id: str) -> None:
+    """Show the contract of one tool: arguments, outputs, effects, examples."""
+    tool = session.app.tool(tool_id)
+    if session.json:
+        console.document(_body(session, tool))
+        return
+    note = session.app.past.deprecations.note(tool.id)
+    if note:
+        console.warn(note)
+    refusal = _refusal(session, tool)
+    if refusal:
+        console.warn(f"not routed to: {refusal}")
+    click.echo(f"{tool.id}  ({tool.kind}{'' if tool.kind_declared else ', undeclared'})")
+    click.echo(f"  {_signature(tool)}\n")
+    click.echo(strip_controls(tool.doc.strip()))
+
+
+command.add_command(tools_check.check)
+command.add_command(adopt.adopt)
+
+
+def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:
+    """The tool, and what its last promotion record says of it."""
+    from pulsus.cli.render import outcome_json
+
+    record = session.app.past.told.get(tool.id)
+    deprecated = record is not None and record.deprecated
+    return outcome_json.tool(tool, session.project) | {
+        "version": record.version if record else None,
+        "owner": record.owner if record else None,
+        "deprecated": {"replacement": record.replacement, "sunset": record.sunset}
+        if record and deprecated
+        else None,
+    }
+
+
+def _summary(session: Session, tool: ToolSpec) -> str:
+    record = session.app.past.told.get(tool.id)
+    denied = "[denied] " if _refusal(session, tool) else ""
+    gone = f"[deprecated: use {record.replacement}] " if record and record.deprecated else ""
+    return f"{denied}{gone}{tool.summary}"
+
+
+def _refusal(session: Session, tool: ToolSpec) -> str | None:
+    """Why the settings keep the tool from being routed to; None where they do not."""
+    from pulsus.routing.search.access_filter import access
+
+    limits = access(session.app.settings.access)
+    return limits.refusal(tool) if limits else None
+
+
+def _signature(tool: ToolSpec) -> str:
+    parts = []
+    for arg in tool.args:
+        hint = f": {arg.type_hint}" if arg.type_hint else ""
+        parts.append(f"{arg.name}{hint}" + (f" = {arg.default}" if arg.default is not None else ""))
+    return f"{tool.entry}({', '.join(parts)}) -> {tool.return_hint or 'unknown'}"

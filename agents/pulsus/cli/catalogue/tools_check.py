@@ -1,0 +1,217 @@
+"""`pulsus tools check`: what is wrong with the catalogue, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.errors import ValidationFailed
+
+if TYPE_CHECKING:
+    from pulsus.core.types import ToolSpec
+    from pulsus.routing.maintenance.catalogue_check import Finding, Level
+    from pulsus.routing.maintenance.reachability import First, Probed
+
+NAMES: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}
+
+WIDE = 120
+"""Columns from which a table of findings is easier to read than a list."""
+
+GOLDEN = Path("config/golden.jsonl")
+
+EPILOG = """\b
+Examples:
+  pulsus tools check
+  pulsus tools check --strict --output github
+  pulsus tools check --golden requests.jsonl --unused-days 90
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--golden",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help=f"Requests with their right tools, to tell who takes whose. [default: {GOLDEN}, if any]",
+)
+@click.option(
+    "--unused-days",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Report tools no route used in the last N days.",
+)
+@click.option("--strict", is_flag=True, help="Exit 3 for warnings too.")
+@common("github")
+def check(session: Session, golden: Path | None, unused_days: int | None, strict: bool) -> None:
+    """Say which files are no tools, which tools are duplicates, unreachable or unused, and why.
+
+    Every tool is asked for in its own words, and in golden requests where there are some. Exit 3
+    when a file cannot be routed to, a contract has an error, or a tool contradicts itself.
+    """
+    found = _findings(session, golden, unused_days)
+    failing = [f for f in found if f.level == "error" or (strict and f.level == "warning")]
+    refusal = _refused(len(failing)) if failing else None
+    if session.json:
+        body = _document(session, found, ok=refusal is None)
+        console.document(body | (console.error_body(refusal) if refusal else {}))
+    elif session.output == "github":
+        for finding in found:
+            click.echo(_annotation(finding, session.project))
+    else:
+        _tell(session, found)
+    raise SystemExit(refusal.exit_status if refusal else 0)
+
+
+def _findings(session: Session, golden: Path | None, unused_days: int | None) -> list[Finding]:
+    """Every finding, the worst first."""
+    from pulsus.core.memory import past_routes
+    from pulsus.core.storage.records import metadata
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing.maintenance import catalogue_check, reachability
+
+    app = session.app
+    latest = {r.tool_id: r for r in metadata.read_all(app.workflows_root)}
+    found = catalogue_check.check(app.catalogue, latest)
+    found += catalogue_check.ignored(app.catalogue, app.project, app.workflows_root)
+    first = _first(session)
+    hidden = {found.shared for found in app.catalogue.shadowed}
+    tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]
+    tools = [tool for tool in tools if tool.id not in app.past.deprecations.records]
+    found += reachability.findings(_probed(session, golden, tools, first))
+    found += reachability.collisions(catalogue_check.claims(tools), first)
+    past = past_routes.load(app.state_dir)
+    found += catalogue_check.unused(
+        app.catalogue.tools,
+        catalogue_check.last_used(past, latest),
+        {tool: record.created for tool, record in latest.items()},
+        now=utc_now(),
+        days=unused_days,
+    )
+    return sorted(found, key=lambda f: (catalogue_check.LEVELS.index(f.level), f.code, str(f.path)))
+
+
+def _probed(
+    session: Session, golden: Path | None, tools: Sequence[ToolSpec], first: First
+) -> list[Probed]:
+    """Every tool asked for; with progress on a terminal."""
+    from pulsus.routing.evaluation import dataset as golden_rows
+    from pulsus.routing.maintenance import reachability
+
+    rows = golden or session.app.project / GOLDEN
+    asked = golden_rows.load_queries(rows, console.warn) if golden or rows.exists() else ()
+    quiet = session.verbosity < 0 or not console.is_terminal(sys.stderr)
+    probing = reachability.probe(tools, first, reachability.golden_texts(asked))
+    with click.progressbar(
+        probing, length=len(tools), label="asking for each tool", file=sys.stderr, hidden=quiet
+    ) as shown:
+        return list(shown)
+
+
+def _first(session: Session) -> First:
+    """What comes first for a text, as it would where nothing was ever routed.
+
+    Where ranking alone puts the wanted tool first, the whole search is spared.
+    """
+    app = session.app
+    parser = app.parser()
+    searcher = replace(app.searcher(past=False), access=None)
+    index = searcher.unshadowed or searcher.index
+
+    def first(text: str, wanted: str) -> str | None:
+        ranked = index.rank(text, limit=1)
+        if ranked and ranked[0].tool.id == wanted:
+            return wanted
+        found = searcher.search(parser.parse(text)).candidates
+        return found[0].tool.id if found else None
+
+    return first
+
+
+def _document(session: Session, found: Sequence[Finding], *, ok: bool) -> dict[str, Any]:
+    return {
+        "ok": ok,
+        "tools": len(session.app.catalogue.tools),
+        "findings": [
+            {
+                "path": _where(finding, session.project),
+                "code": finding.code,
+                "reason": finding.reason,
+                "level": finding.level,
+                "tools": list(finding.tools),
+                "evidence": list(finding.evidence),
+                "fix": finding.fix,
+            }
+            for finding in found
+        ],
+    }
+
+
+def _tell(session: Session, found: Sequence[Finding]) -> None:
+    """A table of what was found, what to do about each kind, and the totals; notes with -v."""
+    counts = Counter(f.level for f in found)
+    shown = [f for f in found if f.level != "info" or session.verbosity > 0]
+    if shown:
+        rows = [(f.level, f.code, _about(f, session.project), f.reason) for f in shown]
+        _listed(rows, console.width())
+        click.echo()
+        console.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
+        click.echo()
+    more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
+    totals = (console.counted(counts[level], name) for level, name in NAMES.items())
+    tools = console.counted(len(session.app.catalogue.tools), "tool")
+    click.echo(f"{tools}, {', '.join(totals)}{more}")
+
+
+def _listed(rows: Sequence[tuple[str, str, str, str]], width: int | None) -> None:
+    """The findings as a table, or below each other on a terminal too narrow to hold an id whole."""
+    if width is None or width >= WIDE:
+        console.table(("level", "code", "tool or file", "reason"), rows)
+        return
+    from pulsus.cli.render.candidate_table import wrapped
+
+    for level, code, about, reason in rows:
+        click.echo(strip_controls(f"{level} {code}  {about}"))
+        text = strip_controls(reason).replace("\n", " ")
+        click.echo("\n".join(wrapped(text, width, indent="    ")))
+
+
+def _about(finding: Finding, project: Path) -> str:
+    return finding.tools[0] if finding.tools else _where(finding, project)
+
+
+def _where(finding: Finding, project: Path) -> str:
+    from pulsus.cli.render.outcome_text import relative
+
+    return relative(finding.path, project) if finding.path else ""
+
+
+def _annotation(finding: Finding, project: Path) -> str:
+    """A workflow command of GitHub Actions; `%`, line breaks and separators are escaped."""
+    kind = "notice" if finding.level == "info" else finding.level
+    where = f"file={_property(_where(finding, project))}," if finding.path else ""
+    text = f"{finding.reason} — {finding.fix}"
+    return f"::{kind} {where}title={_property(finding.code)}::{_escaped(text)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _refused(findings: int) -> ValidationFailed:
+    return ValidationFailed(
+        f"{console.counted(findings, 'finding')} in the catalogue",
+        hint="`findings` say what and why, and what to do; docs/guides/check-a-catalogue.md",
+    )

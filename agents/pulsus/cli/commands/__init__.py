@@ -1,0 +1,1 @@
+"""`pulsus commands classify`, `list`, `show` and `check` (docs/commands.md)."""

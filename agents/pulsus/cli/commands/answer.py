@@ -1,0 +1,104 @@
+"""The answer of `pulsus commands classify` to one command.
+
+`classify COMMAND` and nothing else, as agents and hooks ask for each command, does without the
+command line's library, which takes longer to load than the gate to judge. Any other form, and
+whatever is wrong with this one, is for `cli/commands/command.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pulsus.cli import console
+from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.errors import Aborted, CommandRefused
+
+if TYPE_CHECKING:
+    from pulsus.cli.session import Session
+    from pulsus.gates.command_decision import Answer
+
+_FORMS = {"text", "json", "ndjson"}
+
+
+def run(args: Sequence[str]) -> int | None:
+    """Answer `classify COMMAND`; None if the line takes more to understand.
+
+    Raises PulsusError.
+    """
+    asked = _asked(args)
+    if asked is None:
+        return None
+    from pathlib import Path
+
+    from pulsus.cli.session import Session, resolved
+    from pulsus.cli.warning_listener import listen
+    from pulsus.config.enclosing_project import passed_over
+
+    listen()
+    project = resolved(Path())
+    session = Session(project, asked[1], 0)
+    if passed_over(project) is not None or session.app.has_plugins:
+        return None  # both may have something to say first
+    try:
+        return answer(session, asked[0], None, (), explain=False, warnings=[])
+    except KeyboardInterrupt:
+        raise Aborted("aborted; nothing was changed") from None
+
+
+def _asked(args: Sequence[str]) -> tuple[str, str] | None:
+    """The command and the form of the answer, if the line says nothing else."""
+    import os
+
+    rest, form = list(args), "text"
+    if len(rest) > 2 and rest[0] == "--output" and rest[1] in _FORMS:
+        form, rest = rest[1], rest[2:]
+    elif len(rest) > 2 and rest[-2] == "--output" and rest[-1] in _FORMS and rest[0] != "--":
+        form, rest = rest[-1], rest[:-2]
+    if len(rest) == 2 and rest[0] == "--":
+        return None if "_PULSUS_COMPLETE" in os.environ else (rest[1], form)
+    if len(rest) != 1 or rest[0].startswith("-") or "_PULSUS_COMPLETE" in os.environ:
+        return None
+    return rest[0], form
+
+
+def answer(
+    session: Session,
+    text: str,
+    target: str | None,
+    known: tuple[str, ...],
+    *,
+    explain: bool,
+    warnings: list[str],
+) -> int:
+    """Print the answer to one command, and return the exit status."""
+    from pulsus.cli.commands import json_report, text_report
+
+    found = json_report.explained(session, text, target, known)
+    said = json_report.answered(session, found.verdict, target, known)
+    body = json_report.verdict(said)
+    if warnings:
+        body["warnings"] = warnings
+    if explain:
+        body["explanation"] = json_report.explanation(session, found, said)
+    refusal = None if said.allow else _refused(session, said)
+    if session.output == "ndjson":
+        console.result(json_report.line({"id": None, **body}))
+    elif session.json:
+        document = {"ok": refusal is None, "id": None, **body}
+        console.document(document | (console.error_body(refusal) if refusal else {}))
+    else:
+        shown = text_report.explanation(found, said, session.project) if explain else ()
+        hint = refusal.hint if refusal else ""
+        for row in (*text_report.verdict(said, found.parts, hint, explain=explain), *shown):
+            console.result(f"{strip_controls(row)}\n")
+    return refusal.exit_status if refusal else 0
+
+
+def _refused(session: Session, said: Answer) -> CommandRefused:
+    """The error of a command that may not run as a read."""
+    from pulsus.cli.commands import json_report, text_report
+
+    origin = session.app.origin(said.ruling.setting or "policy.allow")
+    hint = text_report.way_out(said, origin)
+    return CommandRefused(said.reason, hint=hint, **json_report.details(said))

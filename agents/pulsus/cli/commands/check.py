@@ -1,0 +1,202 @@
+"""`pulsus commands check`: whether tables of the command gate are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.commands import json_report, project
+from pulsus.cli.options import Session, common
+from pulsus.errors import UsageError, ValidationFailed
+
+if TYPE_CHECKING:
+    from pulsus.commands.context import Context
+    from pulsus.commands.table_check.checker import Problem
+    from pulsus.commands.table_check.overrides import Effect
+
+EPILOG = """\b
+Examples:
+  pulsus commands check
+  pulsus commands check config/commands/mytool.yaml --restrictions
+\b
+Exit codes: 0 all are right · 2 the call or a setting is wrong · 3 findings · 130 interrupted
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument(
+    "files",
+    nargs=-1,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="[FILE]...",
+)
+@click.option(
+    "--restrictions", is_flag=True, help="Find restrictions that no refused example shows, too."
+)
+@common()
+def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None:
+    """Check tables: that they read, name what there is, and judge their own examples as they say.
+
+    Without FILE, every table that is used: the project's in config/commands/, plugins' and those
+    that ship, and whether every plugin works. A FILE is checked as if it were used, wherever it
+    lies, together with the tables beside it. What the project's tables change for the examples of
+    others is told beside, and is no finding; so is what a table lists as reading that is known, or
+    called, to change something.
+    """
+    warnings = project.warn(session, plugins=bool(files))
+    json_report.names(session)  # all that is checked is judged by what can be read
+    checked = [file.resolve() for file in files] or _used(session.app.commands.unguarded)
+    found, effects = _found(session, checked)
+    warnings += _advised(session, found)
+    found = [each for each in found if not each.advises]
+    found += _unproved(session, checked, found) if restrictions else []
+    found += [] if files else _unread(session.app.commands.unguarded)
+    rows = [_row(session, each) for each in found]
+    rows += [] if files else _failed(session)
+    others = [_effect(session, each) for each in effects]
+    refusal = _refused(len(rows)) if rows else None
+    if session.json:
+        body: dict[str, Any] = {"ok": refusal is None, "tables": len(checked)}
+        body |= {"findings": rows, "effects": others}
+        body |= {"warnings": warnings} if warnings else {}
+        console.document(body | (console.error_body(refusal) if refusal else {}))
+    else:
+        _shown(rows, others)
+        click.echo(
+            f"{console.counted(len(checked), 'table')}, {console.counted(len(rows), 'finding')}"
+        )
+    raise SystemExit(refusal.exit_status if refusal else 0)
+
+
+def _advised(session: Session, found: Sequence[Problem]) -> list[str]:
+    """What may be right and deserves a second look; told on standard error too."""
+    told = [each for each in found if each.advises]
+    advice = [f"{json_report.path(session, p.file)}: {p.reason}; {p.fix}" for p in told]
+    for each in advice if session.verbosity >= 0 else ():
+        console.warn(each)
+    return advice
+
+
+def _unproved(session: Session, files: Sequence[Path], found: Sequence[Problem]) -> list[Problem]:
+    """Restrictions that no example shows, of tables without findings that do not ship."""
+    from pulsus.commands.program_tables.loader import SHIPPED
+    from pulsus.commands.table_check.checker import unproved
+
+    wrong = {problem.file for problem in found}
+    right = [file for file in files if file not in wrong and file.parent != SHIPPED]
+    return [problem for file in right for problem in unproved(file, _context(session, file))]
+
+
+def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) -> None:
+    if rows:
+        console.table(
+            ("table", "code", "reason"), [(r["path"], r["code"], r["reason"]) for r in rows]
+        )
+        click.echo()
+        console.table(("code", "what to do"), sorted({(r["code"], r["fix"]) for r in rows}))
+        click.echo()
+    by_table: dict[str, list[dict[str, Any]]] = {}
+    for effect in effects:
+        by_table.setdefault(", ".join(effect["because"]), []).append(effect)
+    for because, brought in by_table.items():
+        examples = console.counted(len(brought), "example")
+        click.echo(f"{because} decides otherwise than {examples} of other tables, as")
+        click.echo(f"  {brought[0]['path']}: {brought[0]['reason']}")
+        click.echo(f"  {brought[0]['fix']}")
+        click.echo()
+
+
+def _row(session: Session, problem: Problem) -> dict[str, Any]:
+    return {
+        "program": problem.program,
+        "path": json_report.path(session, problem.file),
+        "code": problem.code,
+        "reason": problem.reason,
+        "fix": problem.fix,
+    }
+
+
+def _effect(session: Session, effect: Effect) -> dict[str, Any]:
+    because = [json_report.path(session, file) for file in effect.because]
+    return _row(session, effect.problem) | {"fix": effect.fix, "because": because}
+
+
+def _failed(session: Session) -> list[dict[str, Any]]:
+    """Plugins that do not work: their tables and inspectors count for nothing."""
+    return [
+        {
+            "program": each.name,
+            "path": f"plugin {each.name}",
+            "code": "PLUGIN_FAILED",
+            "reason": f"its tables and inspectors are not used: {each.error}",
+            "fix": "repair it, take it out, or name it in plugins.disabled",
+        }
+        for each in session.app.checked_plugins().infos
+        if each.error
+    ]
+
+
+def _used(context: Context) -> list[Path]:
+    found = (context.tables.path(name) for name in context.tables.names())
+    return [file for file in found if file is not None]
+
+
+def _unread(context: Context) -> list[Problem]:
+    """Files that somebody took for tables, by an ending or a folder that is not looked for."""
+    from pulsus.commands.table_check.checker import Problem
+
+    return [
+        Problem(file.stem, file, "TABLE_INVALID", f"it is not read: {why}", fix)
+        for folder in context.tables.folders
+        for file, why, fix in _passed_over(folder)
+    ]
+
+
+def _passed_over(folder: Path) -> Iterator[tuple[Path, str, str]]:
+    files = (file for file in sorted(folder.rglob("*.*")) if not file.is_dir())
+    for file in (file for file in files if file.suffix.lower() in {".yaml", ".yml"}):
+        if file.parent != folder:
+            yield file, f"tables lie in {folder.name}/ itself", f"move it to {folder.name}/"
+        elif file.suffix != ".yaml":
+            yield file, "a table is called PROGRAM.yaml", f"call it {file.stem}.yaml"
+
+
+def _found(session: Session, files: Sequence[Path]) -> tuple[list[Problem], list[Effect]]:
+    """Findings of each file, and what its neighbours bring about."""
+    from pulsus.commands.table_check.checker import check as checked
+    from pulsus.commands.table_check.overrides import parted
+
+    findings: list[Problem] = []
+    effects: list[Effect] = []
+    for file in files:
+        context = _context(session, file)
+        own, others = parted(checked(file, context), context)
+        findings += own
+        effects += others
+    return findings, effects
+
+
+def _context(session: Session, file: Path) -> Context:
+    """What is known where the table in `file` is used. Raises UsageError for what is none."""
+    from dataclasses import replace
+
+    from pulsus.commands.program_tables.loader import SHIPPED, Tables
+
+    context = session.app.commands.unguarded
+    if file.suffix != ".yaml":
+        raise UsageError(f"{file.name} is no table", hint="a table is called PROGRAM.yaml")
+    if file.parent in context.tables.folders:
+        return context
+    folders = [folder for folder in context.tables.folders if folder != SHIPPED]
+    return replace(context, tables=Tables((file.parent, *folders)))
+
+
+def _refused(findings: int) -> ValidationFailed:
+    return ValidationFailed(
+        f"{console.counted(findings, 'finding')} in the tables",
+        hint="`findings` say what and why, and what to do",
+    )

@@ -1,0 +1,231 @@
+"""Verdicts, explanations and tables of the command gate as JSON values (docs/schemas)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pulsus.commands.shell.characters import valid
+from pulsus.core.telemetry.sanitize import escape_controls
+from pulsus.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from pulsus.cli.session import Session
+    from pulsus.commands.explain import Explanation, Part
+    from pulsus.commands.verdict import CommandVerdict, Destination, Finding
+    from pulsus.gates.command_decision import Answer
+
+
+def explained(
+    session: Session, command: str, target: str | None, known: Sequence[str] = ()
+) -> Explanation:
+    """The verdict on `command` by this project's tables, and why; what is offered in its place may
+    run on `target`. `known` are hosts that the request named."""
+    from pulsus.commands.explain import explain
+
+    found = explain(command, session.app.commands.context)
+    answer = session.app.commands.answer
+    allowed = tuple(other for other in found.allowed if answer(other, target, known).allow)
+    return replace(found, allowed=allowed)
+
+
+def answered(
+    session: Session, found: CommandVerdict, target: str | None, known: Sequence[str] = ()
+) -> Answer:
+    """What gate and policy say of a command that was judged and is to run on `target`."""
+    from pulsus.gates.command_decision import answer
+
+    return answer(session.app.commands.policy, found, target, known)
+
+
+def verdict(found: Answer) -> dict[str, Any]:
+    """What is said of one command: what it is, and the policy."""
+    judged, ruling = found.verdict, found.ruling
+    return {
+        "command": valid(judged.command),
+        "allow": found.allow,
+        "intent": judged.intent,
+        "category": judged.category,
+        "risk": judged.risk,
+        "cost": judged.cost,
+        "destinations": list(map(destination, judged.destinations)),
+        "sensitive": judged.sensitive,
+        "policy": ruling.decision,
+        "policy_rule": ruling.rule,
+        "policy_setting": ruling.setting or None,
+        "policy_version": ruling.version,
+        "decided_by": found.decided_by,
+        "reason": valid(found.reason),
+        "phase": judged.reason.phase,
+        "word": judged.reason.word,
+        "rewrite": found.rewrite,
+    }
+
+
+def destination(found: Destination) -> dict[str, Any]:
+    """One place that a command connects to."""
+    return {
+        "host": valid(found.host),
+        "port": found.port,
+        "program": found.program,
+        "dynamic": found.dynamic,
+        "sends": [valid(word) for word in found.sends],
+    }
+
+
+def details(found: Answer) -> dict[str, Any]:
+    """What an error says beside its message: who refused it, by which rule, and the code of a
+    tool's envelope."""
+    from pulsus.gates.command_decision import told
+
+    reason, ruling = found.verdict.reason, found.ruling
+    by_policy = found.decided_by == "policy"
+    return {
+        "phase": reason.phase,
+        "word": ruling.rule if by_policy else reason.word,
+        "rule": told(ruling) if by_policy else reason.rule,
+        "decided_by": found.decided_by,
+        "policy": ruling.decision,
+        "policy_rule": ruling.rule,
+        "policy_setting": ruling.setting or None,
+        "code": found.code,
+    }
+
+
+def line(body: Mapping[str, Any]) -> str:
+    """One line of ndjson, of ASCII alone."""
+    text = json.dumps({"schema_version": 1, **body}, separators=(", ", ": "))
+    return f"{escape_controls(text)}\n"
+
+
+def explanation(session: Session, found: Explanation, said: Answer) -> dict[str, Any]:
+    """How the verdict came about."""
+    from pulsus.gates.command_decision import told
+
+    script = found.examined.script
+    return {
+        "phases": [
+            {
+                "phase": each.phase,
+                "answer": each.answer,
+                "findings": list(map(_found, each.findings)),
+            }
+            for each in found.phases
+        ],
+        "policy": {
+            "answer": said.policy_answer,
+            "why": told(said.ruling),
+        },
+        "stages": [_part(session, part) for part in found.parts],
+        "redirects": [
+            {"fd": each.fd, "operator": each.operator, "target": each.target.text}
+            for each in (script.redirects if script else ())
+        ],
+        "would_be_allowed": list(found.allowed),
+    }
+
+
+def _found(finding: Finding) -> dict[str, Any]:
+    return {
+        "reads": finding.is_read,
+        "word": finding.reason.word,
+        "rule": finding.reason.rule,
+        "instead": finding.reason.instead or None,
+        "category": finding.category,
+    }
+
+
+def _part(session: Session, part: Part) -> dict[str, Any]:
+    where = None if part.table is None else path(session, part.table)
+    return {
+        "program": part.program,
+        "words": [word.text for word in part.stage.words],
+        "wild": [n for n, word in enumerate(part.stage.words) if word.wild],
+        "assignments": [f"{name}={value}" for name, value in part.stage.assignments],
+        "piped": part.stage.fed,
+        "table": where,
+        "reads": part.reads,
+        "findings": list(map(_found, part.findings)),
+    }
+
+
+def path(session: Session, file: Path) -> str:
+    """Where a table lies: in the project, in the package, or somewhere else."""
+    from pulsus.commands.program_tables.loader import SHIPPED
+
+    for base, name in ((session.project, ""), (SHIPPED, "pulsus/commands/tables/")):
+        if file.is_relative_to(base):
+            return name + file.relative_to(base).as_posix()
+    return file.as_posix()
+
+
+def origin(session: Session, file: Path) -> str:
+    """Who says what the table says."""
+    from pulsus.commands.program_tables.loader import SHIPPED
+
+    if file.is_relative_to(SHIPPED):
+        return "shipped"
+    return "project" if file.is_relative_to(session.project) else "plugin"
+
+
+def names(session: Session) -> list[str]:
+    """Every program that is known. Raises ConfigError where a folder of tables cannot be read."""
+    from pulsus.commands.program_tables.model import BadTable
+
+    tables = session.app.commands.context.tables
+    try:
+        found = tables.names()
+        for name in found[:1]:
+            tables.path(name)  # a folder that can be listed may yet be closed
+    except BadTable as error:
+        raise ConfigError(
+            str(error), hint="make it readable, or move it away: no command is a read until then"
+        ) from None
+    return found
+
+
+def program(session: Session, name: str) -> dict[str, Any]:
+    """One program of the list. Raises ConfigError where its table cannot be read."""
+    file, raw = _raw(session, name)
+    other = str(raw["same_as"]) if "same_as" in raw else None
+    return {
+        "program": name,
+        "origin": origin(session, file),
+        "path": path(session, file),
+        "same_as": other,
+        "summary": f"as {other}" if other else str(raw.get("summary", "")),
+    }
+
+
+def table(session: Session, name: str) -> dict[str, Any]:
+    """Everything that is known of one program. Raises UsageError, ConfigError."""
+    body = program(session, name)
+    shown = str(body["same_as"] or name)
+    file, raw = _raw(session, shown)
+    return body | {
+        "same_as_path": path(session, file) if body["same_as"] else None,
+        "source": str(raw.get("source", "")),
+        "table": json.loads(json.dumps(raw, default=str)),
+        "text": file.read_text(encoding="utf-8"),
+    }
+
+
+def _raw(session: Session, name: str) -> tuple[Path, Mapping[str, object]]:
+    from pulsus.commands.program_tables.loader import parsed
+    from pulsus.commands.program_tables.model import BadTable
+
+    tables = session.app.commands.context.tables
+    try:
+        file = tables.path(name)
+        if file is None:
+            raise UsageError(
+                f"no table says what {name!r} reads with: every call of it is refused",
+                hint="`pulsus commands list` has the programs that are known; one more is a table "
+                "in config/commands/ of the project",
+            )
+        return file, parsed(file)
+    except BadTable as error:
+        raise ConfigError(str(error), hint="`pulsus commands check` says more") from None

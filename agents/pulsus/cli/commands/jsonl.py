@@ -1,0 +1,212 @@
+"""`pulsus commands classify --jsonl`: one answer a row, in order, as the rows come in."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import stat
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
+
+from pulsus.cli import console
+from pulsus.cli.commands import json_report
+from pulsus.core.system.process_map import cores, forked
+from pulsus.fast_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from pulsus.cli.session import Session
+
+LONGEST = 1 << 20
+"""Bytes of a row that are read; no command of that length is judged."""
+
+_BLOCK = 4_000
+"""Rows of a file that are answered at a time, by every core."""
+
+_Key = str | int | None
+
+
+_KEYS: Final = frozenset({"id", "command", "target", "known"})
+_ALIKE: Final = 0.7
+
+
+class _BadRow(ValueError):
+    """A row that is none; what is known of it."""
+
+    def __init__(self, reason: str, key: _Key = None) -> None:
+        super().__init__(reason)
+        self.reason, self.key = reason, key
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """How rows are answered: `target` is that of rows that name none, `known` hold for each."""
+
+    session: Session
+    target: str | None
+    explain: bool
+    warnings: list[str]
+    known: tuple[str, ...] = ()
+
+    def run(self, rows: BinaryIO) -> int:
+        """Print what is said of every row of `rows`, a bad one too; how many are not allowed."""
+        refused = 0
+        # Verdicts hold no cycles: looking for some after every 700 objects took a tenth of the
+        # time.
+        before = gc.get_threshold()
+        gc.set_threshold(100_000)
+        try:
+            for block in _blocks(rows):
+                for allowed, text, others in forked(self._answered, block, cores()):
+                    if others:
+                        _mistyped(others)
+                    refused += not allowed
+                    console.result(text)
+        finally:
+            gc.set_threshold(*before)
+        return refused
+
+    def _answered(self, row: tuple[int, bytes]) -> tuple[bool, str, frozenset[str]]:
+        """Return (allowed, the line to print, keys of the row that do not count)."""
+        number, line = row
+        try:
+            parsed = _parsed(line)
+            said = self._answer(parsed)
+        except _BadRow as bad:
+            parsed, said = None, _unanswered(bad.reason, number, bad.key)
+        others = frozenset(parsed) - _KEYS if isinstance(parsed, dict) else frozenset()
+        return said["allow"], json_report.line(said), others
+
+    def _answer(self, row: Any) -> dict[str, Any]:
+        key, command, target, known = _row(row)
+        target = self.target if target is None else target
+        known = (*self.known, *known)
+        say = self._explained if self.explain else self._said
+        body = say(command, target, known)
+        return {"id": key, **body, **({"warnings": self.warnings} if self.warnings else {})}
+
+    def _said(self, command: str, target: str | None, known: tuple[str, ...]) -> dict[str, Any]:
+        return json_report.verdict(self.session.app.commands.answer(command, target, known))
+
+    def _explained(
+        self, command: str, target: str | None, known: tuple[str, ...]
+    ) -> dict[str, Any]:
+        found = json_report.explained(self.session, command, target, known)
+        said = json_report.answered(self.session, found.verdict, target, known)
+        why = json_report.explanation(self.session, found, said)
+        return json_report.verdict(said) | {"explanation": why}
+
+
+def _lines(rows: BinaryIO) -> Iterator[bytes]:
+    while line := rows.readline(LONGEST):
+        yield line
+        while len(line) == LONGEST and not line.endswith(b"\n"):
+            line = rows.readline(LONGEST)
+
+
+def _blocks(rows: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
+    """Numbered rows: many at a time from a file, one by one from what may still be written."""
+    whole = stat.S_ISREG(os.fstat(rows.fileno()).st_mode)
+    numbered = enumerate(_lines(rows), 1)
+    while block := list(islice(numbered, _BLOCK if whole else 1)):
+        yield block
+
+
+def _row(row: Any) -> tuple[_Key, str, str | None, tuple[str, ...]]:
+    """Id, command, target and known hosts. Raises _BadRow."""
+    if not isinstance(row, dict):
+        raise _BadRow("it is no object with a command")
+    key = row.get("id")
+    if key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
+        raise _BadRow("its id is neither a text nor a whole number")
+    command, target = row.get("command"), row.get("target")
+    if not isinstance(command, str):
+        raise _BadRow("it has no command, or one that is no text", key)
+    if target is not None and (not isinstance(target, str) or not target.strip()):
+        raise _BadRow("its target is no name", key)
+    return key, command, target, _hosts(row.get("known"), key)
+
+
+@lru_cache(maxsize=256)
+def _mistyped(keys: frozenset[str]) -> None:
+    """Warn once of keys that are nearly one of ours: without it a row's target would not count.
+
+    Rows may have keys of their own, such as a label.
+    """
+    # Late: most rows have no other keys.
+    from difflib import get_close_matches
+
+    for key in sorted(keys):
+        meant = get_close_matches(key, _KEYS, 1, _ALIKE)
+        if meant:
+            console.warn(
+                f"rows have a key {key!r}, which does not count; did you mean {meant[0]!r}?"
+            )
+
+
+def _hosts(known: object, key: _Key) -> tuple[str, ...]:
+    if known is None:
+        return ()
+    if not isinstance(known, list) or not all(isinstance(each, str) for each in known):
+        raise _BadRow("its known is no list of host names", key)
+    return tuple(known)
+
+
+def _parsed(line: bytes) -> Any:
+    if len(line) >= LONGEST:
+        raise _BadRow(f"it is longer than {LONGEST} bytes")
+    if not line.strip():
+        raise _BadRow("it is empty")
+    try:
+        text = line.decode("utf-8-sig")
+        return json.loads(text, parse_constant=_constant, object_pairs_hook=_once)
+    except RecursionError:
+        raise _BadRow("it is nested too deeply") from None
+    except ValueError as error:
+        raise _BadRow(f"it is no JSON: {error}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object; two values of one key would leave it open which of them is meant."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{key[:80]!r} is given twice")
+        found[key] = value
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _unanswered(why: str, number: int, key: _Key) -> dict[str, Any]:
+    reason = f"row {number}: {why}"
+    return {
+        "id": key,
+        "command": None,
+        "allow": False,
+        "intent": "write_or_unknown",
+        "category": None,
+        "risk": 2,
+        "cost": "low",
+        "destinations": [],
+        "sensitive": False,
+        "policy": "block",
+        "policy_rule": None,
+        "policy_setting": None,
+        "policy_version": None,
+        "decided_by": None,
+        "reason": reason,
+        "phase": None,
+        "word": None,
+        "rewrite": None,
+        "error": {
+            "code": "USAGE",
+            "message": reason,
+            "hint": 'give {"id": "a", "command": "ls -l"}',
+            "details": {"line": number},
+        },
+    }

@@ -1,0 +1,40 @@
+"""Whose tables and policy `pulsus commands` goes by: those of the current folder, or of --project.
+
+Effect: looks at folders above the current one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli import console
+from pulsus.config.enclosing_project import passed_over
+
+if TYPE_CHECKING:
+    from pulsus.cli.session import Session
+
+
+def warn(session: Session, *, plugins: bool = True) -> list[str]:
+    """What may have been meant to count here and does not; told on standard error too."""
+    asked = plugins and session.app.has_plugins
+    failed = session.app.checked_plugins().failures if asked else ()
+    found = [*failed, *_passed_over(session.project)]
+    if session.verbosity >= 0:
+        for each in found:
+            console.warn(each)
+    return found
+
+
+def _passed_over(project: Path) -> Iterator[str]:
+    """A project above the current folder that nobody named: its policy does not hold here."""
+    source = click.get_current_context().get_parameter_source("project")
+    above = passed_over(project) if source is click.core.ParameterSource.DEFAULT else None
+    if above is not None:
+        yield (
+            f"policy and tables of {above} are not used in a folder below it: "
+            f"run it there, or give --project {above}"
+        )

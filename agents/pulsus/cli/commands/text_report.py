@@ -1,0 +1,131 @@
+"""Verdicts of the command gate as lines. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from pulsus.cli.render.validation_text import relative
+from pulsus.commands.explain import Explanation, Part
+from pulsus.commands.program_tables.loader import SHIPPED
+from pulsus.commands.risk.risk_level import always_changes
+from pulsus.commands.verdict import Finding, Phase
+from pulsus.gates.command_decision import Answer, told
+from pulsus.gates.command_policy import EGRESS, Ruling
+from pulsus.gates.egress import shown
+
+RISKIEST: Final = 3
+_EXAMPLES: Final = "`pulsus commands classify COMMAND --explain` shows what would be allowed"
+_WAYS: Final[Mapping[Phase, str]] = {
+    "characters": "give it in plain characters, not more than 16,384 of them",
+    "sensitive": "no setting allows it; names and sizes may be asked for, as by `ls -l`",
+    "parse": "give each command alone, with values instead of variables, substitutions and loops",
+    "unknown": "`pulsus commands list` has the known programs; one more is a table in "
+    "config/commands/ of the project",
+}
+
+
+def verdict(said: Answer, parts: Sequence[Part], hint: str, *, explain: bool) -> Iterator[str]:
+    """Allowed or refused, with the reason, and what else is known."""
+    found = said.verdict
+    yield f"{'allowed' if said.allow else 'refused'}: {_one(_why(said, parts))}"
+    also = [found.intent, f"risk {found.risk}", f"cost {found.cost}"]
+    also += [found.category] if found.category else []
+    also += ["sensitive"] if found.sensitive else []
+    decided = "the policy" if said.decided_by == "policy" else f"phase {found.reason.phase}"
+    yield f"  {', '.join(also)}; decided by {decided}"
+    but = "; reads may run" if said.allow and said.ruling.decision != "allow" else ""
+    yield f"  policy: {said.ruling.decision}, by {_one(said.ruling.rule)}{but}"
+    for each in found.destinations:
+        yield f"  {_one(shown(each))}"
+    if said.rewrite is not None:
+        yield f"  allowed instead: {said.rewrite}"
+    elif hint and not (explain and hint == _EXAMPLES):
+        yield f"  hint: {hint}"
+
+
+def _why(said: Answer, parts: Sequence[Part]) -> str:
+    """The reason; of several programs that are all reads each is named."""
+    programs = list(dict.fromkeys(part.program for part in parts))
+    if not said.allow or len(programs) == 1:
+        return said.reason
+    first, only = ", ".join(programs), said.verdict.intent == "read_only_certain"
+    return f"{first}: each only reads, and ends by itself" + ("" if only else f"; {said.reason}")
+
+
+def way_out(said: Answer, origin: str) -> str:
+    """What to do about a command that may not run as a read; `origin` set what the policy says."""
+    found, ruling = said.verdict, said.ruling
+    if not found.command.strip():
+        return "give a command in quotes"
+    if said.rewrite is not None:
+        return f"`{said.rewrite}` would be allowed"
+    if said.decided_by == "policy" and ruling.rule == EGRESS:
+        return f"{_set(ruling, origin)} decides: name the host with --known HOST, or list it in \
+policy.egress_hosts"
+    if said.decided_by == "policy":
+        reads = "" if ruling.setting else ", and `@read` in it allows reads"
+        return f"it is a read; {_set(ruling, origin)} decides{reads}"
+    if ruling.decision == "block" and found.reason.phase != "sensitive":
+        return f"it is blocked: {_set(ruling, origin)} has {_one(ruling.rule)}"
+    known_to_read = found.reason.phase != "unknown" and not always_changes(found.reason.word)
+    if not known_to_read and found.risk == RISKIEST:
+        return "risk 3 is for somebody to approve"
+    return _WAYS.get(found.reason.phase, _EXAMPLES)
+
+
+def _set(ruling: Ruling, origin: str) -> str:
+    where = "as it ships" if origin == "default" else f"set in {origin}"
+    return f"{_one(ruling.setting or 'policy.allow')} ({where})"
+
+
+def explanation(found: Explanation, said: Answer, project: Path) -> Iterator[str]:
+    """Phases and policy, then every program call with its words and table, then what would be
+    allowed."""
+    yield ""
+    yield "phases"
+    for asked in found.phases:
+        yield f"  {asked.phase:<16}{asked.answer}"
+        if asked.answer == "refused":
+            yield from (f"    {_finding(each)}" for each in asked.findings if not each.is_read)
+    yield f"  {'policy':<16}{said.policy_answer}"
+    yield f"    {_one(told(said.ruling))}"
+    if found.parts:
+        yield ""
+        yield "programs"
+    for number, part in enumerate(found.parts, 1):
+        yield from _part(number, part, project)
+    if found.allowed:
+        yield ""
+        yield "would be allowed"
+        yield from (f"  {each}" for each in found.allowed)
+
+
+def _part(number: int, part: Part, project: Path) -> Iterator[str]:
+    words = " ".join(_word(word.text, wild=word.wild) for word in part.stage.words)
+    yield f"  {number} {words}"
+    yield f"    table: {_table(part.table, project)}"
+    for finding in part.findings:
+        if finding.is_read == part.reads:
+            yield f"    {'reads' if finding.is_read else 'no read'}: {_finding(finding)}"
+
+
+def _word(text: str, *, wild: bool) -> str:
+    return _one(text) if wild else _one(shlex.quote(text))
+
+
+def _table(table: Path | None, project: Path) -> str:
+    if table is None:
+        return "none"
+    return f"{table.name}, shipped" if table.is_relative_to(SHIPPED) else relative(table, project)
+
+
+def _finding(finding: Finding) -> str:
+    category = f" ({finding.category})" if finding.category else ""
+    return _one(f"{finding.reason}{category}")
+
+
+def _one(text: str) -> str:
+    return text.replace("\n", "\\n").replace("\t", "\\t")

@@ -1,0 +1,183 @@
+"""Where results and errors go: the result on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TextIO
+
+from pulsus.core.telemetry.sanitize import escape_controls, strip_controls
+from pulsus.errors import PulsusError
+
+SCHEMA_VERSION = 1
+_USUAL = 80
+"""Columns of a terminal that does not tell."""
+
+
+def document(body: Mapping[str, Any]) -> None:
+    """Print one JSON document on stdout, `schema_version` first."""
+    whole = {"schema_version": SCHEMA_VERSION, **body}
+    result(f"{pretty(whole)}\n")
+
+
+def result(text: str) -> None:
+    """Print on stdout what was asked for, as it is; nobody hears it where that is closed."""
+    if sys.stdout is not None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def pretty(value: Any) -> str:
+    """A JSON value as indented text that no terminal takes for commands; the value is whole."""
+    import json  # not for --version, nor for the shell
+
+    utf8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower() in ("utf-8", "utf8")
+    return escape_controls(json.dumps(value, ensure_ascii=not utf8, indent=2, default=str))
+
+
+def unbreakable() -> None:
+    """Let a character the terminal's encoding has not got be shown as its escape, not raise.
+
+    A closed stream stays closed, but its number is not left for the next file to take.
+    """
+    for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+        if stream is None:
+            with contextlib.suppress(OSError):
+                _occupy(number)
+        elif number and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _occupy(number: int) -> None:
+    try:
+        os.fstat(number)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_RDWR), number)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person sits behind it; a closed one is None."""
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def width() -> int | None:
+    """Columns of the terminal results are read on; None where they go into a pipe or file."""
+    return _columns(sys.stdout)
+
+
+def _columns(stream: TextIO) -> int | None:
+    """Columns of the terminal behind `stream`; None where there is none."""
+    if not is_terminal(stream):
+        return None
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL
+    except (OSError, ValueError):
+        return _USUAL
+
+
+def error_body(error: PulsusError) -> dict[str, Any]:
+    """The `ok: false` part of a failed command's JSON."""
+    return {
+        "ok": False,
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+            "details": error.details,
+        },
+    }
+
+
+def fail(error: PulsusError, *, as_json: bool) -> None:
+    """Tell of a failure: one JSON document on stdout, or two lines on stderr."""
+    if as_json:
+        document(error_body(error))
+        return
+    note(f"{colour('error', 'red')}[{error.code}]: {_on_a_line(error.message)}")
+    if error.hint:
+        note(f"  hint: {_on_a_line(error.hint)}")
+
+
+def note(text: str) -> None:
+    """A line for the person, on stderr; folded where their terminal is too narrow for it."""
+    import click  # not where everything is fine: it takes its time to load
+
+    wide = _columns(sys.stderr)
+    if wide is not None:
+        from pulsus.cli.line_folding import fold
+
+        text = "\n".join(fold(line, wide) for line in text.split("\n"))
+    click.echo(text, err=True)
+
+
+def warn(text: str) -> None:
+    """A warning line on stderr."""
+    note(f"{colour('warning', 'yellow')}: {_on_a_line(text)}")
+
+
+def colour(text: str, name: str) -> str:
+    """`text` in a colour where a person looks at stderr and NO_COLOR is not set."""
+    plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stderr)
+    if plain:
+        return text
+    import click
+
+    return click.style(text, fg=name)
+
+
+def dim(text: str, stream: TextIO) -> str:
+    """`text` held back where a person looks at `stream` and NO_COLOR is not set."""
+    plain = os.environ.get("NO_COLOR") or not is_terminal(stream)
+    if plain:
+        return text
+    import click
+
+    return click.style(text, dim=True)
+
+
+def wants_json(args: Sequence[str]) -> bool:
+    """Whether the command line asks for JSON, even where it does not parse otherwise."""
+    return "--output=json" in args or ("--output", "json") in pairwise(args)
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table on stdout: ruled on a terminal, aligned plain text in a pipe."""
+    cells = [[_on_a_line(str(cell)) for cell in row] for row in rows]
+    if is_terminal(sys.stdout):
+        _rich_table(headers, cells)
+        return
+    widths = [max(len(row[i]) for row in [list(headers), *cells]) for i, _ in enumerate(headers)]
+    for row in [list(headers), *cells]:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        result(f"{line.rstrip()}\n")
+
+
+def _on_a_line(text: str) -> str:
+    """Printable and on one line: a name with a line break must not look like a line of ours."""
+    return strip_controls(text).replace("\n", " ")
+
+
+def _rich_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=SIMPLE_HEAD, header_style="bold")
+    for header in headers:
+        grid.add_column(header, overflow="fold")
+    for row in cells:
+        grid.add_row(*(Text(cell) for cell in row))
+    Console().print(grid)
+
+
+def counted(number: int, what: str) -> str:
+    """`1 failure`, `2 failures`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""`pulsus eval`: measure routing on requests with known answers."""

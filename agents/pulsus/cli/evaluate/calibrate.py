@@ -1,0 +1,91 @@
+"""`pulsus eval --calibrate`: p fitted to the requests. Writes nothing: output_files.py does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pulsus.cli.evaluate.eval_report import Fitted
+
+if TYPE_CHECKING:
+    from pulsus.cli.options import Session
+    from pulsus.core.types import Ranked
+    from pulsus.routing.evaluation.calibration_fit import Sample
+    from pulsus.routing.evaluation.dataset import GoldenRow
+    from pulsus.routing.evaluation.search_setup import Bench
+
+
+def fit(
+    session: Session, rows: Sequence[GoldenRow], bench: Bench, *, force: bool = False
+) -> tuple[Fitted, dict[str, Any]]:
+    """p fitted to the rows, out of fold and whole, and the document to keep in the project.
+
+    Raises CalibrationRefused, also where what is in use is better and `force` is not given.
+    """
+    from pulsus.core.contract.tool_table import columns
+    from pulsus.core.rankers.calibration import shipped
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing.evaluation import calibration_file, calibration_fit, reliability
+
+    data = calibration_fit.data_hash(rows)
+    in_use = bench.searcher.index.calibration
+    if in_use.provenance.get("data") == data:
+        in_use = shipped()  # it has seen these very requests: that is no comparison
+    fitted = calibration_fit.refit(list(_samples(session, rows, bench)), shipped(), in_use)
+    if not force:
+        calibration_fit.check_better(fitted, len({row.query for row in rows}))
+    before, after = (reliability.judge(s, bench.tau) for s in (fitted.before, fitted.after))
+    body = calibration_file.document(
+        session.project,
+        fitted.calibration,
+        data=data,
+        requests=len(rows),
+        tools=len(bench.known),
+        catalogue=columns(bench.searcher.index.tools).digest,
+        fitted_at=utc_now(),
+        figures={"before": before, "after": after},
+    )
+    return (
+        Fitted(
+            calibration_file.loaded(body),
+            before,
+            after,
+            reliability.bins(fitted.before),
+            reliability.bins(fitted.after),
+            calibration_file.PLACE,
+            calibration_fit.described(bench.searcher.index.calibration),
+        ),
+        body,
+    )
+
+
+def check_enough(rows: Sequence[GoldenRow], bench: Bench) -> None:
+    """Raise CalibrationRefused for too few requests: known before anything is measured."""
+    from pulsus.routing.evaluation import calibration_fit
+
+    calibration_fit.check(len({row.query for row in rows}), bench.searcher.index.calibration)
+
+
+def _samples(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> Iterator[Sample]:
+    """What the fit learns from, with progress on a terminal."""
+    from pulsus.cli import progress
+    from pulsus.routing.evaluation import calibration_fit
+
+    index, searcher = bench.searcher.index, bench.searcher
+
+    def look(text: str, without: Collection[str]) -> Sequence[Ranked]:
+        return index.rank(
+            text, history=searcher.history, now=searcher.now, limit=1, without=without
+        )
+
+    def split(query: str) -> Sequence[str]:
+        return [clause.text for clause in bench.search(query).subintents]
+
+    told = progress.counting("calibrating, request", quiet=session.verbosity < 0)
+    places = {row.query: number for number, row in enumerate(rows)}
+    for sample in calibration_fit.samples(rows, look, split):
+        if told:
+            told(places.get(sample.request, 0), len(rows))
+        yield sample
+    if told:
+        told(len(rows), len(rows))

@@ -1,0 +1,302 @@
+"""`pulsus eval`: routing measured on requests whose right tools are known."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence, Sized
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, UsageError
+
+if TYPE_CHECKING:
+    from pulsus.cli.evaluate.eval_report import Shown
+    from pulsus.cli.evaluate.output_files import Outputs
+    from pulsus.core.memory.request_index import Past
+    from pulsus.core.types import ToolSpec
+    from pulsus.routing.evaluation.dataset import GoldenRow
+    from pulsus.routing.evaluation.metrics import EvalReport
+    from pulsus.routing.evaluation.search_setup import Bench
+    from pulsus.routing.search.searcher import Searcher
+
+NAMED = 20
+"""Unknown ids listed by a warning."""
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+EPILOG = """\b
+Examples:
+  pulsus eval config/golden.jsonl --floor hit_at_1=0.75 --floor policy_accuracy=0.8
+  pulsus eval config/golden.jsonl --output markdown --baseline main.json --keep new.json
+  pulsus eval config/golden.jsonl --calibrate --plot reliability.svg
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("queries", type=_FILE)
+@click.option(
+    "--catalogue",
+    type=_FILE,
+    metavar="TOOLS.jsonl",
+    help="Rank these rows instead of the project's tools: {id, name, description, params?}, "
+    "`params` a list of names.",
+)
+@click.option(
+    "--history", type=_FILE, metavar="QUERIES.jsonl", help="Past accepted requests to remember."
+)
+@click.option(
+    "--rag/--no-rag", default=None, help="Take hints from docs, as in `route`. [default: off]"
+)
+@click.option(
+    "--embeddings/--no-embeddings",
+    default=None,
+    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
+)
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Fit p to these requests and keep that in config/calibration.json.",
+)
+@click.option(
+    "--force", is_flag=True, help="With --calibrate: keep a fit that is worse out of fold too."
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N requests.")
+@click.option(
+    "--floor",
+    "floors",
+    multiple=True,
+    metavar="FIGURE=VALUE",
+    help="Exit 3 when a figure is below this, e.g. hit_at_1=0.8.",
+)
+@click.option(
+    "--baseline", type=_FILE, metavar="FILE", help="Tell the change since this JSON report."
+)
+@click.option(
+    "--keep",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the JSON report here too, whatever is printed: the next --baseline.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw the reliability of p (.png or .svg); needs the extra `plot`.",
+)
+@common("markdown")
+def command(
+    session: Session,
+    queries: Path,
+    catalogue: Path | None,
+    history: Path | None,
+    rag: bool | None,
+    embeddings: bool | None,
+    calibrate: bool,
+    force: bool,
+    limit: int | None,
+    floors: tuple[str, ...],
+    baseline: Path | None,
+    keep: Path | None,
+    plot: Path | None,
+) -> None:
+    """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?, any?}.
+
+    `tools` are whole ids; `[]` means that nothing fits, `any: true` that each of them alone does.
+    The same code decides here as in `pulsus route`, as in a fresh checkout: past routes and
+    `pulsus feedback` are left out; `requests` and `intents` of manifests count.
+    """
+    from pulsus.cli import progress, warnings
+    from pulsus.cli.evaluate.calibrate import check_enough, fit
+    from pulsus.cli.evaluate.eval_report import Shown
+    from pulsus.cli.evaluate.output_files import Outputs
+    from pulsus.routing.evaluation import floors as held
+    from pulsus.routing.evaluation.dataset import load_queries
+
+    wanted = held.parse_floors(floors)
+    then = held.load_baseline(baseline) if baseline else None
+    outputs = Outputs(session.project, keep, plot, calibrate)
+    outputs.check({"QUERIES": queries, "--catalogue": catalogue, "--history": history})
+    if rag and catalogue:
+        raise UsageError(
+            "--rag has no meaning with --catalogue: bare rows have no docs", hint="leave out one"
+        )
+    if embeddings is not None:
+        session.flags["embeddings_enabled"] = embeddings
+    if rag is not None:
+        session.flags["rag_enabled"] = rag
+    rows = load_queries(queries, console.warn)[:limit]
+    bench = prepare(session, catalogue, history)
+    if catalogue is None:
+        warnings.show(session)
+    else:
+        for line in (*session.app.ranking.calibration_warnings, *session.app.ranking.hint_warnings):
+            console.warn(line)
+    _warn_of_unknown(rows, bench)
+    if calibrate:
+        check_enough(rows, bench)
+    quiet = session.verbosity < 0
+    report = bench.measure(rows, progress.counting("asking, request", quiet=quiet))
+    failure: PulsusError | None = _below(report, wanted)
+    fitted, document = None, None
+    if calibrate:
+        try:
+            fitted, document = fit(session, rows, bench, force=force)
+        except CalibrationRefused as refused:  # what was measured is told all the same
+            failure = refused
+    shown = Shown(
+        report=report,
+        calibration=bench.searcher.index.calibration,
+        floors=wanted,
+        below=frozenset(held.missed(report, wanted)),
+        deltas=held.deltas(report, then) if then is not None else None,
+        fitted=fitted,
+    )
+    _finish(session, shown, failure, outputs, document)
+
+
+def prepare(session: Session, catalogue: Path | None, history: Path | None) -> Bench:
+    """The project's catalogue, or bare rows, ready to be searched."""
+    from pulsus.core.rankers.ranker import RankIndex
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.core.types import Catalogue
+    from pulsus.routing.evaluation import dataset
+    from pulsus.routing.evaluation.search_setup import Bench
+    from pulsus.routing.search import memory_store
+    from pulsus.routing.search.searcher import Searcher
+
+    app = session.app
+    tau = app.settings.ranker.threshold
+    began = time.perf_counter()
+    if catalogue is None:
+        parser, searcher = app.parser(), app.searcher(past=False)
+        if history:
+            searcher = _remembering(session, searcher, history)
+        known = frozenset(tool.id for tool in app.catalogue.tools)
+        return Bench(searcher, parser, known, time.perf_counter() - began, tau)
+    tools = dataset.load_tools(catalogue, console.warn)
+    ordered = tuple(sorted(tools, key=lambda tool: tool.id))
+    past = _past(ordered, history)
+    half_life = app.settings.ranker.history_half_life_days
+    index = RankIndex.build(
+        ordered,
+        app.settings.ranker,
+        features=app.contributions.features,
+        synonyms=app.synonyms,
+        memory=memory_store.Recall(half_life, utc_now()).of(past, len(ordered)),
+        calibration=app.ranking.calibration,
+        dense=app.ranking.meaning(ordered, _vectors_of(catalogue, history), past),
+    )
+    steps = app.settings.compose.max_steps
+    searcher = Searcher(Catalogue(app.workflows_root, ordered), index, {}, utc_now(), steps)
+    taken = time.perf_counter() - began
+    return Bench(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
+
+
+def _remembering(session: Session, searcher: Searcher, history: Path) -> Searcher:
+    """The project's searcher that remembers these requests too, filters and all."""
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing.search import memory_store
+
+    app = session.app
+    tools = app.catalogue.tools
+    past = _past(tools, history)
+    half_life = app.settings.ranker.history_half_life_days
+    memory = memory_store.Recall(half_life, utc_now()).of(past, len(tools))
+    index = replace(searcher.index, memory=memory)
+    if app.ranking.vectors is not None:
+        index = replace(index, dense=app.ranking.meaning(tools, _vectors_of(None, history), past))
+    hidden = searcher.unshadowed.hidden if searcher.unshadowed else frozenset()
+    unshadowed = replace(index, hidden=hidden) if hidden else None
+    return replace(searcher, index=index, unshadowed=unshadowed)
+
+
+def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[Past]:
+    """What a project with these tools and past requests would remember, oldest first."""
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing.evaluation import dataset
+    from pulsus.routing.search import memory_store
+
+    if history is None:
+        return [*memory_store.of_manifests(tools)]
+    rows = [(row.query, row.tools) for row in dataset.load_queries(history, console.warn)]
+    told = {tool for _, right in rows for tool in right}
+    _warn_of_missing("--history: no such tool", told, frozenset(tool.id for tool in tools))
+    return [*memory_store.of_manifests(tools), *memory_store.of_queries(rows, utc_now())]
+
+
+def _vectors_of(*files: Path | None) -> str:
+    """The name of the kept vectors of what was read from these files."""
+    told = "|".join(str(file.resolve()) if file else "" for file in files)
+    return f"eval-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def _below(report: EvalReport, wanted: dict[str, float]) -> EvalBelowFloor | None:
+    from pulsus.routing.evaluation.floors import check_floors
+
+    try:
+        check_floors(report, wanted)
+    except EvalBelowFloor as error:
+        return error
+    return None
+
+
+def _finish(
+    session: Session,
+    shown: Shown,
+    failure: PulsusError | None,
+    outputs: Outputs,
+    calibration: dict[str, Any] | None,
+) -> None:
+    """Write the files, then the report in the form asked for, whatever became of the files.
+
+    Ends the command with the status of what failed; a file that was not written comes first.
+    """
+    from pulsus.cli.evaluate import eval_report, json_report
+
+    try:
+        outputs.write(shown, json_report.body(shown, failure), calibration)
+    except PulsusError as unwritten:
+        failure, shown = unwritten, replace(shown, fitted=None)
+    if session.json:
+        console.document(json_report.body(shown, failure))
+        raise SystemExit(failure.exit_status if failure else 0)
+    if session.output == "markdown":
+        lines = eval_report.markdown(shown)
+    else:
+        lines = eval_report.text(shown, console.width())
+    click.echo("\n".join(lines))
+    if failure:
+        raise failure
+
+
+def _warn_of_unknown(rows: Sequence[GoldenRow], bench: Bench) -> None:
+    """Say which right answers can never be given: a mistyped, removed or denied id."""
+    asked = {tool for row in rows for tool in row.tools}
+    _warn_of_missing("no such tool", asked, bench.known)
+    refused = {tool: why for tool, why in bench.refused().items() if tool in asked}
+    if refused:
+        told = [f"{tool} ({why})" for tool, why in list(refused.items())[:NAMED]]
+        console.warn(f"asked for, but taken out before ranking: {', '.join(told)}{_more(refused)}")
+
+
+def _warn_of_missing(what: str, asked: AbstractSet[str], known: AbstractSet[str]) -> None:
+    """Name the ids that are none, each with the one that was probably meant."""
+    from pulsus.routing.evaluation.dataset import nearest
+
+    missing = sorted(asked - known)
+    if missing:
+        near = {tool: nearest(tool, known) for tool in missing[:NAMED]}
+        told = [
+            f"{tool} (did you mean {meant}?)" if meant else tool for tool, meant in near.items()
+        ]
+        console.warn(f"{what}: {', '.join(told)}{_more(missing)}")
+
+
+def _more(found: Sized) -> str:
+    return f" and {len(found) - NAMED} more" if len(found) > NAMED else ""

@@ -1,0 +1,51 @@
+"""The JSON report of `pulsus eval`. Effect: `keep` writes one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pulsus.cli import console
+from pulsus.cli.evaluate.eval_report import Fitted, Shown
+from pulsus.core.system import atomic_write
+from pulsus.errors import PulsusError
+from pulsus.routing.evaluation import metrics
+from pulsus.routing.evaluation.reliability import to_json
+
+
+def body(shown: Shown, failure: PulsusError | None) -> dict[str, Any]:
+    """The document's keys; `schema_version` comes before them. `failure` ends the command."""
+    told = shown.calibration.provenance
+    found = metrics.to_json(shown.report)
+    failures = found.pop("failures")
+    found["calibration"] = {
+        "source": told.get("source", "shipped"),
+        "version": told.get("version", 1),
+        "data": told.get("data"),
+    }
+    found["floors"] = dict(shown.floors)
+    if shown.deltas is not None:
+        found["since_baseline"] = dict(shown.deltas)
+    if shown.fitted:
+        found["calibrated"] = _fitted(shown.fitted)
+    failed = console.error_body(failure) if failure else {}
+    return {"ok": failure is None, **found, "failures": failures, **failed}
+
+
+def keep(path: Path, document: Mapping[str, Any]) -> None:
+    """Write the document to a file. Raises DiskFull, StorageUnwritable."""
+    whole = {"schema_version": console.SCHEMA_VERSION, **document}
+    atomic_write.write_text(path, json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
+
+
+def _fitted(fitted: Fitted) -> dict[str, Any]:
+    told = fitted.calibration.provenance
+    return {
+        "stored": fitted.stored,
+        **{name: told[name] for name in ("version", "data", "requests", "fitted_at", "prior")},
+        "before": asdict(fitted.before) | {"reliability": to_json(fitted.bins_before)},
+        "after": asdict(fitted.after) | {"reliability": to_json(fitted.bins_after)},
+    }

@@ -1,0 +1,1 @@
+"""Values as text and as JSON, shared by the commands."""

@@ -1,0 +1,147 @@
+"""The table of `--explain`: one row a candidate, then what it was made of. Pure, plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+from pulsus.cli.console import counted
+from pulsus.core.rankers import explanation
+from pulsus.core.rankers.calibration import Calibration
+from pulsus.core.rankers.explanation import Gap
+from pulsus.core.types import Ranked
+from pulsus.routing.search.why_not import WhyNot
+
+_INDENT = " " * 8
+_PUSHES = 5
+"""Signals named a candidate; JSON has them all."""
+
+
+def candidates(
+    ranked: Sequence[Ranked],
+    weights: Mapping[str, float],
+    request: str,
+    calibration: Calibration | None,
+    width: int | None,
+) -> Iterator[str]:
+    """The header and every candidate. A feature shows its value and, in brackets, what it gave.
+
+    Where a row does not fit into `width` the tool's id stands on the line before it.
+    """
+    columns = [f"{name:<{_wide(name)}}" for name in weights]
+    head = "  ".join(["rank", "p   ", "score", *columns, "tool"])
+    ids = max((len(r.tool.id) for r in ranked), default=4)
+    narrow = width is not None and len(head) - 4 + ids > width
+    yield head.removesuffix("  tool").rstrip() if narrow else head
+    for one in ranked:
+        yield from _row(one, list(weights), narrow=narrow)
+        for label, text in details(one, request, calibration):
+            yield from wrapped(f"{label}: {text}", width)
+
+
+def details(
+    ranked: Ranked, request: str, calibration: Calibration | None
+) -> Iterator[tuple[str, str]]:
+    """What lies behind a candidate's numbers, as labels and texts; only what there is."""
+    votes = "; ".join(f"{v.request!r} {v.weight:+.2f}" for v in ranked.votes)
+    meant = ", ".join(
+        f"{m.word} → {explanation.spelt(ranked.tool, m.found)} ({m.how})" for m in ranked.meant
+    )
+    places = "; ".join(f"{at}: {' '.join(found)}" for at, found in ranked.matched.items() if found)
+    for label, text in (
+        ("matched", places),
+        ("no match", " ".join(ranked.unmatched)),
+        ("taken as", meant),
+        ("caution", ranked.caution),
+        ("anti-intents", ", ".join(map(repr, explanation.declined(ranked.tool, request)))),
+        ("remembered", votes),
+        ("p from", _made_of(ranked, calibration) if calibration else None),
+        ("tie-break", ranked.tie_break),
+        ("lost", ranked.why_not),
+    ):
+        if text:
+            yield label, text
+
+
+def calibrated_by(calibration: Calibration) -> str:
+    """Which calibration gave p: shipped or the project's own, and its version."""
+    told = calibration.provenance
+    version = f" version {told['version']}" if told.get("version") else ""
+    data = (
+        f", {counted(told['requests'], 'request')}, data {str(told['data'])[:19]}"
+        if told.get("data")
+        else ""
+    )
+    return (
+        f"{told.get('source', 'shipped')}{version}{data} (starts at {calibration.intercept:+.2f})"
+    )
+
+
+def unheard(ranked: Sequence[Ranked]) -> tuple[str, ...]:
+    """The request's words that no candidate has."""
+    heard = {word for one in ranked for word in explanation.heard(one)}
+    missing = dict.fromkeys(word for one in ranked for word in one.unmatched)
+    return tuple(word for word in missing if word not in heard)
+
+
+def answer(found: WhyNot, width: int | None) -> Iterator[str]:
+    """The answer to `--why-not`: the reason, the gaps feature by feature, what would change it."""
+    yield from wrapped(f"why not {found.tool}: {found.reason}", width, indent="")
+    if found.gaps and found.own and found.winner:
+        who = f"own: {found.tool}, winner: {found.winner.tool.id}"
+        yield from wrapped(who, width, indent="  ")
+        yield from _gaps(found.gaps, found.own.score, found.winner.score)
+    if found.lacks:
+        yield from wrapped(f"it lacks: {' '.join(found.lacks)}", width, indent="  ")
+    if found.fix:
+        yield from wrapped(f"what would change it: {found.fix}", width, indent="  ")
+
+
+def _gaps(gaps: Sequence[Gap], own: float, first: float) -> Iterator[str]:
+    """Feature by feature; the last column adds up to its last line."""
+    lost_by = explanation.stated([gap.gap for gap in gaps], 3)
+    yield f"  {'feature':<10}  {'own':>5}  {'winner':>6}  {'weight':>6}  {'lost by':>7}"
+    for gap, part in zip(gaps, lost_by, strict=True):
+        yield (
+            f"  {gap.feature:<10}  {gap.own:>5.2f}  {gap.winner:>6.2f}  {gap.weight:>6.2f}  "
+            f"{part:>+7.3f}"
+        )
+    yield f"  {'score':<10}  {own:>5.2f}  {first:>6.2f}  {'':>6}  {sum(lost_by):>+7.3f}"
+
+
+def _made_of(ranked: Ranked, calibration: Calibration) -> str:
+    found = explanation.pushes(calibration, ranked.signals)
+    named = [f"{push.signal} {push.push:+.2f}" for push in found[:_PUSHES]]
+    return ", ".join(named) + (f" and {len(found) - _PUSHES} more" if len(found) > _PUSHES else "")
+
+
+def _row(ranked: Ranked, names: Sequence[str], *, narrow: bool) -> Iterator[str]:
+    given = explanation.parts(ranked)
+    cells = [f"{ranked.features[n]:.2f} ({given[n]:.2f})".ljust(_wide(n)) for n in names]
+    numbers = [f"{ranked.rank:<4}", f"{ranked.p:.2f}", f"{ranked.score:<5.2f}", *cells]
+    if narrow:
+        yield ranked.tool.id
+        yield "  ".join(numbers).rstrip()
+    else:
+        yield "  ".join([*numbers, ranked.tool.id])
+
+
+def _wide(name: str) -> int:
+    return max(len(name), len("0.00 (0.00)"))
+
+
+def wrapped(text: str, width: int | None, indent: str = _INDENT) -> Iterator[str]:
+    """The text on as many lines as the width asks for; never narrower than a few words.
+
+    A text that fits is left as it is, its spaces among them.
+    """
+    if width is None or len(indent) + len(text) <= width:
+        yield indent + text
+        return
+    yield from textwrap.wrap(
+        text,
+        width=max(width, 40),
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,208 @@
+"""RouteOutcome to lines (spec §11, §12, §19). Pure: golden transcripts test it as it is.
+
+What is printed is what the decision was made from; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pulsus.cli.render import candidate_table
+from pulsus.cli.render.validation_text import VERDICTS, printable
+from pulsus.cli.render.validation_text import relative as relative
+from pulsus.cli.render.validation_text import report as report
+from pulsus.core.compose.plans.dsl import render_yaml
+from pulsus.core.rankers.calibration import Calibration
+from pulsus.core.types import (
+    Left,
+    Ranked,
+    RouteOutcome,
+    ToolSpec,
+    ValidationReport,
+)
+
+TAG = "[PULSUS]"
+
+
+@printable
+def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
+    """The summary lines of spec §11 and §19."""
+    intent = outcome.intent
+    yield (
+        f"{TAG} domain={intent.domain or '?'} action={intent.action or '?'} "
+        f"(confidence={intent.confidence:.2f})"
+    )
+    yield from _decision(outcome, project)
+    if outcome.validation:
+        yield _validation(outcome.validation, project)
+        if outcome.validation.network:
+            yield f"{TAG} network its dry run may reach: {', '.join(outcome.validation.network)}"
+    if outcome.promotion and outcome.promotion.created:
+        yield f"{TAG} promote → {relative(outcome.promotion.path, project)}"
+        yield (
+            f"{TAG} revision={outcome.promotion.revision} version={outcome.promotion.version} "
+            f"route_id={outcome.decision.route_id}"
+        )
+    else:
+        yield _closing(outcome)
+    yield from (f"{TAG} note: {note}" for note in outcome.notes)
+    for left in outcome.left:
+        yield from _left(left, outcome, project)
+
+
+@printable
+def plan(outcome: RouteOutcome) -> Iterator[str]:
+    """The plan DSL and nothing else (spec §12 `--plan`)."""
+    if outcome.decision.plan:
+        yield from render_yaml(outcome.decision.plan).rstrip("\n").split("\n")
+
+
+@printable
+def explain(
+    outcome: RouteOutcome, calibration: Calibration | None = None, width: int | None = None
+) -> Iterator[str]:
+    """Features, weights, scores, τ and tie-breakers of every candidate shown (spec §5, §12).
+
+    `calibration` adds what p is made of; `width` is the terminal's, None where nothing is cut.
+    """
+    weights = outcome.candidates[0].weights if outcome.candidates else outcome.weights
+    shown = " ".join(f"{name}={weight:.2f}" for name, weight in weights.items())
+    yield from _told(
+        f"weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {_scope(outcome)}", width
+    )
+    yield from candidate_table.candidates(
+        outcome.candidates, weights, outcome.intent.intent, calibration, width
+    )
+    order = "domain before shared, higher history, shallower path, file name"
+    yield from _told(f"tie-breakers: {order}", width)
+    if calibration:
+        yield from _told(f"calibration: {candidate_table.calibrated_by(calibration)}", width)
+    nowhere = candidate_table.unheard(outcome.candidates)
+    if nowhere:
+        yield from _told(f"in none of these: {' '.join(nowhere)}", width)
+    for sub in outcome.subintents:
+        best = sub.candidates[0] if sub.candidates else None
+        found = f"{best.tool.id} p={best.p:.2f}" if best else "nothing"
+        yield from _told(f"sub-intent {sub.text!r}: {found}", width)
+    for passage in outcome.passages:
+        under = f" — {passage.heading}" if passage.heading else ""
+        yield from _told(f"hint from {passage.source}{under} ({passage.score:.2f})", width)
+    yield from _told(f"reason: {outcome.decision.reason}", width)
+
+
+def _told(text: str, width: int | None) -> Iterator[str]:
+    return candidate_table.wrapped(f"{TAG} {text}", width, indent="")
+
+
+def commands(left: Left, outcome: RouteOutcome, project: Path) -> dict[str, str]:
+    """What to do with a candidate that was left: go on with it, approve it, or make it anew."""
+    path = shlex.quote(relative(left.module, project))
+    intent = outcome.intent
+    request = shlex.quote(intent.intent)
+    where = f"--domain {intent.domain or 'DOMAIN'} --action {intent.action or 'ACTION'}"
+    generate = outcome.decision.policy == "generate"
+    return {
+        "validate": f"pulsus validate {path}",
+        "promote": f"pulsus promote {path} {where}",
+        "regenerate": f"pulsus generate {request}"
+        if generate
+        else f"rm {path} && pulsus route {request}",
+    }
+
+
+def _left(left: Left, outcome: RouteOutcome, project: Path) -> Iterator[str]:
+    edited = ", edited since" if left.edited else ""
+    why = f": {'; '.join(left.reasons)}" if left.reasons else ""
+    yield (
+        f"{TAG} kept: {relative(left.module, project)}, {left.status} on "
+        f"{left.created_at:%Y-%m-%d}{edited}{why}"
+    )
+    for what, command in commands(left, outcome, project).items():
+        yield f"{TAG}   {what}: {command}"
+
+
+def _decision(outcome: RouteOutcome, project: Path) -> Iterator[str]:
+    decision = outcome.decision
+    if decision.policy == "select":
+        best = next(r for r in outcome.candidates if r.tool.id == decision.selected[0].id)
+        yield (
+            f"{TAG} select {_entry(best.tool)} score={best.score:.2f} p={best.p:.2f}  "
+            f"τ={outcome.tau:.2f}"
+        )
+        return
+    listed = ", ".join(f"{r.tool.name}({r.p:.2f})" for r in _leading(outcome))
+    yield f"{TAG} candidates: {listed or 'none'}"
+    if decision.policy == "compose":
+        steps = len(decision.plan.steps) if decision.plan else 0
+        yield f"{TAG} compose plan={steps} steps: {_chain(decision.selected)}"
+    else:
+        reached = [r for r in outcome.candidates[:1] if r.p >= outcome.tau]
+        why = decision.reason if reached else f"no candidate reached τ={outcome.tau:.2f}"
+        if reached and len(outcome.subintents) < 2:
+            why = f"{why}, though {reached[0].tool.id} fits (p={reached[0].p:.2f})"
+        yield from _generation(outcome, why, project)
+
+
+def _generation(outcome: RouteOutcome, why: str, project: Path) -> Iterator[str]:
+    """What was written for the request, and why answers were refused (spec §19.3)."""
+    made = outcome.generation
+    if made is None:
+        yield f"{TAG} {why}; a new tool would be generated"
+        return
+    if made.generator == "template":
+        files = [relative(path, project) for path in (outcome.module, made.test) if path]
+        yield f"{TAG} skeleton: {' and '.join(files)}"
+        return
+    allowed = ", ".join(("stdlib", *made.extra_imports))
+    yield f"{TAG} {why}; falling back to generator (allowlist: {allowed})"
+    tokens = made.prompt_tokens + made.completion_tokens
+    yield (
+        f"{TAG} generator: {made.model} ({made.provider}), answers: {len(made.rounds)}, "
+        f"repair rounds: {made.repairs}, tokens: {tokens}"
+    )
+    for each in made.rounds:
+        if each.step:
+            yield f"{TAG} answer {each.number + 1} refused at {each.step}:"
+            yield from (f"{TAG}   {reason}" for reason in each.reasons)
+
+
+def _leading(outcome: RouteOutcome) -> Sequence[Ranked]:
+    if outcome.decision.policy != "compose":
+        return outcome.candidates[:3]
+    best = {s.candidates[0].tool.id: s.candidates[0] for s in outcome.subintents if s.candidates}
+    return [best[tool.id] for tool in outcome.decision.selected if tool.id in best]
+
+
+def _chain(tools: Sequence[ToolSpec]) -> str:
+    return " -> ".join(tool.name for tool in tools)
+
+
+def _entry(tool: ToolSpec) -> str:
+    return f"{tool.path.name}::{tool.entry}"
+
+
+def _validation(found: ValidationReport, project: Path) -> str:
+    if found.ok:
+        passed = ",".join(step.step for step in found.steps)
+        return f"{TAG} validation OK ({passed}={found.duration_ms / 1000:.1f}s)"
+    logs = ", ".join(relative(a, project) for a in found.artifacts[-1:])
+    where = f"; see {logs}" if logs else ""
+    return f"{TAG} validation {VERDICTS[found.verdict]}: {found.summary}{where}"
+
+
+def _closing(outcome: RouteOutcome) -> str:
+    state = VERDICTS[outcome.validation.verdict] if outcome.validation else "not run"
+    done = "  already promoted, unchanged" if outcome.promotion else ""
+    return (
+        f"{TAG} policy={outcome.decision.policy}  validation={state}  "
+        f"route_id={outcome.decision.route_id}{done}"
+    )
+
+
+def _scope(outcome: RouteOutcome) -> str:
+    if outcome.widened:
+        return "whole catalogue (widened)"
+    parsed = outcome.intent.domain or outcome.intent.action
+    return "parsed domain and action" if parsed else "whole catalogue"

@@ -1,0 +1,103 @@
+"""A validation report to lines and to JSON. Pure, and imported quickly: it needs no ranking."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+from pulsus.core.telemetry.sanitize import strip_controls
+
+if TYPE_CHECKING:
+    from pulsus.core.types import Effects, Observed, StepResult, ValidationReport, Verdict
+
+_Given = ParamSpec("_Given")
+
+VERDICTS: dict[Verdict, str] = {"accepted": "OK", "refused": "FAILED", "unverified": "UNVERIFIED"}
+
+
+def printable(lines: Callable[_Given, Iterator[str]]) -> Callable[_Given, Iterator[str]]:
+    """The same lines, each on one line and without characters that drive a terminal.
+
+    A file's name, a checker's words and a tool's own text are not ours.
+    """
+
+    @functools.wraps(lines)
+    def shown(*args: _Given.args, **options: _Given.kwargs) -> Iterator[str]:
+        for line in lines(*args, **options):
+            yield strip_controls(line).replace("\n", " ")
+
+    return shown
+
+
+@printable
+def report(found: ValidationReport, project: Path, *, details: bool = True) -> Iterator[str]:
+    """One line a step, the checker's own words below a failed one, then the verdict."""
+    for step in found.steps:
+        yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {step.message}".rstrip()
+        if details and not step.ok and step.output:
+            yield from (f"      {line}" for line in step.output.splitlines()[:20])
+    if found.network:
+        yield f"  - network: its dry run may reach {', '.join(found.network)}"
+    yield from (f"  - warning: {warning}" for warning in found.warnings)
+    told = [f"proof: {found.proof}"] if found.proof else []
+    told += ["cached"] if found.cached else []
+    why = f" ({', '.join(told)})" if told else ""
+    yield f"{relative(found.path, project)}: {found.verdict}{why} — {found.summary}"
+
+
+def relative(path: Path, project: Path) -> str:
+    """`path` as shown: relative to the project where it lies inside."""
+    return str(path.relative_to(project)) if path.is_relative_to(project) else str(path)
+
+
+def validation(found: ValidationReport, project: Path) -> dict[str, Any]:
+    """A validation report, as in `route` and `validate`."""
+    return {
+        "ok": found.ok,
+        "status": found.verdict,
+        "proof": found.proof,
+        "steps": [
+            {
+                "step": step.step,
+                "ok": step.ok,
+                "duration_ms": step.duration_ms,
+                "message": step.message,
+                "code": step.code or None,
+                "artifact": relative(step.artifact, project) if step.artifact else None,
+            }
+            for step in found.steps
+        ],
+        "duration_ms": found.duration_ms,
+        "artifacts": [relative(path, project) for path in found.artifacts],
+        "warnings": list(found.warnings),
+        "network": list(found.network),
+        "summary": found.summary,
+    }
+
+
+def effects(found: Effects | Observed | None) -> dict[str, Any] | None:
+    """What a tool touches, or was seen to."""
+    if found is None:
+        return None
+    return {
+        "paths": list(found.paths),
+        "hosts": list(found.hosts),
+        "commands": list(found.commands),
+        **_observed(found),
+    }
+
+
+def _observed(found: Effects | Observed) -> dict[str, list[str]]:
+    from pulsus.core.types import Observed  # late: `commands classify` needs no types
+
+    if not isinstance(found, Observed):
+        return {}
+    return {"others": list(found.others), "reads": list(found.reads)}
+
+
+def _mark(step: StepResult) -> str:
+    if step.ok:
+        return "ok  "
+    return "none" if step.unverified else "FAIL"

@@ -1,0 +1,1 @@
+"""`pulsus route`, `explain`, `generate`, `feedback` and `run`."""

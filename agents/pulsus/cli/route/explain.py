@@ -1,0 +1,184 @@
+"""`pulsus explain`: the decision on a request and why, without acting on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common, kind_option
+from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.errors import ToolNotFound
+
+if TYPE_CHECKING:
+    from pulsus.core.types import BrokenTool, ParsedIntent, RouteOutcome, SubIntent, ToolSpec
+    from pulsus.routing.search.searcher import Search, Searcher
+    from pulsus.routing.search.why_not import WhyNot
+
+EPILOG = """\b
+Examples:
+  pulsus explain "which disks are nearly full"
+  pulsus explain "which disks are nearly full" --why-not memory_summary
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("request", nargs=-1, required=True)
+@click.option("--why-not", "about", metavar="TOOL", help="Say why TOOL was not chosen.")
+@click.option("--rag/--no-rag", default=None, help="Take hints from docs. [default: off]")
+@click.option(
+    "--embeddings/--no-embeddings",
+    default=None,
+    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
+)
+@kind_option
+@common()
+def command(
+    session: Session,
+    request: tuple[str, ...],
+    about: str | None,
+    rag: bool | None,
+    embeddings: bool | None,
+    kinds: tuple[str, ...],
+) -> None:
+    """Show how REQUEST would be decided, with every number behind it. Nothing runs, nothing is
+    asked and nothing is written.
+
+    With --why-not: the smallest reason that tool was not chosen, and what would change it.
+    """
+    from pulsus.cli import warnings
+    from pulsus.cli.render import candidate_table, outcome_json, outcome_text
+
+    if rag is not None:
+        session.flags["rag_enabled"] = rag
+    if embeddings is not None:
+        session.flags["embeddings_enabled"] = embeddings
+    if kinds:
+        session.flags["access"] = {"kinds": list(kinds)}
+    app = session.app
+    wanted = _wanted(session, about) if about else None
+    outcome, answer = _explained(session, " ".join(request), wanted)
+    warnings.show(session)
+    calibration = app.ranking.index.calibration
+    if session.json:
+        body: dict[str, Any] = outcome_json.outcome(outcome, session.project, calibration)
+        del body["run_id"]
+        console.document(body | ({"why_not": outcome_json.why_not(answer)} if answer else {}))
+        return
+    width = console.width()
+    if answer:
+        lines: Iterator[str] = candidate_table.answer(answer, width)
+    else:
+        notes = (f"{outcome_text.TAG} note: {note}" for note in outcome.notes)
+        lines = chain(outcome_text.explain(outcome, calibration, width), notes)
+    click.echo("\n".join(strip_controls(line) for line in lines))
+
+
+def _explained(
+    session: Session, request: str, wanted: ToolSpec | BrokenTool | None
+) -> tuple[RouteOutcome, WhyNot | None]:
+    """The decision, and the answer about the tool asked for."""
+    from pulsus.cli.render.outcome_text import relative
+    from pulsus.core.types import BrokenTool
+    from pulsus.routing.intent.request_check import checked
+    from pulsus.routing.search import why_not
+
+    app = session.app
+    text = checked(request, app.settings.parser.max_request_chars)
+    reading = app.parser().read(text)
+    intent = reading.intent
+    searcher = app.searcher()
+    found = searcher.search(intent, hinted=reading.hinted)
+    outcome = replace(_outcome(session, intent, found), passages=reading.passages)
+    if wanted is None:
+        return outcome, None
+    if isinstance(wanted, BrokenTool):
+        return outcome, why_not.of_broken(wanted, relative(wanted.path, session.project))
+    refusal = searcher.access.refusal(wanted) if searcher.access else None
+    if refusal:
+        return outcome, why_not.of_filtered(wanted, refusal)
+    if all(ranked.tool.id != wanted.id for ranked in found.choice.chosen):
+        note = app.past.deprecations.note(wanted.id)
+        if note:
+            return outcome, why_not.of_deprecated(wanted, note)
+    # Searched again with the tool in sight: the decision shown is the one without it.
+    seen = searcher.search(intent, include=(wanted.id,), hinted=reading.hinted)
+    answer = why_not.why_not(
+        wanted,
+        replace(found, candidates=seen.candidates),
+        app.catalogue,
+        app.ranking.index.calibration,
+        tau=outcome.tau,
+        subintents=_with(wanted, found, searcher),
+        request=text,
+    )
+    return outcome, answer
+
+
+def _outcome(session: Session, intent: ParsedIntent, found: Search) -> RouteOutcome:
+    """The decision as `route` would give it, had it stopped there."""
+    from pulsus.core.telemetry import ids
+    from pulsus.core.types import RouteDecision, RouteOutcome
+    from pulsus.routing import unused_inputs
+
+    app = session.app
+    choice = found.choice
+    route_id = ids.route_id(intent.intent, app.catalogue.digest)
+    tools = tuple(ranked.tool for ranked in choice.chosen)
+    return RouteOutcome(
+        run_id="",
+        intent=intent,
+        decision=RouteDecision(route_id, choice.policy, tools, None, choice.reason),
+        candidates=found.candidates,
+        tau=app.settings.ranker.threshold,
+        widened=found.widened,
+        exit_code=0,
+        subintents=found.subintents,
+        shadowed=app.catalogue.shadowed,
+        weights=dict(app.settings.ranker.weights),
+        notes=(
+            *(f"no tool was found for the part {part!r}" for part in found.unplaced),
+            *found.notes,
+            *(unused_inputs.unused(intent.intent) if tools else ()),
+        ),
+    )
+
+
+def _with(tool: ToolSpec, found: Search, searcher: Searcher) -> tuple[SubIntent, ...]:
+    """The clauses of a composition, the tool ranked in each."""
+    if found.choice.policy != "compose":
+        return ()
+    clauses = []
+    for clause in found.subintents:
+        candidates = clause.candidates
+        if all(ranked.tool.id != tool.id for ranked in candidates):
+            again = searcher.clause(clause.text, include=(tool.id,))
+            candidates = (*candidates, *(r for r in again if r.tool.id == tool.id))
+        clauses.append(replace(clause, candidates=candidates))
+    return tuple(clauses)
+
+
+def _wanted(session: Session, ref: str) -> ToolSpec | BrokenTool:
+    """The tool or broken file `ref` means. Raises ToolNotFound, ToolAmbiguous."""
+    app = session.app
+    try:
+        return app.tool(ref)
+    except ToolNotFound:
+        name = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
+        for broken in app.catalogue.broken:
+            if _means(name, broken, session):
+                return broken
+        raise
+
+
+def _means(name: str, broken: BrokenTool, session: Session) -> bool:
+    from pulsus.routing.discovery.tool_path import Place, place
+
+    root = session.app.catalogue.root
+    inside = broken.path.relative_to(root).parts if broken.path.is_relative_to(root) else ()
+    found = place(inside)
+    return name == broken.path.stem or (isinstance(found, Place) and found.id == name)

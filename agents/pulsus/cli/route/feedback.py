@@ -1,0 +1,117 @@
+"""`pulsus feedback`: tell which tool was right."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.core.telemetry.sanitize import one_line, strip_controls
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.routing.after_feedback import NextTime
+
+
+@click.command()
+@click.argument("run_id", metavar="RUN")
+@click.option(
+    "--right",
+    "right",
+    multiple=True,
+    metavar="TOOL",
+    help="The tool that was right for the request; again for each further one.",
+)
+@click.option("--none", "nothing", is_flag=True, help="No tool here fits the request.")
+@common()
+def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool) -> None:
+    """Remember which tool was right for the request of RUN; one that was chosen instead was wrong.
+
+    RUN is `last`, or the route_id that a route prints, for its newest run; or the run_id that it
+    prints last, the name of the run's folder in logs/runs.
+    Requests like it are routed accordingly from now on, unless an anti-intent or the threshold
+    stands against it: what will happen next time is said. The last word on a request counts.
+
+    \b
+    Examples:
+      pulsus feedback run-20260301-120000-1a2b3c --right storage/usage/disk_usage
+      pulsus feedback last --none
+    """
+    from pulsus.cli import warnings
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing import feedback
+    from pulsus.routing.after_feedback import next_time
+
+    if bool(right) == nothing:
+        raise UsageError(
+            "say either which tool was right, or that none was",
+            hint=f"pulsus feedback {run_id} --right TOOL",
+        )
+    app = session.app
+    tools = tuple(dict.fromkeys(app.tool(ref).id for ref in right))
+    run = feedback.find(run_id, app.past.routes, app.log_dir)
+    row = feedback.row(run, tools, app.past.routes, utc_now())
+    if row:
+        app.remember(row)
+    wrong = () if row is None else row.tools if nothing else row.wrong
+    now = replace(app)  # opened anew: it knows what was just said
+    coming = next_time(now, run.request, tools)
+    warnings.show(session)
+    request = app.redactor.redact(run.request)
+    if session.json:
+        console.document(
+            {
+                "ok": True,
+                "run_id": run.run_id,
+                "request": request,
+                "right": list(tools),
+                "wrong": list(wrong),
+                "recorded": row is not None,
+                "next": _next(coming),
+            }
+        )
+        return
+    said = one_line(request, 80)
+    click.echo(f"{'noted' if row else 'known'}: {said!r} → {', '.join(tools) or 'nothing fits'}")
+    if wrong:
+        click.echo(f"not {', '.join(wrong)}")
+    for line in _lines(coming, request):
+        click.echo(strip_controls(line))
+
+
+def _next(coming: NextTime) -> dict[str, object]:
+    return {
+        "policy": coming.policy,
+        "selected": list(coming.selected),
+        "p": None if coming.p is None else round(coming.p, 6),
+        "tau": coming.tau,
+        "reason": coming.reason,
+        "as_told": coming.as_told,
+        "missed": [
+            {"tool": m.tool, "code": m.code, "reason": m.reason, "fix": m.fix or None}
+            for m in coming.missed
+        ],
+    }
+
+
+def _lines(coming: NextTime, request: str) -> Iterator[str]:
+    """What will happen for the request, and why where that is not what was said."""
+    p = "" if coming.p is None else f", p {coming.p:.2f}"
+    if coming.selected:
+        yield f"next time: {', then '.join(coming.selected)}{p}"
+    else:
+        yield "next time: nothing" + ("" if coming.missed else f" ({coming.reason})")
+    for missed in coming.missed:
+        fix = f"; {missed.fix}" if missed.fix else ""
+        yield f"still not {missed.tool}: {missed.reason}{fix}"
+        yield f"  see pulsus explain {shlex.quote(request)} --why-not {missed.tool}"
+    for tool in coming.kept:
+        yield (
+            f"still {tool}: its own words fit too well; give it the request's words as "
+            "anti_intents in its manifest"
+        )

@@ -1,0 +1,114 @@
+"""`pulsus generate` (routing spec §7)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli.options import Session, common
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.core.types import Example
+
+MAX_EXAMPLE_BYTES = 1_000_000
+
+EPILOG = """\b
+Examples:
+  pulsus generate "count the vowels of a text" --example '{"text": "echo"} -> {"vowels": 2}'
+  pulsus generate "count the vowels of a text" --scaffold
+\b
+In an example "..." (in quotes) stands for any value, as the last item of a list for any more items,
+and as a key with "..." for any more keys: {"text": "a"} -> {"rows": [1, "..."], "...": "..."}
+What is left open proves nothing: unattended, two examples have to differ in values. From three on,
+one is kept from the model, and the module has to pass it.
+\b
+Exit codes: 0 done · 2 usage · 3 refused · 4 waits for approval · 5 no model · 75 model busy or away
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("request", nargs=-1, required=True)
+@click.option(
+    "--example",
+    "examples",
+    multiple=True,
+    metavar="JSON",
+    help='What it must do: INPUTS -> OUTPUT in JSON ("..." for any value), or @FILE; repeatable.',
+)
+@click.option(
+    "--scaffold", is_flag=True, help="Write a skeleton to fill in by hand; asks no model."
+)
+@click.option("--domain", metavar="D", help="Domain folder.  [default: as understood]")
+@click.option("--action", metavar="A", help="Action folder.  [default: as understood]")
+@click.option("--name", metavar="N", help="Name in the catalogue.  [default: from the request]")
+@click.option(
+    "--rounds",
+    type=click.IntRange(0, 10),
+    help="Repair rounds after a refused answer.  [default: generator.rounds]",
+)
+@click.option("--regenerate", is_flag=True, help="Write it anew whatever an earlier run left.")
+@click.option("--dry-run", is_flag=True, help="Write and prove it; stop before promotion.")
+@click.option("--rag/--no-rag", default=None, help="Give the model hints from docs. [default: off]")
+@common()
+def command(
+    session: Session,
+    request: tuple[str, ...],
+    examples: tuple[str, ...],
+    scaffold: bool,
+    domain: str | None,
+    action: str | None,
+    name: str | None,
+    rounds: int | None,
+    regenerate: bool,
+    dry_run: bool,
+    rag: bool | None,
+) -> None:
+    """Let the configured model write a tool for REQUEST.
+
+    The module is kept in workflows/_tmp/, held to the import allowlist and the docstring contract,
+    linted, type-checked and run in the sandbox on your examples. What is refused goes back to the
+    model with the reasons. An accepted module waits for your approval, like any other.
+    """
+    from pulsus.cli import approval_prompt, progress
+    from pulsus.cli.route.route import tell
+    from pulsus.routing.generation.request import Wanted
+    from pulsus.routing.router import RouteOptions
+
+    if rag is not None:
+        session.flags["rag_enabled"] = rag
+    wanted = Wanted(
+        forced=True,
+        examples=tuple(e for text in examples for e in _read(text)),
+        domain=domain,
+        action=action,
+        name=name,
+        rounds=rounds,
+        scaffold=scaffold,
+        anew=regenerate,
+        told=progress.lines(quiet=session.verbosity < 0),
+    )
+    options = RouteOptions(dry_run=dry_run, wanted=wanted)
+    person = approval_prompt.Terminal() if session.interactive else None
+    tell(session, session.app.router(person).route(" ".join(request), options), options)
+
+
+def _read(text: str) -> tuple[Example, ...]:
+    from pulsus.core.compose.writing.caller_examples import parse
+
+    if not text.startswith("@"):
+        return parse(text)
+    path = Path(text[1:])
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_EXAMPLE_BYTES + 1)
+        if len(data) > MAX_EXAMPLE_BYTES:
+            raise UsageError(f"--example {text}: more than {MAX_EXAMPLE_BYTES} bytes")
+        return parse(data.decode("utf-8"))
+    except (OSError, UnicodeDecodeError) as failure:
+        reason = getattr(failure, "strerror", None) or "it is not UTF-8"
+        raise UsageError(
+            f"--example {text}: {reason}", hint="name a file with a list as in Examples:"
+        ) from failure

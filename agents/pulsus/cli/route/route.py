@@ -1,0 +1,162 @@
+"""`pulsus route` (routing spec §12)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common, kind_option
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.core.types import RouteOutcome
+    from pulsus.routing.router import RouteOptions
+
+EPILOG = """\b
+Examples:
+  pulsus route "which file systems are nearly full" --explain --dry-run
+  pulsus route "summarise the matrix in m.csv then plot it" --plan
+  pulsus route "how much memory is free" --run
+  pulsus route "biggest files" --run --input folder=/var/log
+\b
+Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing fits · 6 denied
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("request", nargs=-1, required=True)
+@click.option("--plan", is_flag=True, help="Print the plan (DSL) and stop.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print features, weights, scores and tie-breakers; alone, it stops there.",
+)
+@click.option("--dry-run", is_flag=True, help="Print report and plan; stop before promotion.")
+@click.option("--run", is_flag=True, help="Run the selected tool once it is proven and promoted.")
+@click.option("--input", "inputs", multiple=True, metavar="K=V", help="An argument for --run.")
+@click.option(
+    "--cache/--no-cache", default=None, help="Use the warm discovery index. [default: on]"
+)
+@click.option("--rag/--no-rag", default=None, help="Take hints from docs. [default: off]")
+@click.option(
+    "--embeddings/--no-embeddings",
+    default=None,
+    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
+)
+@kind_option
+@common()
+def command(
+    session: Session,
+    request: tuple[str, ...],
+    plan: bool,
+    explain: bool,
+    dry_run: bool,
+    run: bool,
+    inputs: tuple[str, ...],
+    cache: bool | None,
+    rag: bool | None,
+    embeddings: bool | None,
+    kinds: tuple[str, ...],
+) -> None:
+    """Find, compose or generate what REQUEST asks for, in plain words.
+
+    The tools under workflows/ are ranked; one is selected, or several are composed into a plan. The
+    result is validated in a sandbox and, once approved, promoted.
+    """
+    from pulsus.cli import approval_prompt, progress
+    from pulsus.routing.generation.request import Wanted
+    from pulsus.routing.router import RouteOptions
+
+    options = RouteOptions(
+        plan=plan,
+        explain=explain,
+        dry_run=dry_run,
+        run=run,
+        inputs=inputs,
+        wanted=Wanted(told=progress.lines(quiet=session.verbosity < 0)),
+    )
+    _check(options)
+    if cache is not None:
+        session.flags["cache_enabled"] = cache
+    if rag is not None:
+        session.flags["rag_enabled"] = rag
+    if embeddings is not None:
+        session.flags["embeddings_enabled"] = embeddings
+    if kinds:
+        session.flags["access"] = {"kinds": list(kinds)}
+    person = approval_prompt.Terminal() if session.interactive else None
+    tell(session, session.app.router(person).route(" ".join(request), options), options)
+
+
+def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoReturn:
+    """Print what came of a request, and leave with its exit status."""
+    from pulsus.cli import warnings
+    from pulsus.cli.render import outcome_json
+
+    warnings.show(session)
+    if options.plan and (network := session.app.proving.network):
+        notes = network.notes(outcome.decision.selected)
+        outcome = replace(outcome, notes=(*outcome.notes, *notes))
+    if session.json:
+        told = session.app.ranking.index.calibration if options.explain else None
+        body = outcome_json.outcome(outcome, session.project, told)
+        if outcome.failure:
+            body |= console.error_body(outcome.failure)
+        console.document(body)
+        raise SystemExit(outcome.exit_code)
+    lines = list(_lines(outcome, options, session))
+    click.echo("\n".join(lines)) if lines else None
+    if outcome.logged:
+        _tell_run(outcome.run_id, alone=options.plan)
+    for line in outcome.notes if options.plan else ():
+        console.note(f"note: {line}")
+    if outcome.ran:
+        click.echo(console.pretty(outcome.result))
+    if outcome.failure:
+        console.fail(outcome.failure, as_json=False)
+    elif outcome.promotion and not outcome.ran and console.is_terminal(sys.stderr):
+        console.note(f"run it: pulsus run {outcome.promotion.tool_id}")
+    raise SystemExit(outcome.exit_code)
+
+
+def _tell_run(run_id: str, *, alone: bool) -> None:
+    """Name the run, which `pulsus feedback` and logs/runs know; a plan stands `alone` on stdout."""
+    said = f"[PULSUS] run_id={run_id}"
+    if not alone:
+        click.echo(console.dim(said, sys.stdout))
+    elif console.is_terminal(sys.stderr):
+        console.note(console.dim(said, sys.stderr))
+
+
+def _check(options: RouteOptions) -> None:
+    """Refuse flags that rule each other out; say which one has no effect."""
+    if options.run and (options.plan or options.dry_run):
+        raise UsageError(
+            f"--run needs a promotion; {'--plan' if options.plan else '--dry-run'} stops before it",
+            hint="leave out one of the two",
+        )
+    if options.inputs and not options.run:
+        console.warn("--input is used by --run only")
+
+
+def _lines(outcome: RouteOutcome, options: RouteOptions, session: Session) -> Iterator[str]:
+    """What is printed for each flag of spec §12."""
+    from pulsus.cli.render import outcome_text
+
+    project = session.project
+    if options.explain:
+        yield from outcome_text.explain(
+            outcome, session.app.ranking.index.calibration, console.width()
+        )
+    if options.plan:
+        yield from outcome_text.plan(outcome)
+        return
+    yield from outcome_text.summary(outcome, project)
+    if options.dry_run and outcome.validation:
+        yield from outcome_text.report(outcome.validation, project)
+        yield from outcome_text.plan(outcome)

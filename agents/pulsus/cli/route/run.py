@@ -1,0 +1,113 @@
+"""`pulsus run`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.errors import ApprovalNeeded
+
+if TYPE_CHECKING:
+    from pulsus.cli.approval_prompt import Terminal
+    from pulsus.core.types import JsonValue
+    from pulsus.execution.confinement.confinement_plan import Mode
+
+
+@click.command()
+@click.argument("tool_id", metavar="ID")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="K=V",
+    help="An argument: k=v typed by its hint, k=@FILE, k:=JSON.",
+)
+@click.option(
+    "--yes", is_flag=True, help="You confirm a tool that may write; recorded with your user name."
+)
+@click.option(
+    "--unconfined",
+    is_flag=True,
+    help="Run a read with all your rights. Asked on the terminal each time.",
+)
+@common()
+def command(
+    session: Session, tool_id: str, inputs: tuple[str, ...], yes: bool, unconfined: bool
+) -> None:
+    """Run the promoted tool ID on this machine, in a child process.
+
+    Only promoted, hash-verified tools run; a candidate never does, nor one that the settings under
+    [access] leave out. A tool that reads is confined: it changes no file and reaches no host but
+    those it declares. One that may write is confirmed on the terminal or with --yes, unless its
+    dry_run is true; where nobody can be asked it ends with 4. The result goes to stdout as JSON,
+    what the tool prints to stderr.
+
+    \b
+    Examples:
+      pulsus run disk_usage
+      pulsus run storage/usage/biggest_files --input folder=/var/log --input limit=5
+      pulsus run save_report --input markdown=@r.md --input path=out.md --input dry_run=false --yes
+    """
+    from pulsus.approvals.run_consent import Consent
+    from pulsus.cli.approval_prompt import Terminal
+    from pulsus.execution.inputs import parse_inputs
+    from pulsus.routing.delivery.candidate_module import read_bytes
+    from pulsus.routing.run_tool import run_promoted
+
+    app = session.app
+    for line in app.ranking.access_warnings if session.verbosity >= 0 else ():
+        console.warn(line)
+    tool = app.tool(tool_id)
+    values = parse_inputs(inputs, tool.args)
+    source = read_bytes(tool.path)
+    person = Terminal() if session.interactive else None
+    consent = Consent(person, yes=yes)
+    relay = None if session.verbosity < 0 else _relay
+    if unconfined:
+        _confirm_unconfined(tool.id, person)
+    mode: Mode = "off" if unconfined else "wanted"
+    done = run_promoted(app, tool, source, values, consent, relay, mode)
+    if session.json:
+        console.document(
+            {
+                "ok": True,
+                "tool": tool.id,
+                "result": done.result,
+                "duration_ms": done.duration_ms,
+                "confinement": dict(done.confinement),
+            }
+        )
+    else:
+        if session.verbosity >= 0:
+            _warn(done.confinement)
+        click.echo(console.pretty(done.result))
+
+
+def _confirm_unconfined(tool_id: str, person: Terminal | None) -> None:
+    """Raise ApprovalNeeded unless a person at the terminal says yes now; no flag stands for it."""
+    if person is None or not person.confirm_unconfined(tool_id):
+        raise ApprovalNeeded(
+            f"{tool_id} is run without confinement only by a person at a terminal",
+            hint=f"leave --unconfined out: pulsus run {tool_id}",
+            tool=tool_id,
+        )
+
+
+def _warn(confinement: Mapping[str, JsonValue]) -> None:
+    """Say on stderr what could not be enforced."""
+    if confinement.get("files") == "none":
+        why = confinement.get("why")
+        said = "; ".join(map(str, why)) if isinstance(why, list) else str(why)
+        console.warn(f"the tool ran unconfined, with all your rights: {said}")
+
+
+def _relay(chunk: bytes) -> None:
+    """What the tool prints, for the person; control characters do not pass."""
+    sys.stderr.write(strip_controls(chunk.decode("utf-8", "replace")))
+    sys.stderr.flush()

@@ -1,0 +1,1 @@
+"""`pulsus config`, `doctor` and `plugins`."""

@@ -1,0 +1,94 @@
+"""`pulsus config show`: every setting, its value, the layer that set it, and its approval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.cli.setup.config_trust import trust
+from pulsus.config.trust.approved_settings import SOURCES
+from pulsus.errors import UsageError
+
+_SAID = {
+    None: "",
+    "approved": "approved",
+    "changed": "NOT APPROVED: changed since it was",
+    "unapproved": "NOT APPROVED",
+}
+
+
+@click.group()
+def command() -> None:
+    """Show every setting and where it came from, and approve those of a project.
+
+    Later sources win: defaults, [tool.pulsus] in pyproject.toml, config/pulsus.toml, PULSUS_*
+    variables (nested by "__"), flags. A value of a project's file that widens what may run or leave
+    counts after `pulsus config trust KEY`.
+    """
+
+
+command.add_command(trust)
+
+
+@command.command()
+@click.argument("prefix", default="")
+@common(inspects=True)
+def show(session: Session, prefix: str) -> None:
+    """Print each setting whose name starts with PREFIX, with its origin and its approval."""
+    known = list(_rows(session))
+    rows = [row for row in known if row["key"].startswith(prefix)]
+    if not rows:
+        raise _unknown(prefix, [row["key"] for row in known])
+    if session.json:
+        console.document({"settings": rows})
+        return
+    asks = any(row["trust"] for row in rows)
+    console.table(
+        ("setting", "value", "origin", *(("approval",) if asks else ())),
+        [
+            (r["key"], _text(r["value"]), r["origin"], *((_SAID[r["trust"]],) if asks else ()))
+            for r in rows
+        ],
+    )
+
+
+def _rows(session: Session) -> list[dict[str, Any]]:
+    """Each setting with the value that its origin gives it, approved or not."""
+    from pulsus.config.layers import flatten
+    from pulsus.config.sections import plain
+
+    app = session.app
+    values = plain(app.settings)
+    for each in app.standings:
+        _put(values, each.key, each.value)
+    rows = []
+    for key, value in flatten(values):
+        stands = next((e for e in app.standings if f"{key}.".startswith(f"{e.key}.")), None)
+        own = stands is not None and app.origin(key) in SOURCES
+        trust = stands.state if stands and own else None
+        rows.append({"key": key, "value": value, "origin": app.origin(key), "trust": trust})
+    return rows
+
+
+def _put(values: dict[str, Any], key: str, value: Any) -> None:
+    """Set one key of the sections; a table gets the entries beside its others."""
+    section, _, name = key.rpartition(".")
+    inside = values[section] if section else values
+    if name not in inside:
+        return
+    inside[name] = {**inside[name], **value} if isinstance(value, dict) else value
+
+
+def _unknown(prefix: str, known: list[str]) -> UsageError:
+    from rapidfuzz import process  # only on this error path
+
+    near = process.extractOne(prefix, known, score_cutoff=60)
+    hint = f"did you mean {near[0]}?" if near else "`pulsus config show` lists every setting"
+    return UsageError(f"no setting's name starts with {prefix!r}", hint=hint)
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

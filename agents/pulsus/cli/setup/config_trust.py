@@ -1,0 +1,206 @@
+"""`pulsus config trust`: this user approves values of a project's files (ADR 27)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.core.telemetry import ids
+from pulsus.errors import ApprovalNeeded, UsageError, UserStateInvalid
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap.project_trust import Standing
+
+EPILOG = """\b
+Examples:
+  pulsus config trust tools.python
+  pulsus config trust --list
+  pulsus config trust --revoke tools.python
+\b
+Exit codes: 0 approved, revoked or listed, or nothing to approve · 2 no such key, or approvals
+  cannot be read or kept · 4 not approved, or no terminal to ask at
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("keys", nargs=-1, metavar="[KEY]...")
+@click.option("--all", "every", is_flag=True, help="Ask about every value that is not approved.")
+@click.option("--list", "listing", is_flag=True, help="List approvals, and values that need one.")
+@click.option("--revoke", metavar="KEY", multiple=True, help="Take an approval back.")
+@common(inspects=True)
+def trust(
+    session: Session, keys: tuple[str, ...], every: bool, listing: bool, revoke: tuple[str, ...]
+) -> None:
+    """Approve what a file of this project sets for KEY, on this machine and for this user.
+
+    A value that widens what may run or leave is not taken from a project's file before that. The
+    approval holds for this folder, this key and this value: a change needs a new one. It is kept in
+    $XDG_STATE_HOME/pulsus/trust.json, outside every project. Variables and flags need none.
+    """
+    if [bool(keys or every), listing, bool(revoke)].count(True) != 1:
+        raise UsageError(
+            "one of KEY, --all, --list and --revoke KEY is needed",
+            hint="`pulsus config trust --list` shows what needs approval",
+        )
+    if listing:
+        _list(session)
+    elif revoke:
+        _revoke(session, revoke)
+    else:
+        _approve(session, keys, every=every)
+
+
+def _approve(session: Session, keys: Sequence[str], *, every: bool) -> None:
+    from pulsus.bootstrap import project_trust
+
+    app = session.app
+    if app.trust_failure:
+        raise UserStateInvalid(app.trust_failure)
+    open_ones = [each for each in app.standings if each.state != "approved"]
+    asked = open_ones if every else _named(session, keys, open_ones)
+    given: list[Standing] = []
+    for each in asked:
+        if not session.interactive:
+            raise _nobody(each)
+        if _confirmed(session, each):
+            given.append(each)
+    if given:
+        at = ids.utc_now().isoformat(timespec="seconds")
+        project_trust.approve(session.project, given, app.redactor.redact_value, at)
+    refusal = _declined([each.key for each in asked if each not in given])
+    if session.json:
+        rows = [project_trust.row(each, app.redactor.redact_value) for each in given]
+        body: dict[str, Any] = {"ok": True, "approved": rows}
+        console.document(body | (console.error_body(refusal) if refusal else {}))
+        raise SystemExit(refusal.exit_status if refusal else 0)
+    for each in given:
+        click.echo(f"approved {each.key} for {session.project}")
+    if refusal:
+        raise refusal
+    if not asked:
+        click.echo("nothing to approve")
+
+
+def _declined(keys: Sequence[str]) -> ApprovalNeeded | None:
+    if not keys:
+        return None
+    return ApprovalNeeded(
+        f"not approved: {', '.join(keys)}",
+        hint="take the value out of the project's file, or approve it",
+        keys=list(keys),
+    )
+
+
+def _named(session: Session, keys: Sequence[str], open_ones: Sequence[Standing]) -> list[Standing]:
+    """The values of these keys that are not approved yet. Raises UsageError."""
+    known = {each.key for each in session.app.standings}
+    unknown = [key for key in keys if key not in known]
+    if unknown:
+        from pulsus.config.layers import known_keys
+
+        everything = {
+            *known_keys(type(session.app.settings)),
+            "config/commands",
+            "logs/",
+            ".pulsus/",
+        }
+        if unknown[0] not in everything:
+            hint = "`pulsus config show` lists every setting"
+            raise UsageError(f"there is no setting {unknown[0]!r}", hint=hint)
+    return [each for each in open_ones if each.key in keys]
+
+
+def _nobody(each: Standing) -> ApprovalNeeded:
+    from pulsus.bootstrap.project_trust import variable
+
+    other = "" if "/" in each.key else f", or set the variable {variable(each.key)}"
+    return ApprovalNeeded(
+        f"{each.key} ({each.found.place}) is approved at a terminal only, and there is none",
+        hint=f"run `pulsus config trust {each.key}` in a terminal{other}",
+        key=each.key,
+    )
+
+
+def _confirmed(session: Session, each: Standing) -> bool:
+    """Show old and new value, and ask. The value is ASCII: no look-alike can stand in it."""
+    console.note(f"{each.key} in {each.found.place} of {session.project}")
+    old = f"{json.dumps(each.approved.value)} (approved)" if each.approved else ""
+    console.note(f"  old: {old or json.dumps(each.default) + ' (default)'}")
+    console.note(f"  new: {json.dumps(each.value)}")
+    for line in _changes(each.default, each.value):
+        console.note(f"    {line}")
+    if each.found.program:
+        console.note("  that program runs with your rights, with every package installed for it")
+    try:
+        said = click.prompt("approve it? [y/N]", default="", show_default=False, err=True)
+    except click.Abort as stopped:
+        if isinstance(stopped.__context__, KeyboardInterrupt):
+            raise
+        return False
+    return str(said).strip().lower() in ("y", "yes")
+
+
+def _changes(default: Any, value: Any) -> list[str]:
+    """Entries of a list that the default does not have, and those it has alone."""
+    if not isinstance(default, list) or not isinstance(value, list):
+        return []
+    more = [f"added: {json.dumps(each)}" for each in value if each not in default]
+    if "@default" in value:
+        return more
+    return more + [f"missing: {json.dumps(each)}" for each in default if each not in value]
+
+
+def _revoke(session: Session, keys: Sequence[str]) -> None:
+    from pulsus.bootstrap import project_trust
+
+    had = project_trust.revoke(session.project, keys)
+    if session.json:
+        console.document({"ok": True, "revoked": had})
+        return
+    for key in keys:
+        click.echo(f"revoked {key}" if key in had else f"{key} had no approval here")
+
+
+def _list(session: Session) -> None:
+    """Every approval of this user, and the values of this project that need one."""
+    import os
+
+    from pulsus.bootstrap import project_trust
+    from pulsus.config.trust.approved_settings import Approvals
+    from pulsus.config.user_state import UserState
+
+    app = session.app
+    approvals = Approvals.load(UserState.of(session.project)).known
+    real = os.path.realpath(session.project)
+    if session.json:
+        kept = [
+            {
+                "project": each.project,
+                "key": each.key,
+                "value": each.value,
+                "sha256": each.sha256,
+                "approved_at": each.approved_at,
+            }
+            for each in approvals
+        ]
+        here = [project_trust.row(each, app.redactor.redact_value) for each in app.standings]
+        console.document({"ok": True, "settings": here, "approvals": kept})
+        return
+    waiting = [each for each in app.standings if each.state != "approved"]
+    rows = [
+        ("NOT APPROVED", each.key, project_trust.shown(app.redactor.redact_value(each.value)), real)
+        for each in waiting
+    ]
+    rows += [
+        (each.approved_at, each.key, project_trust.shown(each.value), each.project)
+        for each in approvals
+    ]
+    if rows:
+        console.table(("approved", "setting", "value", "project"), rows)
+    else:
+        click.echo("nothing is approved, and nothing here needs approval")

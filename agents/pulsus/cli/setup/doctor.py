@@ -1,0 +1,224 @@
+"""`pulsus doctor`: what works on this machine and what to install."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap import App
+    from pulsus.cli.setup.checklist import Row
+    from pulsus.cli.setup.doctor_model import Examined
+
+
+_IN_A_FILE = 100
+"""Columns where there is no terminal: lines of a log are read, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at. Without a `required` one nothing can be promoted here."""
+
+    name: str
+    ok: bool
+    found: str
+    hint: str = ""
+    required: bool = True
+
+
+@click.command()
+@click.option("--model", is_flag=True, help="Ask the configured model for what Pulsus needs of it.")
+@common(inspects=True)
+def command(session: Session, model: bool) -> None:
+    """Show what works on this machine, why, and what to do where it does not.
+
+    Exit 0 when tools can be validated and promoted here (and the model is fit to write them, where
+    it is asked for), else 3.
+    """
+    checks = list(examine(session.app))
+    examined = _examined(session) if model else None
+    working = all(check.ok for check in checks if check.required)
+    if session.json:
+        body: dict[str, Any] = {"checks": [asdict(check) for check in checks]}
+        body |= {"model": examined.body()} if examined else {}
+        failed = None if working else _not_ready(checks)
+        if failed is None and examined and not examined.ready:
+            failed = examined.why_not()
+        console.document(
+            {"ok": True, **body} if failed is None else console.error_body(failed) | body
+        )
+    else:
+        rows = [(_mark(c), c.name, c.found, "" if c.ok else c.hint) for c in checks]
+        rows += examined.rows() if examined else []
+        _tell(rows)
+    raise SystemExit(0 if working and (examined is None or examined.ready) else 3)
+
+
+def _tell(rows: Sequence[Row]) -> None:
+    from pulsus.cli.setup import checklist
+
+    click.echo("\n".join(checklist.lines(rows, console.width() or _IN_A_FILE)))
+
+
+def _examined(session: Session) -> Examined:
+    from pulsus.cli.setup import doctor_model
+
+    quiet = session.verbosity < 0
+    return doctor_model.examine(session.app, lambda said: None if quiet else console.note(said))
+
+
+def _not_ready(checks: Sequence[Check]) -> NotReady:
+    missing = [check for check in checks if check.required and not check.ok]
+    said = "; ".join(f"{check.name}: {check.found}" for check in missing)
+    return NotReady(f"no tool can be promoted here: {said}", hint=missing[0].hint)
+
+
+def examine(app: App) -> Iterator[Check]:
+    """Every check, most important first."""
+    yield Check("python", True, platform.python_version())
+    yield _sandbox()
+    yield _confinement()
+    for name in ("ruff", "mypy"):
+        yield _package(name, f"pip install {name}")
+    if app.standings:
+        yield _settings(app)
+    yield _catalogue(app)
+    yield from _git_ignored(app)
+    yield _writable("logs", app.log_dir)
+    yield _state(app)
+    yield _plugins(app)
+    yield _model(app)
+    hint = "pip install 'pulsus-workbench[plot]'"
+    yield _package("matplotlib", hint, required=False)
+
+
+def _sandbox() -> Check:
+    from pulsus.core.sandbox.probe import probe
+
+    status = probe()
+    if status.works:
+        return Check("sandbox", True, f"{status.how} (version {status.version})")
+    return Check("sandbox", False, status.reason, status.hint)
+
+
+def _confinement() -> Check:
+    """How promoted tools are confined while they run; not needed to promote."""
+    from pulsus.execution.confinement.kernel_support import machine
+
+    here = machine()
+    parts = (
+        f"Landlock {here.landlock}" if here.landlock else "no Landlock",
+        "system-call filter" if here.filter else "no system-call filter",
+        "supervised calls" if here.supervisor else "no supervised calls",
+        "user namespaces" if here.user_namespaces else "no user namespaces",
+    )
+    found = ", ".join((*parts, *here.why))
+    hint = "tools that read run with all your rights: use Linux 5.14 or newer"
+    return Check("run confinement", here.files != "none", found, hint, required=False)
+
+
+def _package(name: str, hint: str, *, required: bool = True) -> Check:
+    if find_spec(name) is None:
+        return Check(name, False, "not installed", hint, required)
+    try:
+        return Check(name, True, version(name), required=required)
+    except PackageNotFoundError:
+        return Check(name, True, "installed, version unknown", required=required)
+
+
+def _settings(app: App) -> Check:
+    """Whether every value of the project's files that needs approval has it."""
+    from pulsus.bootstrap.project_trust import TABLES, shown
+
+    missing = [each for each in app.standings if each.state != "approved"]
+    if missing:
+        redact = app.redactor.redact_value
+        told = [f"{e.found.place}: {e.key} = {shown(redact(e.value))}" for e in missing]
+        why = f" ({app.trust_failure})" if app.trust_failure else ""
+        hint = f"`pulsus config trust {' '.join(each.key for each in missing)}` shows and asks"
+        found = f"not approved on this machine: {'; '.join(told)}{why}"
+        required = any(each.key != TABLES for each in missing)
+        return Check("settings", False, found, hint, required)
+    approved = ", ".join(each.key for each in app.standings)
+    return Check("settings", True, f"approved for this project: {approved}")
+
+
+def _catalogue(app: App) -> Check:
+    try:
+        found = app.catalogue
+    except PulsusError as failure:
+        return Check("catalogue", False, failure.message, failure.hint)
+    broken = f", {len(found.broken)} broken files" if found.broken else ""
+    hint = "`pulsus init` adds the starter tools"
+    return Check("catalogue", bool(found.tools), f"{len(found.tools)} tools{broken}", hint)
+
+
+def _git_ignored(app: App) -> Iterator[Check]:
+    """Tools that git ignores, where there are some: they never reach a review."""
+    from pulsus.routing.maintenance import catalogue_check
+
+    try:
+        found = catalogue_check.ignored(app.catalogue, app.project, app.workflows_root)
+    except PulsusError:
+        return  # the line about the catalogue says why it cannot be read
+    if found:
+        tools = [tool for finding in found for tool in finding.tools]
+        said = (
+            f"git ignores {len(tools)} tools: {', '.join(tools[:3])}" if tools else found[0].reason
+        )
+        hint = f"{found[0].fix}; `pulsus tools check` lists all"
+        yield Check("git", False, said, hint, required=False)
+
+
+def _state(app: App) -> Check:
+    from pulsus.core.system.state_dir import open_state
+
+    try:
+        open_state(app.state_dir, create=False)
+    except PulsusError as failure:
+        return Check("state", False, failure.message, failure.hint)
+    return _writable("state", app.state_dir)
+
+
+def _writable(name: str, folder: Path) -> Check:
+    nearest = next(p for p in (folder, *folder.parents) if p.exists())
+    ok = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+    return Check(name, ok, str(folder), f"give this user write access to {nearest}")
+
+
+def _model(app: App) -> Check:
+    """Whether one is configured; nothing is sent."""
+    try:
+        model = app.model()
+    except LlmNotConfigured:
+        hint = "needed only to write new tools; set model.base_url"
+        return Check("model", False, "none", hint, required=False)
+    except PulsusError as failure:
+        return Check("model", False, failure.message, failure.hint, required=False)
+    address = app.redactor.redact(app.settings.model.base_url)
+    found = f"{model.model} at {address or model.provider} (`pulsus doctor --model` tries it)"
+    return Check("model", True, found, required=False)
+
+
+def _plugins(app: App) -> Check:
+    failures = app.checked_plugins().failures
+    found = "; ".join(failures) or f"{len(app.plugins.infos)} loaded"
+    return Check("plugins", not failures, found, "`pulsus plugins list`", required=False)
+
+
+def _mark(check: Check) -> str:
+    if check.ok:
+        return "ok"
+    return "MISSING" if check.required else "absent"

@@ -1,0 +1,84 @@
+"""What `pulsus doctor --model` tries on the configured model, and how it tells."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.errors import NotReady, PulsusError
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap import App
+    from pulsus.core.compose.proposer import Usage
+    from pulsus.llm.probe import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What was found out about the model."""
+
+    provider: str
+    name: str
+    base_url: str
+    findings: Sequence[Finding]
+    usage: Usage
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can do what is needed."""
+        return all(f.ok for f in self.findings if f.required)
+
+    def body(self) -> dict[str, Any]:
+        """The `model` of the document."""
+        shown = ("name", "ok", "found", "hint", "required")
+        return {
+            "ready": self.ready,
+            "provider": self.provider,
+            "name": self.name,
+            "base_url": self.base_url,
+            "checks": [{key: asdict(f)[key] for key in shown} for f in self.findings],
+            "tokens_per_second": self._first("tokens_per_second"),
+            "context_tokens": self._first("context"),
+            "usage": asdict(self.usage),
+        }
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """The findings as rows of the table of checks."""
+        return [
+            (
+                "ok" if f.ok else "MISSING" if f.required else "absent",
+                f"model {f.name}",
+                f.found,
+                "" if f.ok else f.hint,
+            )
+            for f in self.findings
+        ]
+
+    def why_not(self) -> NotReady:
+        """The error of a model that is not ready."""
+        missing = [f for f in self.findings if f.required and not f.ok]
+        said = "; ".join(f"{f.name}: {f.found}" for f in missing)
+        return NotReady(f"the model is not ready: {said}", hint=missing[0].hint)
+
+    def _first(self, name: str) -> Any:
+        return next((v for f in self.findings if (v := getattr(f, name)) is not None), None)
+
+
+def examine(app: App, tell: Callable[[str], None]) -> Examined:
+    """Everything tried on the configured model; `tell` gets a line before each."""
+    from pulsus.core.compose.proposer import Usage
+    from pulsus.llm import probe
+
+    settings = app.settings.model
+    shown = one_line(app.redactor.redact(settings.base_url))
+    try:
+        model = app.model()
+    except PulsusError as error:
+        findings = [probe.failure("configured", error)]
+        return Examined(settings.provider, settings.name, shown, findings, Usage())
+    tell(f"asking {settings.name} at {shown or settings.provider}; this may take minutes")
+    found = list(probe.examine(model, time.monotonic, lambda question: tell(f"  {question}?")))
+    return Examined(settings.provider, settings.name, shown, found, model.spent)

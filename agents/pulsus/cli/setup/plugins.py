@@ -1,0 +1,34 @@
+"""`pulsus plugins list`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session, common
+from pulsus.plugins.load import PluginInfo
+
+
+@click.group()
+def command() -> None:
+    """List plugins and what they add (docs/plugins.md)."""
+
+
+@command.command("list")
+@common()
+def list_(session: Session) -> None:
+    """Print every plugin found, failed and disabled ones included."""
+    infos = session.app.checked_plugins().infos
+    if session.json:
+        console.document({"plugins": [{**asdict(i), "state": _state(i)} for i in infos]})
+        return
+    rows = [(i.name, i.distribution, i.version, _state(i), " ".join(i.hooks)) for i in infos]
+    console.table(("plugin", "package", "version", "state", "hooks"), rows)
+
+
+def _state(info: PluginInfo) -> str:
+    if info.disabled:
+        return "disabled"
+    return f"failed: {info.error}" if info.error else "ok"

@@ -1,0 +1,1 @@
+"""`pulsus validate`, with one writer for each report format (spec §8)."""

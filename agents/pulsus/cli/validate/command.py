@@ -1,0 +1,76 @@
+"""`pulsus validate` (routing spec §8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pulsus.cli.options import Session, allow, common, network_option
+from pulsus.errors import UsageError
+
+
+@click.command()
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    metavar="PATH...",
+)
+@click.option(
+    "--changed-since",
+    "revision",
+    metavar="REV",
+    help="Only modules that differ from this revision of the repository, and compositions of them.",
+)
+@click.option("--watch", is_flag=True, help="Validate again whenever a module changes.")
+@click.option(
+    "--cache/--no-cache", default=None, help="Use verdicts on the same bytes. [default: on]"
+)
+@network_option
+@common("sarif", "junit", "github")
+def command(
+    session: Session,
+    paths: tuple[Path, ...],
+    revision: str | None,
+    watch: bool,
+    cache: bool | None,
+    network: tuple[str, ...],
+) -> None:
+    """Prove modules: static gate, ruff, mypy, import, and a dry run in a sandbox without network.
+
+    PATH is a module or a folder of modules. Exit 0 when all are accepted, 3 when any is refused or
+    could not be verified. The configuration of the validated tree is never read.
+    """
+    if cache is not None:
+        session.flags["cache_enabled"] = cache
+    allow(session, network)
+    if watch:
+        raise SystemExit(_watch(session, paths, revision))
+    ahead = None
+    with ExitStack() as stack:
+        if len(paths) == 1 and paths[0].is_file():
+            from pulsus.core.validators.steps import mypy_prestart
+            from pulsus.core.validators.steps.mypy import Ahead
+
+            # A single module waits for mypy most of all: let it load while all else does.
+            ahead = Ahead(mypy_prestart.start())
+            stack.callback(ahead.end)
+        from pulsus.cli.validate.runner import Validation
+
+        validation = Validation(session, ahead)
+        raise SystemExit(validation.run(validation.modules(paths, revision)))
+
+
+def _watch(session: Session, paths: Sequence[Path], revision: str | None) -> Any:
+    if session.output != "text":
+        raise UsageError(
+            f"--watch prints text, not {session.output}", hint="leave out --output or --watch"
+        )
+    from pulsus.cli.validate.watch import watch
+
+    return watch(session, paths, revision)

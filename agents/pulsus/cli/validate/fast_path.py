@@ -1,0 +1,112 @@
+"""`pulsus validate FILE` and nothing else, as editors and hooks ask on every save (spec §8).
+
+The command line's library takes longer to load than the gate to refuse, so it is left out. mypy is
+started first of all, because importing it is most of what an accepted module waits for. Any other
+form, and whatever is wrong with this one, is for `cli/validate/command.py`.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import os
+from collections.abc import Sequence
+
+from pulsus.core.validators.steps import mypy_prestart
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pulsus.cli.session import Session
+    from pulsus.core.validators.steps.mypy import Ahead
+
+_ENTRIES = (b"def run(", b"def main(")
+_MOST_BYTES = 1 << 20  # what is larger is refused for it
+
+
+def run(args: Sequence[str]) -> int | None:
+    """The exit status; None where the line is not of this form. Raises PulsusError."""
+    source = _only_file(args)
+    if source is None:
+        return None
+    known = _is_known(source)
+    started = mypy_prestart.start() if not known and _has_entry(source) else None
+    gc.disable()  # what is loaded stays: looking for garbage among it finds none
+    try:
+        from pathlib import Path
+
+        from pulsus.cli.session import Session, resolved
+        from pulsus.cli.warning_listener import listen
+
+        listen()
+        session = Session(resolved(Path()), "text", 0)
+        path = Path(args[0])
+        status = None if known else _refused(session, path, source)
+        if status is not None:
+            return status
+        gc.enable()
+        ahead = None
+        if started:
+            from pulsus.core.validators.steps.mypy import Ahead
+
+            ahead, started = Ahead(started), None
+        return _proven(session, path, ahead)
+    finally:
+        gc.enable()
+        if started:
+            started.end()
+
+
+def _has_entry(source: bytes) -> bool:
+    """False if the gate refuses the text before mypy is asked."""
+    return any(entry in source for entry in _ENTRIES)
+
+
+def _is_known(source: bytes) -> bool:
+    """Tell if an earlier verdict on these bytes is likely to hold.
+
+    A guess: the gate reads them, and mypy is started, later if they are needed all the same.
+    """
+    known = f".pulsus/cache/validation/{hashlib.sha256(source).hexdigest()}.known"
+    return os.path.exists(known)  # noqa: PTH110 - pathlib is not loaded yet
+
+
+def _only_file(args: Sequence[str]) -> bytes | None:
+    """The bytes of the one file that is named; None where it takes more to understand the line."""
+    if len(args) != 1 or args[0].startswith("-") or "_PULSUS_COMPLETE" in os.environ:
+        return None
+    if not args[0].endswith(".py") or not os.path.isfile(args[0]):  # noqa: PTH113 - see above
+        return None
+    try:
+        with open(args[0], "rb") as file:  # noqa: PTH123
+            source = file.read(_MOST_BYTES + 1)
+    except OSError:
+        return None
+    return source if len(source) <= _MOST_BYTES else None
+
+
+def _refused(session: Session, path: Path, source: bytes) -> int | None:
+    """The exit status where the gate refuses these bytes; None where more is to be looked at."""
+    from pulsus.cli import console
+    from pulsus.cli.render.validation_text import report
+
+    app, real = session.app, path.resolve()
+    tool = app.define(source, real)
+    found = app.pipeline().refusal(source, real, tool)
+    if found is None:
+        return None
+    app.settle()
+    console.result("".join(f"{line}\n" for line in report(found, session.project)))
+    return 3
+
+
+def _proven(session: Session, path: Path, ahead: Ahead | None) -> int:
+    try:
+        from pulsus.cli.validate.runner import Validation
+
+        validation = Validation(session, ahead)
+        return validation.run(validation.modules([path], None))
+    finally:
+        if ahead:
+            ahead.end()

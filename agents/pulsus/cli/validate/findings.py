@@ -1,0 +1,72 @@
+"""What the steps said, as findings with a place and a rule. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import StepResult, ValidationReport
+from pulsus.fast_dataclass import dataclass
+
+_MESSAGE_CHARS = 1000
+# `name.py:2:12: F821 text` by ruff, `name.py:2:12: error: text  [code]` by mypy; ours both.
+_RUFF = re.compile(r"[^:\n]+\.py:(\d+):(\d+): ([A-Za-z0-9-]+) (.*)")
+_MYPY = re.compile(r"[^:\n]+\.py:(\d+):(\d+): error: (.*?)(?:  \[([a-z0-9-]+)\])?")
+_LINE = re.compile(r"line (\d+): ")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One finding. `rule` is the step, and the checker's own code where it has one.
+
+    `line` and `column` start at 1; they are 1 where the finding is about the whole module. A
+    `warning` refuses nothing.
+    """
+
+    rule: str
+    step: str
+    message: str
+    line: int = 1
+    column: int = 1
+    unverified: bool = False
+    level: Literal["error", "warning"] = "error"
+
+
+def findings(report: ValidationReport) -> Iterator[Found]:
+    """What was found wrong, in the order of the steps; at least one where it is not accepted.
+
+    Warnings come last.
+    """
+    for step in report.steps:
+        if not step.ok:
+            yield from found_by(step)
+    for text in report.warnings:
+        yield Found("warning", "warning", one_line(text, _MESSAGE_CHARS), level="warning")
+
+
+def found_by(step: StepResult) -> Iterator[Found]:
+    """What a step that failed found, in its order; at least one."""
+    located = list(_located(step)) if step.step in ("ruff", "mypy") else []
+    if located:
+        yield from located
+        return
+    line = max(1, step.line)
+    if step.step == "static" and (found := _LINE.match(step.message)):
+        line = max(1, int(found[1]))
+    text = one_line(step.message, _MESSAGE_CHARS) or f"{step.step} failed"
+    yield Found(step.step, step.step, text, line, unverified=step.unverified)
+
+
+def _located(step: StepResult) -> Iterator[Found]:
+    for text in step.output.splitlines():
+        if step.step == "ruff" and (found := _RUFF.fullmatch(text)):
+            line, column, code, message = found.groups()
+        elif step.step == "mypy" and (found := _MYPY.fullmatch(text)):
+            line, column, message, code = found.groups()
+        else:
+            continue
+        rule = f"{step.step}/{code}" if code else step.step
+        told = one_line(message, _MESSAGE_CHARS)
+        yield Found(rule, step.step, told, max(1, int(line)), max(1, int(column)))

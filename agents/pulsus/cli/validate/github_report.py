@@ -1,0 +1,57 @@
+"""Verdicts as annotations of GitHub Actions. Pure.
+
+Every line of the output is a command of ours or our own count: what a module says stands escaped
+inside a command, so it can neither give one nor end one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pulsus.cli.render.validation_text import relative
+from pulsus.cli.validate.findings import Found, findings
+from pulsus.cli.validate.text_report import counted
+from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.core.types import ValidationReport
+from pulsus.core.validators.verdict_cache import Checked
+
+_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
+
+
+def rendered(found: Sequence[Checked], project: Path) -> str:
+    """An `::error` or `::warning` a finding, then how many modules came to which verdict.
+
+    A `::notice` says which hosts a dry run was allowed to reach.
+    """
+    lines = [
+        line
+        for checked in found
+        for line in _annotations(checked.report, relative(checked.report.path, project))
+    ]
+    return "".join(f"{line}\n" for line in (*lines, counted(found)))
+
+
+def _annotations(report: ValidationReport, path: str) -> Iterator[str]:
+    for finding in findings(report):
+        yield _annotation(path, finding)
+    if report.network:
+        named = f"file={_escaped(path, _PROPERTY)},title=pulsus network"
+        told = f"its dry run may reach {', '.join(report.network)}"
+        yield f"::notice {named}::{_escaped(told, _DATA)}"
+
+
+def _annotation(path: str, finding: Found) -> str:
+    properties = {
+        "file": path,
+        "line": str(finding.line),
+        "col": str(finding.column),
+        "title": f"pulsus {finding.rule}",
+    }
+    named = ",".join(f"{name}={_escaped(v, _PROPERTY)}" for name, v in properties.items())
+    return f"::{finding.level} {named}::{_escaped(finding.message, _DATA)}"
+
+
+def _escaped(text: str, table: Mapping[str, str]) -> str:
+    return "".join(table.get(letter, letter) for letter in strip_controls(text))

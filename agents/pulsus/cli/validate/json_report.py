@@ -1,0 +1,41 @@
+"""Verdicts as the document of docs/schemas/validate.json. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pulsus.cli import console
+from pulsus.cli.render.validation_text import effects, relative, validation
+from pulsus.core.types import ValidationReport
+from pulsus.core.validators.verdict_cache import Checked
+from pulsus.errors import Busy, PulsusError, ValidationFailed
+
+
+def rendered(found: Sequence[Checked], project: Path) -> str:
+    """One JSON document, `schema_version` first."""
+    refused = [c.report for c in found if not c.report.ok]
+    failed = console.error_body(_refused(refused, len(found), project)) if refused else {}
+    body = {"ok": not refused, "modules": [_module(c, project) for c in found], **failed}
+    return console.pretty({"schema_version": console.SCHEMA_VERSION, **body}) + "\n"
+
+
+def _module(checked: Checked, project: Path) -> dict[str, Any]:
+    """A module. `observed` effects are null where the module was not run."""
+    report = checked.report
+    return {
+        "path": relative(report.path, project),
+        "sha256": report.sha256,
+        "cached": report.cached,
+        **validation(report, project),
+        "effects": {"declared": effects(checked.declared), "observed": effects(report.observed)},
+    }
+
+
+def _refused(reports: list[ValidationReport], of: int, project: Path) -> PulsusError:
+    paths = [relative(report.path, project) for report in reports]
+    text = f"{len(paths)} of {of} modules not accepted"
+    if all(report.busy for report in reports):
+        return Busy(f"{text}: this machine was too busy", hint="try again", paths=paths)
+    return ValidationFailed(text, hint="each module's `steps` say why", paths=paths)

@@ -1,0 +1,72 @@
+"""Verdicts as JUnit XML, for CI servers. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+from pulsus.cli.render.validation_text import relative
+from pulsus.cli.validate.findings import found_by
+from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.core.types import StepResult
+from pulsus.core.validators.verdict_cache import Checked
+
+_NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def rendered(found: Sequence[Checked], project: Path) -> str:
+    """One document: a suite a module, a case a step. `error` is what could not be verified.
+
+    Warnings are the suite's `system-out`. The line of a finding stands where the case's file does.
+    """
+    return "\n".join(_lines(found, project)) + "\n"
+
+
+def _lines(found: Sequence[Checked], project: Path) -> Iterator[str]:
+    steps = [step for checked in found for step in checked.report.steps]
+    yield '<?xml version="1.0" encoding="utf-8"?>'
+    yield f'<testsuites name="pulsus validate" {_counts(steps)}>'
+    for checked in found:
+        report = checked.report
+        path = relative(report.path, project)
+        yield f"  <testsuite name={_attribute(path)} {_counts(report.steps)}>"
+        if report.network:
+            hosts = _attribute(" ".join(report.network))
+            yield f'    <properties><property name="network" value={hosts}/></properties>'
+        for step in report.steps:
+            yield from _case(path, step)
+        if report.warnings:
+            lines = "\n".join(f"warning: {_text(warning)}" for warning in report.warnings)
+            yield f"    <system-out>{escape(lines)}</system-out>"
+        yield "  </testsuite>"
+    yield "</testsuites>"
+
+
+def _case(path: str, step: StepResult) -> Iterator[str]:
+    at = f"classname={_attribute(path)} file={_attribute(path)}"
+    case = f'    <testcase name={_attribute(step.step)} {at} time="{step.duration_ms / 1000:.3f}"'
+    if step.ok:
+        yield f"{case}/>"
+        return
+    kind = "error" if step.unverified else "failure"
+    yield f'{case} line="{next(found_by(step)).line}">'
+    yield f"      <{kind} message={_attribute(step.message)}>{escape(_text(step.output))}</{kind}>"
+    yield "    </testcase>"
+
+
+def _counts(steps: Sequence[StepResult]) -> str:
+    failures = sum(not step.ok and not step.unverified for step in steps)
+    errors = sum(step.unverified for step in steps)
+    seconds = sum(step.duration_ms for step in steps) / 1000
+    return f'tests="{len(steps)}" failures="{failures}" errors="{errors}" time="{seconds:.3f}"'
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_text(text))
+
+
+def _text(text: str) -> str:
+    """Only what XML 1.0 may hold."""
+    return _NO_XML.sub("", strip_controls(text))

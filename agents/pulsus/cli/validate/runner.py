@@ -1,0 +1,186 @@
+"""Which modules `pulsus validate` takes, and one round of validating them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pulsus.cli import console
+from pulsus.cli.validate.text_report import counted
+from pulsus.core.system import regular_files
+from pulsus.core.validators.batch import Batch, Judges
+from pulsus.core.validators.protocols import Steps
+from pulsus.errors import Busy, PulsusError, UsageError, ValidationFailed
+
+if TYPE_CHECKING:
+    from pulsus.cli.options import Session
+    from pulsus.core.validators.pipeline import Pipeline
+    from pulsus.core.validators.steps.mypy import Ahead
+    from pulsus.core.validators.verdict_cache import Cache, Checked
+
+    News = Callable[[Sequence[Checked]], Sequence[Checked]]
+
+File = tuple[Path, bytes]
+
+_MAX_READ_BYTES = 64 * 1024 * 1024
+_BAR = 24
+
+
+class Validation:
+    """Validates modules for one session, as often as asked; `ahead` is a mypy already started."""
+
+    def __init__(self, session: Session, ahead: Ahead | None = None) -> None:
+        self._ahead = ahead
+        self._session = session
+        self._app = session.app
+
+    def run(self, modules: Sequence[File], news: News | None = None) -> int:
+        """The exit status, once the verdicts are printed in the order of `modules`.
+
+        `news` says which of them to print; None prints all.
+        """
+        quiet = self._session.verbosity < 0
+        told = None if quiet or not console.is_terminal(sys.stderr) else _bar
+        found = self._warned(self._batch.check(modules, told))
+        self._app.settle()
+        shown = found if news is None else news(found)
+        if shown or not found:
+            _print(shown, self._session)
+        if len(shown) < len(found):
+            console.result(f"all in all {counted(found)}\n")
+        refused = [checked.report for checked in found if not checked.report.ok]
+        if refused and all(report.busy for report in refused):
+            return Busy.exit_status
+        return ValidationFailed.exit_status if refused else 0
+
+    def modules(self, paths: Iterable[Path], revision: str | None) -> list[File]:
+        """Every module below `paths` once, by path; of those, with `revision`, the changed ones."""
+        found = {path.resolve(): path for path in _listed(paths)}
+        modules = [(real, _bytes(found[real])) for real in sorted(found)]
+        return self._changed(modules, revision) if revision is not None else modules
+
+    def _changed(self, modules: Sequence[File], revision: str) -> list[File]:
+        from pulsus.core.validators.git_changes import changed_since
+
+        top, changed = changed_since(self._session.project, revision)
+        for path, _ in modules:
+            if not path.is_relative_to(top):
+                raise UsageError(
+                    f"{path} does not lie in the repository {top}",
+                    hint="name its repository with --project, or leave out --changed-since",
+                )
+        # A module that git ignores differs from every revision: none has it.
+        changed |= self._ignored([path for path, _ in modules]).keys()
+        return [(p, code) for p, code in modules if p in changed or self._moved(code, changed)]
+
+    def _warned(self, found: Sequence[Checked]) -> list[Checked]:
+        """The verdicts, with a warning on each module that git ignores."""
+        ignored = self._ignored([checked.report.path for checked in found])
+        if not ignored:
+            return list(found)
+        return [
+            replace(one, report=replace(one.report, warnings=(*one.report.warnings, text)))
+            if (text := ignored.get(one.report.path))
+            else one
+            for one in found
+        ]
+
+    def _ignored(self, paths: Sequence[Path]) -> dict[Path, str]:
+        """Why each of these modules is never committed; only those that git ignores."""
+        from pulsus.core.validators.git_ignored import ignored_modules
+
+        said = "git ignores this module ({}): it is never committed; `pulsus tools check`"
+        found = ignored_modules(self._session.project, paths)
+        return {one.path: said.format(one.rule) for one in found}
+
+    def _moved(self, source: bytes, changed: frozenset[Path]) -> bool:
+        """Whether a step that the module calls changed, or cannot be had."""
+        if b"pulsus" not in source:
+            return False
+        try:
+            steps = self._steps(source)
+        except PulsusError:
+            return True
+        return any(tool.path.resolve() in changed for tool, _ in steps.values())
+
+    def _steps(self, source: bytes) -> Steps:
+        from pulsus.routing.delivery.candidate_module import steps_of  # only for what is composed
+
+        return steps_of(self._app, source)
+
+    @functools.cached_property
+    def _batch(self) -> Batch:
+        app = self._app
+        ready = self._ahead.take if self._ahead else None
+        pipeline: Judges = replace(app.pipeline(), ready=ready)
+        tmp = app.tmp_dir.resolve()
+        if tmp.is_dir():
+            from pulsus.routing.generation import guardrail_scope  # only where candidates are kept
+
+            plain = replace(app.pipeline(), ready=ready)
+            pipeline = guardrail_scope.Judges(app, plain, self._strict)
+        return Batch(pipeline, app.define, self._steps, app.project, self._cache(), tmp)
+
+    def _strict(self) -> Pipeline:
+        """The pipeline that a model's candidates are held to."""
+        from pulsus.routing.generation import acceptance  # only for those
+
+        steps = acceptance.steps(self._app.settings.generator)
+        ready = self._ahead.take if self._ahead else None
+        return replace(self._app.pipeline(steps), ready=ready)
+
+    def _cache(self) -> Cache | None:
+        app = self._app
+        if not app.settings.cache_enabled or app.cache_token is None:
+            return None
+        from pulsus.core.validators.cache_key import basis
+        from pulsus.core.validators.verdict_cache import Cache
+
+        rests_on = basis(
+            app.settings.validation, app.settings.sandbox, app.proving.validators, app.interpreter
+        )
+        folder = app.state_dir / "cache" / "validation"
+        return Cache(folder, rests_on + app.cache_token, app.log_dir) if rests_on else None
+
+
+def _print(found: Sequence[Checked], session: Session) -> None:
+    """Print the verdicts in the form that was asked for."""
+    form = import_module(f"pulsus.cli.validate.{session.output}_report")
+    console.result(form.rendered(found, session.project))
+
+
+def _listed(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        found = [p for p in path.rglob("*.py") if not _ignored(p.relative_to(path))]
+        if not found:
+            raise UsageError(f"{path} holds no module", hint="name a .py file or its folder")
+        yield from found
+
+
+def _ignored(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return regular_files.read(path.resolve(), _MAX_READ_BYTES)[0]
+    except regular_files.Unreadable as failure:
+        raise UsageError(
+            f"cannot read {path}: {failure.reason}", hint="name a .py file that this user can read"
+        ) from failure
+
+
+def _bar(done: int, count: int) -> None:
+    """How far it is, on one line of the terminal that is gone when it is done."""
+    filled = _BAR * done // count
+    line = f"\r[{'#' * filled}{'.' * (_BAR - filled)}] {done} of {count} modules run"
+    sys.stderr.write(line if done < count else "\r\033[K")
+    sys.stderr.flush()

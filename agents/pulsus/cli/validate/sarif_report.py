@@ -1,0 +1,109 @@
+"""Verdicts as SARIF 2.1.0, for code scanning. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pulsus import __version__
+from pulsus.cli import console
+from pulsus.cli.render.validation_text import relative
+from pulsus.cli.validate.findings import Found, findings
+from pulsus.core.validators.verdict_cache import Checked
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_STEPS = {
+    "static": "Refused before anything runs",
+    "ruff": "Lint",
+    "mypy": "Types",
+    "import": "The module loads in the sandbox",
+    "dry-run": "Its examples give what they say, in the sandbox",
+    "warning": "Nothing that refuses the module, but worth knowing",
+}
+
+
+def rendered(found: Sequence[Checked], project: Path) -> str:
+    """One SARIF log of one run."""
+    told = [(checked, finding) for checked in found for finding in findings(checked.report)]
+    rules = sorted({finding.rule: finding for _, finding in told}.items())
+    places = {rule: number for number, (rule, _) in enumerate(rules)}
+    run: dict[str, Any] = {
+        "tool": {
+            "driver": {
+                "name": "Pulsus",
+                "version": __version__,
+                "rules": [_rule(finding) for _, finding in rules],
+            }
+        },
+        "invocations": [_invocation(told, project)],
+        "originalUriBaseIds": {"PROJECT": {"uri": project.as_uri().rstrip("/") + "/"}},
+        "artifacts": [
+            {
+                "location": _location(checked, project),
+                "hashes": {"sha-256": checked.report.sha256},
+                **_allowed(checked),
+            }
+            for checked in found
+        ],
+        "results": [
+            _result(checked, finding, places[finding.rule], project)
+            for checked, finding in told
+            if not finding.unverified
+        ],
+        "columnKind": "unicodeCodePoints",
+    }
+    return console.pretty({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
+
+
+def _allowed(checked: Checked) -> dict[str, Any]:
+    """The hosts its dry run was allowed to reach, where there were any."""
+    network = checked.report.network
+    return {"properties": {"network": list(network)}} if network else {}
+
+
+def _rule(finding: Found) -> dict[str, Any]:
+    text = _STEPS.get(finding.step, "A plugin's check")
+    return {"id": finding.rule, "shortDescription": {"text": text}}
+
+
+def _invocation(told: Sequence[tuple[Checked, Found]], project: Path) -> dict[str, Any]:
+    """What could not be checked is no result about the code: the run itself did not succeed."""
+    notes = [
+        {
+            "level": "error",
+            "message": {"text": finding.message},
+            "locations": [_place(checked, finding, project)],
+        }
+        for checked, finding in told
+        if finding.unverified
+    ]
+    return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
+
+
+def _result(checked: Checked, finding: Found, rule: int, project: Path) -> dict[str, Any]:
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": rule,
+        "level": finding.level,
+        "message": {"text": finding.message},
+        "locations": [_place(checked, finding, project)],
+    }
+
+
+def _place(checked: Checked, finding: Found, project: Path) -> dict[str, Any]:
+    return {
+        "physicalLocation": {
+            "artifactLocation": _location(checked, project),
+            "region": {"startLine": finding.line, "startColumn": finding.column},
+        }
+    }
+
+
+def _location(checked: Checked, project: Path) -> dict[str, Any]:
+    path = checked.report.path
+    if not path.is_relative_to(project):
+        return {"uri": path.as_uri()}
+    shown = relative(path, project).encode("utf-8", "surrogateescape")
+    return {"uri": quote(shown), "uriBaseId": "PROJECT"}

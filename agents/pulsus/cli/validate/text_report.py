@@ -1,0 +1,29 @@
+"""Verdicts as lines for people. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pulsus.cli.render.validation_text import report
+from pulsus.core.validators.verdict_cache import Checked
+
+
+def rendered(found: Sequence[Checked], project: Path) -> str:
+    """Every report, and a last line of counts where there are many."""
+    lines = [line for checked in found for line in report(checked.report, project)]
+    if len(found) != 1:
+        lines.append(counted(found))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def counted(found: Sequence[Checked]) -> str:
+    """How many modules came to which verdict."""
+    if not found:
+        return "no module to validate"
+    verdicts = [checked.report.verdict for checked in found]
+    parts = [f"{verdicts.count(v)} {v}" for v in ("accepted", "refused", "unverified")]
+    cached = sum(checked.report.cached for checked in found)
+    known = f" ({cached} known from earlier runs)" if cached else ""
+    told = ", ".join(part for part in parts if not part.startswith("0 "))
+    return f"{len(found)} module{'s' if len(found) > 1 else ''}: {told}{known}"

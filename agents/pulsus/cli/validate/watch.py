@@ -1,0 +1,125 @@
+"""`pulsus validate --watch`: again whenever a module changes, until Ctrl-C. Polls files' times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.options import Session
+from pulsus.cli.validate.runner import Validation
+from pulsus.core.validators.steps import mypy_prestart
+from pulsus.core.validators.steps.mypy import Ahead
+from pulsus.core.validators.verdict_cache import Checked
+from pulsus.errors import PulsusError
+
+POLL_SECONDS = 0.5
+_SETTLED_POLLS = 1  # an editor may write a file in several goes
+
+Seen = dict[Path, tuple[int, int, int]]
+
+
+def watch(
+    session: Session,
+    paths: Sequence[Path],
+    revision: str | None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> int:
+    """The exit status of the last round, once somebody stops it.
+
+    A round that cannot be made (a file is gone, a revision unknown) is told of, and the next change
+    tries again. The first one must be possible: it raises.
+    """
+    validation = Validation(session)
+    news = News()
+    seen = _seen(paths)
+    status = validation.run(validation.modules(paths, revision), news)
+    try:
+        while True:
+            many = "" if len(seen) == 1 else "s"
+            console.note(f"watching {len(seen)} module{many}; Ctrl-C ends it")
+            now = _changed(paths, seen, sleep)
+            with _mypy() as ahead:  # it loads while the editor finishes
+                seen = _settled(paths, now, sleep)
+                status = _again(Validation(session, ahead), paths, revision, news)
+    except KeyboardInterrupt:
+        console.note("")
+        return status
+
+
+@contextmanager
+def _mypy() -> Iterator[Ahead | None]:
+    """One that loads already; None where it cannot be had before it is asked for."""
+    started = mypy_prestart.start()
+    ahead = Ahead(started) if started else None
+    try:
+        yield ahead
+    finally:
+        if ahead:
+            ahead.end()
+
+
+class News:
+    """Which verdicts to print: those just reached, and those that the last round did not give.
+
+    A module that is as it was before somebody broke it is known, and still news.
+    """
+
+    def __init__(self) -> None:
+        self._told: dict[Path, tuple[str, str]] = {}
+
+    def __call__(self, found: Sequence[Checked]) -> list[Checked]:
+        """Those to print, in their order; they are no news the next time."""
+        before = self._told
+        self._told = {c.report.path: (c.report.sha256, c.report.verdict) for c in found}
+        return [
+            checked
+            for checked in found
+            if not checked.report.cached
+            or before.get(checked.report.path) != self._told[checked.report.path]
+        ]
+
+
+def _again(validation: Validation, paths: Sequence[Path], revision: str | None, news: News) -> int:
+    try:
+        return validation.run(validation.modules(paths, revision), news)
+    except PulsusError as failure:
+        click.echo(err=True)
+        console.fail(failure, as_json=False)
+        return failure.exit_status
+
+
+def _changed(paths: Sequence[Path], before: Seen, sleep: Callable[[float], None]) -> Seen:
+    """What is there once something changed."""
+    now = before
+    while now == before:
+        sleep(POLL_SECONDS)
+        now = _seen(paths)
+    return now
+
+
+def _settled(paths: Sequence[Path], now: Seen, sleep: Callable[[float], None]) -> Seen:
+    """What is there once nothing has changed for a while."""
+    settled = 0
+    while settled < _SETTLED_POLLS:
+        sleep(POLL_SECONDS)
+        later = _seen(paths)
+        settled = settled + 1 if later == now else 0
+        now = later
+    return now
+
+
+def _seen(paths: Sequence[Path]) -> Seen:
+    found: Seen = {}
+    for path in paths:
+        for file in path.rglob("*.py") if path.is_dir() else (path,):
+            try:
+                status = file.stat()
+            except OSError:
+                continue
+            found[file] = (status.st_mtime_ns, status.st_size, status.st_ctime_ns)
+    return found

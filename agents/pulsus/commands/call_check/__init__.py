@@ -1,0 +1,1 @@
+"""Check one program call against its table."""

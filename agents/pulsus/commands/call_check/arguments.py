@@ -1,0 +1,133 @@
+"""Values of options and operands of a call against what its table asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pulsus.commands.call_check.kind_checks import NAMES, WILD_OK, fits, shown, too_long
+from pulsus.commands.call_check.nested import WRAPS, inside
+from pulsus.commands.context import Context
+from pulsus.commands.program_tables.model import MANY, Form, Node, WordKind
+from pulsus.commands.program_tables.option_parser import Parsed, allotted
+from pulsus.commands.program_tables.wildcards import shown_word, standing
+from pulsus.commands.refusals import BLOCKS, blocked, refusal
+from pulsus.commands.shell.words import ANYTHING, Word
+from pulsus.commands.verdict import Finding
+
+
+def values(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+    """What is found of the options' values; nothing of those that fit."""
+    joined: dict[WordKind, list[Word]] = {}
+    for one in parsed.given:
+        kind = one.option.kind
+        if kind is not None and kind.argument == "joined" and one.values:
+            joined.setdefault(kind, []).extend(one.values)
+        elif kind is not None and one.values:
+            yield from _kind(kind, one.values, node, context, one.name)
+    # Pieces of one text: sed -e … -e ….
+    for kind, words in joined.items():
+        yield from _kind(kind, words, node, context, node.name)
+
+
+def operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+    """What is found of the operands, by the form of the table that fits them best."""
+    words = parsed.operands
+    if not words and (node.bare or (not node.forms and not node.subcommands)):
+        return
+    if node.subcommands and not words:
+        yield refusal("allow", node.name, "without a subcommand it is not known to read")
+        return
+    first = words[0].text if words else ""
+    if first in node.refused and first[:1] not in {"-", "+"}:
+        yield refusal("write", first, node.refused[first])
+        return
+    names = {one.name for one in parsed.given}
+    forms = [f for f in node.forms if not f.when or f.when & names]
+    chosen = [f for f in forms if f.when] or forms
+    wrong: Finding | None = None
+    furthest = -1
+    for form in chosen:
+        placed = list(_form(form, parsed, node, context))
+        found = [each for _, each in placed]
+        if all(f.is_read for f in found):
+            yield from found
+            return
+        reached, refused = next((at, f) for at, f in placed if not f.is_read)
+        if all(f.is_read or f.category is not None for f in found):
+            reached = len(words) + 1  # it fits but for what it blocks
+        # The form that more of the words fit says more.
+        if reached > furthest:
+            wrong, furthest = refused, reached
+    word = words[0].text if words else node.name
+    yield wrong or refusal("allow", word, f"{node.name} is known to read without operands only")
+
+
+def _form(
+    form: Form, parsed: Parsed, node: Node, context: Context
+) -> Iterator[tuple[int, Finding]]:
+    """What is found of the operands as this form, each with how many fit before it."""
+    every = plain = parsed.operands
+    at = 0
+    for kind, count in zip(form.kinds, allotted(form.kinds, len(every)), strict=True):
+        words = every[at : at + count]
+        if len(words) < kind.least:
+            rule = f"an operand is missing: {shown(kind, _program(node))}"
+            yield at, refusal("allow", node.name, rule)
+            return
+        yield from ((at, found) for found in _kind(kind, words, node, context, node.name))
+        if kind.name == WRAPS:
+            plain = every[:at]  # the program behind it says what may be wild there
+        at += count
+    if at < len(every):
+        rule = f"one operand more than {node.name} reads with"
+        yield at, refusal("allow", every[at].text, rule)
+    if any(word.wild for word in plain) and not _takes_any(form, plain):
+        word = next(w for w in plain if w.wild)
+        rule = f"{standing(word)} any number of words here"
+        yield at, refusal("allow", shown_word(word, node.name), rule)
+    if form.category is not None:
+        why = form.why or BLOCKS[form.category]
+        yield from ((at, found) for found in blocked(form.category, node.name, why, context))
+
+
+def _takes_any(form: Form, words: Sequence[Word]) -> bool:
+    """Whether any number of file names fits: wherever they begin, or last, behind what is literal.
+
+    Behind a program in a language (`awk`) none that xargs puts there: it may put them into the
+    program too.
+    """
+    kinds = form.kinds
+    if not kinds or kinds[-1].most != MANY or kinds[-1].name not in WILD_OK:
+        return False
+    if all(kind.name in WILD_OK for kind in kinds):
+        return True
+    first = sum(kind.most for kind in kinds[:-1])
+    exact = all(kind.least == kind.most for kind in kinds[:-1])
+    literal = not any(word.wild for word in words[:first])
+    return exact and literal and not any(word is ANYTHING for word in words)
+
+
+def _kind(
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context, near: str
+) -> Iterator[Finding]:
+    if kind.name in NAMES:
+        for word in words:
+            if not fits(word, kind):
+                yield _unfit(word, kind, node, near)
+    elif words:
+        yield from inside(kind, words, node, context)
+
+
+def _program(node: Node) -> str:
+    return node.name.partition(" ")[0]
+
+
+def _unfit(word: Word, kind: WordKind, node: Node, near: str) -> Finding:
+    """Why a word that does not fit its kind does not."""
+    if long := too_long(word, kind):
+        return refusal("allow", f"{word.text[:40]}…", long)
+    rule = f"{near} reads with {shown(kind, _program(node))} here"
+    if not word.wild:
+        return refusal("allow", word.text, rule)
+    what = "what another program feeds it" if word is ANYTHING else "what it stands for"
+    return refusal("allow", shown_word(word, node.name), f"{what} is not known, and {rule}")

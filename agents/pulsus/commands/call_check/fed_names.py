@@ -1,0 +1,174 @@
+"""Names that one program prints for another to read files by (`find … | xargs cat`).
+
+Programs that print what is in a file get such names only from those that list files below known
+folders, through filters that pass whole lines on. Where a text is made (`printf`, `awk`, `cut`), it
+may name any file: `printf "/etc/%s" shadow | xargs cat` shows /etc/shadow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.program_tables.subcommands import levels
+from pulsus.commands.refusals import refusal
+from pulsus.commands.risk.file_uses import entry
+from pulsus.commands.risk.secret_paths import rules, words
+from pulsus.commands.shell.parser import Script, Stage
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.wrappers import peeled, program, wrappers
+from pulsus.commands.verdict import Finding
+
+_ARGUMENT_FILES: Final = frozenset({"-a", "--arg-file"})
+_GIT_LISTS: Final = frozenset({"ls-files", "diff", "grep", "ls-tree"})
+_PRINTF: Final = re.compile(r"""(?:%[pPfh]|\\[n0t]|["'])+""")
+"""What find may print of a file: its path alone."""
+
+
+def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[Finding]:
+    """A refusal of each call that reads files whose names another program makes.
+
+    `fed`: something outside of the script writes the input of its first program.
+    """
+    for at, stage in enumerate(script.stages):
+        inner = peeled(stage.words)
+        if "xargs" in wrappers(stage.words):
+            from_file = _takes(stage.words, _ARGUMENT_FILES)
+            reads = inner and not _by_name_only(inner)
+        else:
+            listed = _list_option(inner)
+            if listed is None:
+                continue
+            from_file, reads = listed != "-", True
+        if not reads or (not from_file and _lists(script, at - 1, tables, stage, fed=fed)):
+            continue
+        source = "a file" if from_file or not stage.fed else program(script.stages[at - 1].words)
+        rule = (
+            f"{source} says which files it reads, and need not list those of a folder that is known"
+        )
+        yield refusal("allow", program(inner), rule, "let find list the files")
+
+
+def _by_name_only(inner: Sequence[Word]) -> bool:
+    """Whether the program shows nothing of a file that a word may name."""
+    name = program(inner)
+    if name in {"find", "fd", "file", "du", "tree", "git"}:
+        return name != "git" and name in words("names_only") and _list_option(inner) is None
+    return name in words("names_only") or name in words("no_files") or name in words("no_readers")
+
+
+def _list_option(inner: Sequence[Word]) -> str | None:
+    """The list of names that an option makes the program read: a file, `-`, or None."""
+    options = entry("lists", program(inner))
+    if options is None:
+        return None
+    texts = [word.text for word in inner[1:]]
+    for option in options.split():
+        if option == "@":
+            named = (text for text in texts if text[:1] == "@" and len(text) > 1)
+            return next(named, None)
+        for at, text in enumerate(texts):
+            if text == option or (option[:2] != "--" and re.fullmatch(rf"-\w*{option[1:]}", text)):
+                return (
+                    (texts[at + 1] if option not in _NO_VALUE else "-") if texts[at + 1 :] else "-"
+                )
+            if text.startswith(option + "=") or (option[:2] != "--" and text.startswith(option)):
+                return text.removeprefix(option).removeprefix("=")
+    return None
+
+
+_NO_VALUE: Final = frozenset({"--batch", "--batch-check", "--stdin", "--batch-command"})
+
+
+def _takes(given: Sequence[Word], options: frozenset[str]) -> bool:
+    return any(
+        text in options or text.startswith("--arg-file=") or re.fullmatch(r"-[0rtx]*a.*", text)
+        for text in (word.text for word in given)
+    )
+
+
+def _lists(script: Script, at: int, tables: Tables, reader: Stage, *, fed: bool) -> bool:
+    """Whether the stages up to `at` print only names of files that they list."""
+    if not reader.fed:
+        # Nothing writes its input, or `< FILE` does.
+        return not fed and not any(r.operator == "<" for r in script.redirects)
+    while at >= 0:
+        stage = script.stages[at]
+        if not _is_filter(stage, tables):
+            return _is_lister(script, at, tables, fed=fed)
+        if not stage.fed:
+            return False
+        at -= 1
+    return False
+
+
+def _is_filter(stage: Stage, tables: Tables) -> bool:
+    """Whether it passes on some of the lines it reads, whole."""
+    name = program(stage.words)
+    texts = [word.text for word in stage.words[1:]]
+    if name == "tr":
+        return texts in (["\\n", "\\0"], ["\\n", "\\000"], ["\\0", "\\n"], ["\\000", "\\n"])
+    options = entry("filters", name)
+    level = next(levels(stage.words, tables), None) if options is not None else None
+    if level is None or options is None:
+        return False
+    patterns = 1 if name in words("patterns") and not _gives_pattern(level.parsed.given) else 0
+    only = {one.name for one in level.parsed.given} <= {*options.split()}
+    return only and len(level.parsed.operands) <= patterns
+
+
+def _gives_pattern(given: Sequence[object]) -> bool:
+    return any(getattr(one, "name", "") in words("pattern_options") for one in given)
+
+
+def _is_lister(script: Script, at: int, tables: Tables, *, fed: bool) -> bool:
+    """Whether the stage prints names of files below the folders it is given, and nothing else."""
+    stage = script.stages[at]
+    inner = peeled(stage.words)
+    through = "xargs" in wrappers(stage.words)
+    if through and (
+        _takes(stage.words, _ARGUMENT_FILES) or not _lists(script, at - 1, tables, stage, fed=fed)
+    ):
+        return False
+    return bool(inner) and _lists_files(inner, tables)
+
+
+def _lists_files(inner: Sequence[Word], tables: Tables) -> bool:
+    name = program(inner)
+    if name == "find":
+        return _finds(inner, tables)
+    parsed = tuple(levels(inner, tables))
+    if not parsed or (name == "git" and inner[1:2] and not _git_lists(inner)):
+        return False
+    known = next((v for k, v in rules()["listers"].items() if name in k.split()), None)
+    if known is None:
+        return False
+    given = {one.name for level in parsed for one in level.parsed.given}
+    needed, allowed = set(str(known["one_of"]).split()), set(str(known["also"]).split())
+    return (not needed or bool(given & needed)) and given <= needed | allowed
+
+
+def _git_lists(inner: Sequence[Word]) -> bool:
+    verb = next((word.text for word in inner[1:] if word.text[:1] != "-"), "")
+    given = {word.text for word in inner}
+    if verb == "ls-files":
+        return True
+    named = {"--name-only", "-l", "--files-with-matches", "-L", "--files-without-match"}
+    return verb in _GIT_LISTS and bool(given & named)
+
+
+def _finds(inner: Sequence[Word], tables: Tables) -> bool:
+    texts = [word.text for word in inner]
+    for at, text in enumerate(texts):
+        if text == "-printf" and not _PRINTF.fullmatch("".join(texts[at + 1 : at + 2])):
+            return False
+        if text in {"-ls", "-fls", "-files0-from", "-execdir", "-ok", "-okdir"}:
+            return False
+        if text == "-exec":
+            call = list(inner[at + 1 :])
+            end = next((i for i, w in enumerate(call) if w.text in {";", "+"}), len(call))
+            if not _lists_files(call[:end], tables):
+                return False
+    return True

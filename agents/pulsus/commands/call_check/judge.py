@@ -1,0 +1,208 @@
+"""One program call against its table: every word has to be known, and what is known has to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from pulsus.commands.call_check.arguments import operands, values
+from pulsus.commands.context import Context
+from pulsus.commands.cost.cost_limits import lasting
+from pulsus.commands.cost.quantities import deadline
+from pulsus.commands.destinations.connections import connections
+from pulsus.commands.program_tables.model import Node, Option
+from pulsus.commands.program_tables.option_parser import Given, Parsed, Parser, Unlisted
+from pulsus.commands.program_tables.wildcards import instead
+from pulsus.commands.refusals import ASSIGNED, BLOCKS, CHANGES, blocked, refusal
+from pulsus.commands.risk.risk_level import always_changes
+from pulsus.commands.shell.words import Word
+from pulsus.commands.verdict import Finding, Reason
+
+TRUSTED: Final = frozenset(
+    {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"}
+)
+"""Folders a program may be named in; elsewhere a known name may be another program."""
+
+_ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
+_PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
+
+
+def judge(words: Sequence[Word], context: Context) -> Iterator[Finding]:
+    """What is found of a call: refusals, or one read. `words` are not empty."""
+    program = words[0]
+    folder, _, name = program.text.rpartition("/")
+    if _ASSIGNS.match(program.text) and not program.wild:
+        yield refusal("guard", program.text, ASSIGNED)
+        return
+    if program.wild or not _PROGRAM.fullmatch(name):
+        yield refusal("guard", program.text, "the program is not named by a plain word")
+        return
+    known = context.tables.get(name)
+    if known is None:
+        if always_changes(name):
+            yield refusal("write", name, CHANGES)
+        else:
+            yield refusal("unknown", name, "no table says what it does")
+        return
+    if folder and folder not in TRUSTED:
+        rule = f"a program of that name may be another: known are those in {_folders()}"
+        yield refusal("unknown", program.text, rule, f"{name} alone would be judged")
+        return
+    yield from _node(known, words[1:], {}, context, ())
+
+
+def _folders() -> str:
+    return ", ".join(sorted(TRUSTED))
+
+
+def _node(
+    node: Node,
+    words: Sequence[Word],
+    above: Mapping[str, Option],
+    context: Context,
+    levels: tuple[Parsed, ...],
+) -> Iterator[Finding]:
+    if node.category is not None:
+        why = node.never or f"{node.name} {BLOCKS[node.category]}"
+        ends = not node.never  # nothing that ends it makes it a read
+        yield from blocked(node.category, node.name, why, context, ends=ends)
+    if node.never:
+        yield refusal("write", node.name, node.never)
+        yield from _asked(node, words, above, context)
+    if node.typed and not context.silent:
+        yield from blocked("interactive_repl", node.name, node.typed, context)
+    if node.sends and context.fed:
+        yield refusal("guard", node.name, node.sends)
+    if node.never or node.category not in {None, "unbounded_stream"}:
+        return
+    parser = Parser(node, above, stop_at_first=_picks(node))
+    try:
+        parsed = parser.parse(words)
+    except Unlisted as error:
+        # What was read before may already say that it needs a terminal.
+        yield from _categories(node, parser.given, context)
+        ways = instead(node, words, partial(_all_read, node, above, context)) if error.wild else ""
+        yield refusal("write", error.word, error.rule, ways)
+        return
+    levels = (*levels, parsed)
+    yield from _categories(node, parsed.given, context)
+    found = list(values(node, parsed, context))
+    yield from found
+    if node.subcommands and parsed.operands:
+        yield from _subcommand(node, parsed, parser, context, levels)
+        return
+    yield from _needs(node, parsed, context)
+    rest = list(operands(node, parsed, _within(node, parsed, context)))
+    yield from rest
+    fits = all(each.is_read for each in (*found, *rest))
+    yield from _measured(node, levels, context, fits=fits)
+    yield _reads(node)
+
+
+def _within(node: Node, parsed: Parsed, context: Context) -> Context:
+    """What holds for the program that `timeout N` runs."""
+    if not node.bounds or not parsed.operands:
+        return context
+    return replace(context, within=min(context.within, deadline(parsed.operands[0].text)))
+
+
+def _measured(
+    node: Node, levels: tuple[Parsed, ...], context: Context, *, fits: bool
+) -> Iterator[Finding]:
+    """A refusal of a call that runs too long; else its time and destinations are counted.
+
+    Words that do not fit are refused for that, and only a number among them says a time.
+    """
+    if node.bounds and context.measures is not None:
+        context.measures.seconds += context.measures.cut
+        context.measures.cut = 0.0
+    if node.lasts is not None:
+        yield from lasting(node, levels, context, fits=fits)
+    if node.connects is not None and context.measures is not None:
+        context.measures.destinations += connections(node.connects, node.name, levels)
+
+
+def _all_read(
+    node: Node, above: Mapping[str, Option], context: Context, words: Sequence[Word]
+) -> bool:
+    return all(
+        found.is_read for found in _node(node, words, above, replace(context, measures=None), ())
+    )
+
+
+def _asked(
+    node: Node, words: Sequence[Word], above: Mapping[str, Option], context: Context
+) -> Iterator[Finding]:
+    """What of a call that is refused anyway needs a terminal (`docker exec -it`)."""
+    parser = Parser(node, above, stop_at_first=_picks(node))
+    with suppress(Unlisted):
+        parsed = parser.parse(words)
+        found = (*_needs(node, parsed, context), *operands(node, parsed, context))
+        yield from (f for f in found if f.category is not None)
+    yield from _categories(node, parser.given, context)
+
+
+def _picks(node: Node) -> bool:
+    """Whether words behind the first operand belong to a subcommand with options of its own."""
+    return bool(node.subcommands)
+
+
+def _reads(node: Node) -> Finding:
+    if node.conditional:
+        return Finding("read_only_conditional", Reason("content", node.name, node.conditional))
+    return Finding(
+        "read_only_certain", Reason("allow", node.name, "only reads, and ends by itself")
+    )
+
+
+def _categories(node: Node, given: Sequence[Given], context: Context) -> Iterator[Finding]:
+    for one in given:
+        if one.option.category is not None and not _answered(one):
+            rule = f"{node.name} {BLOCKS[one.option.category]} with it"
+            yield from blocked(one.option.category, one.name, rule, context)
+
+
+def _answered(one: Given) -> bool:
+    """Whether what an option asks for stands in its own word (`mysql -psecret`), or says no."""
+    if one.option.takes != "attached" or not one.values:
+        return False
+    kind = one.option.kind
+    says_no = kind is not None and kind.literals == {"false"}
+    return one.option.category == "interactive_repl" or says_no
+
+
+def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+    names = {one.name for one in parsed.given}
+    for one, other in node.apart:
+        if names & one and names & other:
+            word = min(names & other)
+            rule = f"{node.name} is not known to read with it beside {min(names & one)}"
+            yield refusal("allow", word, rule)
+    for need in node.needs:
+        if names & need.one_of or names & need.unless or (need.when and not names & need.when):
+            continue
+        word = node.name
+        if need.category is None:
+            yield refusal("allow", word, need.why)
+        else:
+            yield from blocked(need.category, word, need.why, context)
+
+
+def _subcommand(
+    node: Node, parsed: Parsed, parser: Parser, context: Context, levels: tuple[Parsed, ...]
+) -> Iterator[Finding]:
+    word = parsed.operands[0]
+    child = None if word.wild else node.subcommands.get(word.text)
+    if child is None:
+        why = node.refused.get(
+            word.text, f"not a subcommand that {node.name} is known to read with"
+        )
+        yield refusal("write", word.text, why)
+        return
+    # Options of a permuting parser may follow the subcommand too; others only where a table says.
+    inherited = parser.known if node.style == "gnu" else parser.above
+    yield from _node(child, parsed.operands[1:], inherited, context, levels)

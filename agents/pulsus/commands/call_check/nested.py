@@ -1,0 +1,123 @@
+"""What stands inside words: another program's call, another shell's text, or some language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Final
+
+from pulsus.commands.call_check.kind_checks import WILD_OK
+from pulsus.commands.content import inspector, opinion
+from pulsus.commands.context import DEEPEST, Context
+from pulsus.commands.program_tables.model import Node, WordKind
+from pulsus.commands.program_tables.wildcards import shown_word, standing
+from pulsus.commands.refusals import ended, refusal
+from pulsus.commands.shell.builtins import BUILTINS, HANDS_ON
+from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.words import ANYTHING, Unreadable, Word
+from pulsus.commands.verdict import Finding, Phase, Reason
+
+WRAPS: Final = "command"
+"""The kind of words that are a program and its own words."""
+
+_SHELL: Final = "shell"
+_FOUND: Final = Word(text="{}", wild=True, head="./")
+"""What find puts in the place of `{}`: paths below where it began, one or many."""
+
+REPEATED: Final = 100.0
+"""Times that xargs and find are taken to run a program: how often is not known."""
+
+
+def inside(
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+) -> Iterator[Finding]:
+    """What is found in `words` of a kind that looks into them. They are not empty."""
+    if kind.name == _SHELL:
+        yield from _shell(words, node, context)
+    elif kind.name == WRAPS:
+        yield from _wrapped(kind, words, node, context)
+    else:
+        yield from _content(kind, words, node, context)
+
+
+def _wrapped(
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+) -> Iterator[Finding]:
+    if context.depth >= DEEPEST or context.calls is None:
+        yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
+        return
+    if words[0].text in BUILTINS and node.name not in HANDS_ON:
+        rule = f"only the shell knows it: {node.name} would run another program of that name"
+        yield refusal("unknown", words[0].text, rule)
+        return
+    if kind.argument == "fed":
+        words = (*words, ANYTHING)
+    if kind.argument == ";":
+        words = tuple(map(_found, words))
+    bounded = context.bounded or node.bounds
+    again = REPEATED if kind.argument in {"fed", ";"} else 1.0
+    repeated = max(context.repeated, again)
+    inner = replace(context, depth=context.depth + 1, bounded=bounded, repeated=repeated)
+    yield from context.calls(words, inner)
+
+
+def _found(word: Word) -> Word:
+    """`word` once find has put a path in the place of each `{}`."""
+    before, braces, behind = word.text.partition("{}")
+    if word.text == "{}":
+        return _FOUND
+    if not braces or word.wild:
+        return word
+    return Word(word.text, True, before or "./", behind.rpartition("{}")[2])
+
+
+def _shell(words: Sequence[Word], node: Node, context: Context) -> Iterator[Finding]:
+    """Words that are joined by blanks and read by a shell once more (ssh)."""
+    text = " ".join(word.text for word in words)
+    wild = next((word for word in words if word.wild), None)
+    if wild is not None:
+        rule = f"{standing(wild)} any number of words of another shell"
+        yield refusal("guard", shown_word(wild, node.name), rule)
+    elif _differs(text):
+        yield refusal("guard", text, "not every shell reads its quotes and braces alike")
+    elif context.depth >= DEEPEST or context.texts is None:
+        yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
+    else:
+        # What ends it here need not end what it runs there.
+        inner = replace(context, depth=context.depth + 1, bounded=False, within=inf)
+        yield from context.texts(text, inner)
+
+
+def _differs(text: str) -> bool:
+    """Whether the shell there, which need not be bash, may see other words.
+
+    fish takes `\\'` between quotes for a quote, and few know braces.
+    """
+    try:
+        return "\\'" in text or read(text).braces
+    except Unreadable:
+        return False  # refused where it is judged
+
+
+def _content(
+    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+) -> Iterator[Finding]:
+    inspect = inspector(kind.name) or context.inspectors.get(kind.name)
+    wild = next((w for w in words if w.wild and kind.name not in WILD_OK), None)
+    if inspect is None:
+        yield refusal("content", words[0].text, f"nothing here can judge {kind.name}")
+        return
+    if wild is not None:
+        rule = f"{standing(wild)} words that are not known; {kind.name} has to be one literal word"
+        yield refusal("content", shown_word(wild, node.name), rule)
+        return
+    said = opinion(inspect, tuple(word.text for word in words), kind.argument)
+    phase: Phase = "non_interactive" if said.category else "content"
+    reason = Reason(phase, said.word or words[0].text, said.rule)
+    endless = said.category == "unbounded_stream"
+    ends = said.category is None or (endless and context.bounded and ended(context))
+    if said.reads and ends:
+        yield Finding("read_only_conditional", reason)
+    else:
+        yield Finding("write_or_unknown", reason, said.category)

@@ -1,0 +1,65 @@
+"""The limits that a call has to keep: what runs longer is without end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf
+
+from pulsus.commands.context import Context
+from pulsus.commands.cost.estimate import estimate
+from pulsus.commands.program_tables.model import Node
+from pulsus.commands.program_tables.option_parser import Parsed
+from pulsus.commands.verdict import Cost, Finding, Reason
+
+
+def lasting(
+    node: Node, levels: Sequence[Parsed], context: Context, *, fits: bool
+) -> Iterator[Finding]:
+    """A refusal of a call that runs longer than the limits allow; else its time is counted."""
+    if node.lasts is None:
+        return
+    found = estimate(node.lasts, levels)
+    each = found.seconds
+    # A quick program that runs for each word it is fed ends when the words do.
+    took = min(each * context.repeated if each >= 1 else each, context.within)
+    if took == inf and not fits:
+        return
+    if took > context.high_seconds:
+        yield _endless(found.word or node.name, took, context)
+    elif context.measures is not None:
+        context.measures.seconds += took
+        context.measures.high = context.measures.high or found.high
+        context.measures.word = found.word or context.measures.word
+
+
+def _endless(word: str, took: float, context: Context) -> Finding:
+    rule = f"it runs {told(took)}, and {told(context.high_seconds)} is the most"
+    reason = Reason("non_interactive", word, rule, "timeout N before it would end it")
+    return Finding("write_or_unknown", reason, "unbounded_stream")
+
+
+def told(time: float) -> str:
+    """A time in words."""
+    if time == inf:
+        return "for a time that cannot be told"
+    for name, length in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if time >= 2 * length:
+            return f"for {time / length:,.0f} {name}"
+    return f"for {time:,.0f} seconds"
+
+
+def together(context: Context) -> Iterator[Finding]:
+    """A refusal if the calls of one command run too long one after another."""
+    measures = context.measures
+    if measures is not None and measures.seconds > context.high_seconds:
+        yield _endless(measures.word, measures.seconds, context)
+
+
+def cost_of(context: Context, *, endless: bool) -> Cost:
+    """The cost of a command whose calls were measured."""
+    measures = context.measures
+    if endless:
+        return "unbounded"
+    if measures is not None and (measures.high or measures.seconds > context.low_seconds):
+        return "high"
+    return "low"

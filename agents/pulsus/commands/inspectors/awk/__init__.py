@@ -1,0 +1,1 @@
+"""Decide whether an awk program only reads, and ends."""

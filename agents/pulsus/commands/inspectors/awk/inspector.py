@@ -1,0 +1,90 @@
+"""Whether an awk program only reads: POSIX awk, gawk, mawk, original-awk (`awk`).
+
+Refused: what runs a program, writes a file, loads code, opens a file whose name is computed, adds
+files to read, shows the whole environment, and a loop that is not seen to end.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pulsus.commands.content import Opinion
+from pulsus.commands.inspectors.awk.nodes import Node, walk
+from pulsus.commands.inspectors.awk.parser import program
+from pulsus.commands.inspectors.awk.termination import endless
+from pulsus.commands.inspectors.awk.tokens import FUNCTIONS
+from pulsus.commands.inspectors.unclear import Unclear
+
+_NEVER: Final = {
+    "SYMTAB": "it reaches every variable by name",
+    "FUNCTAB": "it reaches every function by name",
+}
+_FILES: Final = frozenset({"ARGV", "ARGC"})
+_SECRET: Final = re.compile(r"(?i)key|token|secret|pass|cred|auth|cookie|session|private")
+_WRITES_TO: Final = frozenset({"sub", "gsub", "split", "patsplit", "asort", "asorti", "match"})
+
+
+def awk(words: tuple[str, ...], argument: str) -> Opinion:
+    """Judges programs: each of `words` is one."""
+    del argument
+    for word in words:
+        try:
+            rules = program(word)
+            for rule in rules:
+                _check(rule, _functions(rules))
+            loop = endless(rules)
+        except Unclear as error:
+            return Opinion(False, error.rule, error.word)
+        except RecursionError:
+            return Opinion(False, "longer than is followed", "awk")
+        if loop is not None:
+            rule_text = f"{loop}: not seen to end by itself"
+            return Opinion(True, rule_text, word, category="unbounded_stream")
+    return Opinion(True, "the program only reads and prints", words[0])
+
+
+def _functions(rules: tuple[Node, ...]) -> frozenset[str]:
+    return frozenset(rule.text for rule in rules if rule.kind == "function")
+
+
+def _check(rule: Node, functions: frozenset[str]) -> None:
+    for node in walk(rule):
+        if node.kind == "call":
+            _called(node, functions)
+        elif node.kind in {"name", "element", "in", "each"}:
+            _named(node)
+        elif node.kind in {"assign", "step", "delete"} and node.parts[0].text in _FILES:
+            raise Unclear(node.parts[0].text, "it changes which files are read")
+        elif node.kind == "getline":
+            _got(node)
+
+
+def _called(node: Node, functions: frozenset[str]) -> None:
+    if node.text == "system":
+        raise Unclear("system", "it runs another program")
+    if node.text not in functions and node.text not in FUNCTIONS:
+        raise Unclear(node.text, "not a function of awk that is known to read")
+    if node.text in _WRITES_TO and any(part.text in _FILES for part in node.parts):
+        raise Unclear("ARGV", "it changes which files are read")
+
+
+def _named(node: Node) -> None:
+    if node.text in _NEVER:
+        raise Unclear(node.text, _NEVER[node.text])
+    if node.kind == "name" and (node.text == "ARGV" or node.text in FUNCTIONS - {"length"}):
+        raise Unclear(node.text, "not understood as awk")
+    if node.text == "ENVIRON":
+        one = node.parts[0] if node.kind == "element" and len(node.parts) == 1 else None
+        if one is None or one.kind != "string" or _SECRET.search(one.text) or "\\" in one.text:
+            raise Unclear("ENVIRON", "the environment holds secrets; name one variable of it")
+    if node.text == "system":
+        raise Unclear("system", "it runs another program")
+
+
+def _got(node: Node) -> None:
+    if node.parts[0].text in _FILES:
+        raise Unclear(node.parts[0].text, "it changes which files are read")
+    path = node.text[1:-1]
+    if "\\" in path or (path.startswith(("/inet", "/dev/")) and path != "/dev/stdin"):
+        raise Unclear("getline <", f"{path} is no plain file to read")

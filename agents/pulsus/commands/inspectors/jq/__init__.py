@@ -1,0 +1,1 @@
+"""Decide whether a jq or yq program only reads."""

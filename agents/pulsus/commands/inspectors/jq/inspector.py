@@ -1,0 +1,199 @@
+"""Whether a jq or yq program only reads, ends, and shows no secrets of the environment.
+
+Neither language can write or run anything but through the few names that are refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from pulsus.commands.content import Opinion
+from pulsus.commands.inspectors.jq.functions import FUNCTIONS, KEYWORDS, YQ
+from pulsus.commands.inspectors.jq.tokens import Token, tokens
+from pulsus.commands.inspectors.unclear import Unclear
+
+_ENVIRONMENT: Final = frozenset({"env", "$ENV", "strenv", "envsubst"})
+_SECRET: Final = re.compile(r"(?i)key|token|secret|pass|cred|auth|cookie|session|private")
+_ENDLESS: Final = frozenset({"repeat", "while", "until"})
+_LOOKED_INTO: Final = frozenset({"recurse", "range", "gsub", "sub", "splits", "scan"})
+_MOST: Final = 40
+"""Definitions, and calls that may go on, that are followed."""
+
+_FILE: Final = re.compile(r"[\w./-]+\.(ya?ml|json|xml|toml|properties|csv|tsv|hcl)")
+_DOWN: Final = re.compile(r"(\.\w+\??)*\.?\[\]\??")
+_LARGE: Final = 10_000_000
+
+
+def jq(words: tuple[str, ...], argument: str) -> Opinion:
+    """Judges programs of jq: each of `words` is one."""
+    del argument
+    return _judged(words, FUNCTIONS)
+
+
+def yq(words: tuple[str, ...], argument: str) -> Opinion:
+    """Judges programs of either yq: the one that wraps jq, and mikefarah's (`eval`)."""
+    del argument
+    return _judged(tuple(word for word in words if not _FILE.fullmatch(word)), FUNCTIONS | YQ)
+
+
+def _judged(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
+    for program in programs:
+        try:
+            found = tokens(program)
+            defined = _defined(found)
+            _check(found, known | defined | KEYWORDS)
+        except Unclear as error:
+            return Opinion(False, error.rule, error.word)
+        word = _goes_on(found)
+        if word is not None:
+            rule = f"{word}: not seen to end by itself"
+            return Opinion(True, rule, program, category="unbounded_stream")
+    return Opinion(True, "the program only reads and prints", programs[0] if programs else "")
+
+
+def _defined(found: Sequence[Token]) -> frozenset[str]:
+    """What the program defines itself: functions, and their parameters."""
+    names: set[str] = set()
+    if sum(t.kind == "name" and t.text in {"def", *_LOOKED_INTO} for t in found) > _MOST:
+        raise Unclear("", "longer than is followed")
+    for place, token in enumerate(found):
+        if token.kind == "name" and token.text == "def":
+            for one in found[place + 1 :]:
+                if one.text == ":":
+                    break
+                names.add(one.text)
+    return frozenset(names)
+
+
+def _check(found: Sequence[Token], known: frozenset[str]) -> None:
+    for place, token in enumerate(found):
+        if token.kind not in {"name", "variable"} or _is_key(found, place):
+            continue
+        if token.text in _ENVIRONMENT:
+            _environment(found, place)
+        elif token.text in {"import", "include", "modulemeta"}:
+            raise Unclear(token.text, "it reads another program")
+        elif token.text in {"load", "load_str", "load_xml", "load_props", "load_base64"}:
+            raise Unclear(token.text, "it reads another file")
+        elif token.text in {"eval", "system", "exec"}:
+            raise Unclear(token.text, "it runs what is put together")
+        elif token.kind == "name" and token.text not in known:
+            raise Unclear(token.text, "not a function that is known to read")
+
+
+def _is_key(found: Sequence[Token], place: int) -> bool:
+    """Whether the name is an object's key: `{env: 1}`, `{env}`."""
+    if found[place].inside != "{" or found[place].kind != "name" or place + 1 == len(found):
+        return False
+    return found[place - 1].text in {"{", ","} and found[place + 1].text in {":", ",", "}"}
+
+
+def _environment(found: Sequence[Token], place: int) -> None:
+    one = found[place + 1] if place + 1 < len(found) else Token("mark", "")
+    if one.kind != "field" or _SECRET.search(one.text):
+        raise Unclear(found[place].text, "the environment holds secrets; name one variable of it")
+
+
+# -- what may go on
+
+
+def _goes_on(found: Sequence[Token]) -> str | None:
+    names = [token.text for token in found if token.kind == "name"]
+    again = next((name for name in names if name in _ENDLESS), None) or _calls_itself(found)
+    if again is not None:
+        return again
+    if "range" in names and ("infinite" in names or any(map(_is_large, found))):
+        return "range"
+    for place, token in enumerate(found):
+        if token.kind != "name" or token.text not in _LOOKED_INTO:
+            continue
+        given = _arguments(found, place)
+        if token.text == "recurse" and given and not _goes_down(given):
+            return "recurse"
+        if token.text == "range" and len(given) > 2 and not _steps(given[2]):
+            return "range"
+        if token.text in {"gsub", "sub", "splits", "scan"} and given and _finds_nothing(given[0]):
+            return token.text
+    return None
+
+
+def _is_large(token: Token) -> bool:
+    if token.kind != "number":
+        return False
+    return not token.text.isdigit() or len(token.text) > 12 or int(token.text) >= _LARGE
+
+
+def _arguments(found: Sequence[Token], place: int) -> list[list[Token]]:
+    """What stands in the parentheses behind the name at `place`, apart at each `;`."""
+    if place + 1 == len(found) or found[place + 1].text != "(":
+        return []
+    given: list[list[Token]] = [[]]
+    depth = 0
+    for token in found[place + 2 :]:
+        if token.kind == "mark" and token.text in {"(", "[", "{"}:
+            depth += 1
+        elif token.kind == "mark" and token.text in {")", "]", "}"}:
+            if depth == 0:
+                break
+            depth -= 1
+        if token.text == ";" and depth == 0 and token.kind == "mark":
+            given.append([])
+        else:
+            given[-1].append(token)
+    return given
+
+
+def _goes_down(given: Sequence[Sequence[Token]]) -> bool:
+    """`recurse(.children[])`: to what a value holds, of which there is an end."""
+    return len(given) == 1 and _DOWN.fullmatch("".join(t.text for t in given[0])) is not None
+
+
+def _steps(given: Sequence[Token]) -> bool:
+    text = "".join(token.text for token in given)
+    return re.fullmatch(r"-?0*[1-9][0-9]*", text) is not None
+
+
+def _finds_nothing(given: Sequence[Token]) -> bool:
+    """Whether the expression may match an empty text: jq 1.6 goes on replacing that for ever."""
+    if len(given) != 1 or given[0].kind != "string":
+        return False
+    try:
+        return re.search(given[0].text.replace("\\\\", "\\"), "") is not None
+    except (re.error, OverflowError, RecursionError):
+        return False
+
+
+def _calls_itself(found: Sequence[Token]) -> str | None:
+    for place, token in enumerate(found[:-1]):
+        if token.kind == "name" and token.text == "def":
+            name = found[place + 1].text
+            body = _body(found[place + 2 :])
+            if any(one.kind == "name" and one.text == name for one in body):
+                return name
+    return None
+
+
+def _body(rest: Sequence[Token]) -> list[Token]:
+    """What a definition consists of, from behind its name to the `;` that ends it."""
+    depth = 0
+    begun = False
+    owed = 1
+    body: list[Token] = []
+    for token in rest:
+        if token.kind == "mark" and token.text in {"(", "[", "{"}:
+            depth += 1
+        elif token.kind == "mark" and token.text in {")", "]", "}"}:
+            depth -= 1
+        elif depth == 0 and token.text == ":" and not begun:
+            begun = True
+        elif depth == 0 and token.text == "def" and token.kind == "name":
+            owed += 1
+        elif depth == 0 and token.text == ";":
+            owed -= 1
+            if owed == 0:
+                break
+        if begun:
+            body.append(token)
+    return body

@@ -1,0 +1,1 @@
+"""Decide whether SQL only reads."""

@@ -1,0 +1,66 @@
+"""Commands that a database's own client understands beside SQL: those that read.
+
+Exact spellings with plain arguments. Backticks, pipes and a second command are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pulsus.commands.inspectors.sql.statements import words
+from pulsus.commands.inspectors.sql.syntax_tree import Endless
+from pulsus.commands.inspectors.unclear import Unclear
+
+_PSQL: Final = re.compile(
+    r"\\(?:d|d[aAbcCdDfFgilLmnoOpPtTuvxXyEs]|df[anptw]|d[tvmsiE]{2,5}|dA[cfop]|dF[dpt]|ddp|"
+    r"de[stuw]|dconfig|drds|drg|dP[itn]|dR[ps]|l|lo_list|list|z|zS|s[fv]|conninfo|encoding|copyright|"
+    r"errverbose|h|help|\?|dl|set|pset|x|timing|a|t)(?:(?<=\w)[Sx+]{0,3})(?: +[^`\\|;:\n]*)?"
+)
+_COCKROACH: Final = re.compile(r"\\(?:d|dt|du|dd|df|l|h|\?|set|show)(?: +[\w.]+)?")
+_SETS: Final = re.compile(r"\\(?:set|pset|encoding|conninfo)\s+\S")
+
+_SQLITE: Final = words("""
+    databases dbinfo dump fullschema indexes indices schema tables show help version vfsinfo
+    vfslist vfsname sha3sum headers header mode separator width nullvalue timeout timer echo print
+    changes bail explain stats prompt""")
+_SQLITE_ALONE: Final = frozenset({"dbconfig", "limit", "connection", "quit", "exit"})
+_DUCKDB: Final = _SQLITE | words(
+    "columns decimal_sep thousand_sep rows maxrows maxwidth large_number_rendering"
+)
+_DOT: Final = re.compile(r"\.(?P<name>\w+)(?P<rest>(?: +[^\n`;|]*)?)")
+
+_MYSQL: Final = re.compile(r"(?:status|\\s|help(?: [\w ]+)?|\\h|\?)\s*;?", re.IGNORECASE)
+
+
+def client_command(text: str, client: str) -> bool:
+    """Whether `text` is a command of the `client` that reads; False for what is SQL.
+
+    Raises Unclear for a command that is not known to read, Endless for one that repeats.
+    """
+    text = text.strip()
+    if client == "mysql":
+        return _MYSQL.fullmatch(text) is not None
+    if client in {"postgres", "cockroach"} and text.startswith("\\"):
+        _backslash(text, client)
+        return True
+    if client in {"sqlite", "duckdb"} and text.startswith("."):
+        _dot(text, _SQLITE if client == "sqlite" else _DUCKDB)
+        return True
+    return False
+
+
+def _backslash(text: str, client: str) -> None:
+    if re.match(r"\\watch\b", text):
+        raise Endless(text[:40], "it repeats for ever")
+    known = _PSQL if client == "postgres" else _COCKROACH
+    if not known.fullmatch(text) or _SETS.match(text):
+        raise Unclear(text[:40], "not a command of this client that is known to read")
+
+
+def _dot(text: str, known: frozenset[str]) -> None:
+    found = _DOT.fullmatch(text)
+    name = found["name"] if found else ""
+    alone = found is not None and name in _SQLITE_ALONE and not found["rest"].strip()
+    if name not in known and not alone:
+        raise Unclear(text[:40], "not a command of this shell that is known to read")

@@ -1,0 +1,57 @@
+"""Does this CQL or InfluxQL only read? Both know few statements, and no function with effects.
+
+User-defined functions of CQL run in a sandbox without I/O; InfluxQL has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pulsus.commands.content import Opinion
+from pulsus.commands.inspectors.sql.statements import Statement, statements, words
+from pulsus.commands.inspectors.unclear import Unclear
+
+_READS: Final[Mapping[str, frozenset[str]]] = {
+    "cql": words("select describe desc list show help"),
+    "influxql": words("select show explain"),
+}
+"""What a statement of each language begins with if it reads."""
+
+_WRITES: Final = words("""
+    into insert update delete drop alter create truncate grant revoke apply begin batch set kill
+    copy source capture login tracing exec outfile
+""")
+
+
+def cql(texts: tuple[str, ...], argument: str) -> Opinion:
+    """Whether all of `texts`, for cqlsh, only read."""
+    return _opinion(texts, "cql")
+
+
+def influxql(texts: tuple[str, ...], argument: str) -> Opinion:
+    """Whether all of `texts`, for influx 1.x, only read."""
+    return _opinion(texts, "influxql")
+
+
+def _opinion(texts: tuple[str, ...], language: str) -> Opinion:
+    try:
+        for text in texts:
+            found = statements(text, language)
+            if not found:
+                raise Unclear(text[:40], "there is no statement in it")
+            for statement in found:
+                _statement(statement, _READS[language])
+    except Unclear as error:
+        return Opinion(False, error.rule, error.word)
+    return Opinion(True, "every statement in it only reads", texts[0][:40])
+
+
+def _statement(statement: Statement, reads: frozenset[str]) -> None:
+    if statement.first not in reads:
+        raise Unclear(statement.tokens[0].text, "no statement that is known to read begins so")
+    if statement.first == "help" and len(statement.tokens) > 1:
+        raise Unclear(statement.shown, "of a topic it opens a browser")
+    for token in statement.tokens:
+        if token.key in _WRITES:
+            raise Unclear(token.text, "a word of statements that write")

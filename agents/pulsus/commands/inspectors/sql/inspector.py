@@ -1,0 +1,178 @@
+"""Does this SQL only read? Argument: the dialect or client (`sql:postgres`, `sql:mysql`, …).
+
+Two opinions have to agree: the words (`sql_text`), where every function is one that is listed, and
+the tree that sqlglot makes of them (`sql_tree`). Several statements read if each does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from math import inf
+from typing import Final
+
+from pulsus.commands.content import Opinion
+from pulsus.commands.cost.quantities import number
+from pulsus.commands.inspectors.sql.client_commands import client_command
+from pulsus.commands.inspectors.sql.functions import check as check_calls
+from pulsus.commands.inspectors.sql.row_series import MOST_ROWS
+from pulsus.commands.inspectors.sql.row_series import check as check_series
+from pulsus.commands.inspectors.sql.show_and_explain import OTHER, reads_otherwise
+from pulsus.commands.inspectors.sql.statements import Statement, Token, statements, words
+from pulsus.commands.inspectors.sql.syntax_tree import Endless
+from pulsus.commands.inspectors.sql.syntax_tree import check as check_tree
+from pulsus.commands.inspectors.unclear import Unclear
+
+_QUERIES: Final = frozenset({"select", "with", "values", "table", "("})
+_EXPLAINED: Final = frozenset({"insert", "update", "delete"})
+_DIALECT: Final = {"cockroach": "postgres"}
+"""Clients that speak another's dialect."""
+
+_FORBIDDEN: Final = words("""
+    into outfile dumpfile insert delete update drop alter create truncate grant revoke merge
+    exec execute nextval""")
+_BATCH: Final = words("""
+    backup restore kill shutdown deny use waitfor print bulk dbcc begin commit rollback save
+    checkpoint reconfigure raiserror throw while if goto return open close deallocate declare set
+    writetext updatetext readtext setuser enable disable go receive send add""")
+"""T-SQL needs nothing between statements: each of these may begin another one."""
+
+
+def inspect(texts: tuple[str, ...], argument: str) -> Opinion:
+    """Whether all of `texts`, each a word of its own, only read."""
+    endless: list[Endless] = []
+    try:
+        for text in texts:
+            _text(text, argument, endless)
+    except Unclear as error:
+        return Opinion(False, error.rule, error.word)
+    if endless:
+        return Opinion(True, endless[0].rule, endless[0].word, "unbounded_stream")
+    return Opinion(True, "every statement in it only reads", texts[0][:40])
+
+
+def _text(text: str, client: str, endless: list[Endless]) -> None:
+    try:
+        if client_command(text, client):
+            return
+        dialect = _DIALECT.get(client, client)
+        found = statements(_prepared(text, dialect), dialect)
+    except Endless as error:
+        endless.append(error)
+        return
+    if not found:
+        raise Unclear(text[:40], "there is no statement in it")
+    for statement in found:
+        _statement(statement, dialect, endless)
+
+
+def _prepared(text: str, dialect: str) -> str:
+    if dialect == "tsql":
+        if "$(" in text or "\n" in text:
+            raise Unclear(
+                text[:40], "sqlcmd puts in variables, and lines may be commands of its own"
+            )
+        return re.sub(r"\ASET NOCOUNT ON[ ;]+(?=\S)", "", text.strip(), flags=re.IGNORECASE)
+    return text
+
+
+def _statement(statement: Statement, dialect: str, endless: list[Endless]) -> None:
+    first = statement.first or statement.tokens[0].text
+    if first in _QUERIES or (first == "from" and dialect == "duckdb"):
+        _query(statement, dialect, endless)
+        return
+    if first not in OTHER[dialect]:
+        raise Unclear(statement.tokens[0].text, "no statement that is known to read begins so")
+    inner = reads_otherwise(statement, dialect)
+    if inner is None and first == "pragma":
+        return
+    if inner is None:
+        endless += check_calls(statement.tokens, dialect)
+        return
+    found = statements(inner.text, dialect)
+    if len(found) != 1:
+        raise Unclear(statement.shown, "not one statement")
+    _query(found[0], dialect, endless, explained=inner.explained)
+
+
+def _query(
+    statement: Statement, dialect: str, endless: list[Endless], *, explained: bool = False
+) -> None:
+    first = statement.first or statement.tokens[0].text
+    writes = explained and first in _EXPLAINED
+    if not writes:
+        _no_write_words(statement.tokens, dialect)
+    if dialect == "duckdb":
+        _no_addresses(statement.tokens)
+    if dialect == "sqlite":
+        _no_bare_pragmas(statement.tokens)
+    if dialect == "clickhouse" and _counts_on(statement.tokens):
+        endless.append(Endless(statement.shown, "it counts on without a limit"))
+    endless += check_calls(statement.tokens, dialect, writes=writes)
+    endless += check_series(statement.tokens)
+    try:
+        check_tree(statement, dialect, explained=writes)
+    except Endless as error:
+        endless.append(error)
+
+
+def _no_write_words(tokens: Sequence[Token], dialect: str) -> None:
+    forbidden = _FORBIDDEN | _BATCH if dialect == "tsql" else _FORBIDDEN
+    for at, token in enumerate(tokens):
+        if token.key not in forbidden or (tokens[at - 1].text == "." and token.key != "nextval"):
+            continue
+        if at + 1 < len(tokens) and tokens[at + 1].text == "(" and dialect == "mysql":
+            continue  # INSERT(), TRUNCATE(): functions there, judged as such
+        raise Unclear(token.text, "a word of statements that write")
+
+
+def _no_bare_pragmas(tokens: Sequence[Token]) -> None:
+    """`FROM pragma_optimize` is a call, even without parentheses."""
+    for token, behind in zip(tokens, (*tokens[1:], None), strict=True):
+        bare = behind is None or behind.text != "("
+        if bare and token.text.lower() == "pragma_optimize":
+            raise Unclear(token.text, "a pragma that writes")
+
+
+_ADDRESS: Final = re.compile(r"[A-Za-z0-9+.-]+://")
+_FILES: Final = re.compile(r"read_\w+|parquet_\w+|sniff_csv|glob", re.IGNORECASE)
+
+
+def _no_addresses(tokens: Sequence[Token]) -> None:
+    """DuckDB fetches what is named by an address, and installs what it needs for that."""
+    for at, token in enumerate(tokens):
+        behind = tokens[at + 1 : at + 2]
+        if _FILES.fullmatch(token.text) and behind and behind[0].text == "(":
+            _literal(tokens, at + 2)
+        if token.kind in {"string", "name"} and _ADDRESS.match(token.text):
+            before = tokens[at - 1]
+            if before.key in {"from", "join"} or before.text in {",", "(", "["}:
+                raise Unclear(token.text[:40], "it is fetched from elsewhere")
+
+
+def _literal(tokens: Sequence[Token], at: int) -> None:
+    """One text, or a list of texts: what is put together could be an address."""
+    end = at
+    if tokens[at] == Token("mark", "["):
+        end += 1
+        while tokens[end].kind == "string" or tokens[end] == Token("mark", ","):
+            end += 1
+        end += tokens[end] == Token("mark", "]")
+    elif tokens[at].kind == "string":
+        end += 1
+    if end == at or tokens[end] not in {Token("mark", ","), Token("mark", ")")}:
+        raise Unclear(tokens[at - 2].text, "the files it reads are no literal")
+
+
+def _counts_on(tokens: Sequence[Token]) -> bool:
+    """ClickHouse's endless tables, `system.numbers` and `numbers()`, without a LIMIT."""
+    limits = (b for a, b in pairwise(tokens) if a.key == "limit")
+    if any((number(token.text) or inf) <= MOST_ROWS for token in limits):
+        return False
+    for at, token in enumerate(tokens):
+        if token.text.lower().removesuffix("_mt") in {"numbers", "zeros", "numbers_rand"}:
+            behind = [t.text for t in tokens[at + 1 : at + 3]]
+            if behind[:1] != ["("] or behind == ["(", ")"]:
+                return True
+    return False

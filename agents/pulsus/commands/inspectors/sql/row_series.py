@@ -1,0 +1,101 @@
+"""How many rows and characters SQL makes out of nothing: `generate_series(1, 1e12)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from math import inf
+from typing import Final
+
+from pulsus.commands.cost.quantities import number, seconds
+from pulsus.commands.inspectors.sql.statements import Token, words
+from pulsus.commands.inspectors.sql.syntax_tree import Endless
+
+MOST_ROWS: Final = 1e8
+"""A server counts so many in some seconds, and sends them in minutes."""
+
+_SERIES: Final = words("generate_series range numbers numbers_mt zeros zeros_mt sequence")
+_FILLS: Final = words("repeat replicate rpad lpad space zeroblob randomblob leftpad rightpad")
+_DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+
+
+def check(tokens: Sequence[Token]) -> list[Endless]:
+    """The calls that make too many rows, or so many that cannot be told."""
+    rows, found = 1.0, []
+    for at in range(len(tokens) - 1):
+        name = tokens[at].text.lower()
+        if name not in _SERIES and name not in _FILLS:
+            continue
+        if tokens[at + 1].text != "(" or tokens[at].kind not in {"word", "name"}:
+            continue
+        arguments = list(_arguments(tokens, at + 2))
+        made = _rows(arguments) if name in _SERIES else _characters(arguments)
+        rows = rows * max(made, 1.0) if name in _SERIES else max(rows, made)
+        if rows > MOST_ROWS:
+            rule = "how many rows it makes cannot be told" if made == inf else "it makes too much"
+            found.append(Endless(tokens[at].text, rule))
+    return found
+
+
+def _arguments(tokens: Sequence[Token], at: int) -> Iterator[list[Token]]:
+    """The arguments of a call whose first token is at `at`."""
+    depth, argument = 0, list[Token]()
+    for token in tokens[at:]:
+        depth += token.text in {"(", "["} and token.kind == "mark"
+        depth -= token.text in {")", "]"} and token.kind == "mark"
+        if depth < 0:
+            break
+        if token.text == "," and not depth:
+            yield argument
+            argument = []
+        else:
+            argument.append(token)
+    if argument:
+        yield argument
+
+
+def _rows(arguments: Sequence[Sequence[Token]]) -> float:
+    """The rows between two numbers or days; without end if they are no literals."""
+    values = [_number(each) for each in arguments]
+    known = [value for value in values if value is not None]
+    if len(known) == len(values) and known:
+        first, last = (0.0, known[0]) if len(known) == 1 else known[:2]
+        step = known[2] if len(known) > 2 else 1.0
+        # numbers(OFFSET, COUNT) makes COUNT of them.
+        return max(abs(last - first), abs(last)) / abs(step) + 1 if step else inf
+    return _days(arguments)
+
+
+def _days(arguments: Sequence[Sequence[Token]]) -> float:
+    days = [_day(each) for each in arguments[:2]]
+    texts = [token.text for each in arguments[2:3] for token in each if token.kind == "string"]
+    step = seconds(texts[0].replace(" ", "")) if len(texts) == 1 else None
+    if len(days) < 2 or days[0] is None or days[1] is None or not step:
+        return inf
+    return abs((days[1] - days[0]).days + 1) * 86400.0 / step
+
+
+def _day(argument: Sequence[Token]) -> date | None:
+    found = [_DAY.match(token.text) for token in argument if token.kind == "string"]
+    if len(found) != 1 or found[0] is None or any(token.text == "+" for token in argument):
+        return None
+    try:
+        return date(*map(int, found[0].groups()))
+    except ValueError:
+        return None
+
+
+def _number(argument: Sequence[Token]) -> float | None:
+    texts = [token.text for token in argument]
+    sign = -1.0 if texts[:1] == ["-"] else 1.0
+    bare = texts[1:] if texts[:1] in (["-"], ["+"]) else texts
+    if len(bare) >= 3 and bare[1:3] == [":", ":"]:
+        bare = bare[:1]
+    value = number(bare[0]) if len(bare) == 1 else None
+    return None if value is None else sign * value
+
+
+def _characters(arguments: Sequence[Sequence[Token]]) -> float:
+    """The largest literal number: a width that a column gives is that of the data."""
+    return max((abs(v) for v in map(_number, arguments) if v is not None), default=0.0)

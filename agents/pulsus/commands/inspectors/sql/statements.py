@@ -1,0 +1,185 @@
+"""SQL text as words, where every server, mode and client agrees how it is taken apart.
+
+Dialects differ in what ends a string or a comment: a backslash before a quote, nested comments,
+`/*!`, `$$`. A text in which such a difference could matter is refused here, so that the parser and
+the server see the same statements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final, Literal
+
+from pulsus.commands.inspectors.unclear import Unclear
+from pulsus.fast_dataclass import dataclass
+
+LONGEST: Final = 6_000
+"""Characters of SQL that are looked at."""
+
+MOST: Final = 1_000
+"""Words and marks that are looked at: parsing stays within some milliseconds."""
+
+DEEPEST: Final = 30
+"""Parentheses within parentheses, CASE within CASE, signs before signs."""
+
+Part = Literal["word", "name", "string", "number", "mark"]
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of `text`, which blanks part."""
+    return frozenset(text.split())
+
+
+_PREFIXES: Final = words("not - + ~ ! interval distinct all exists select case when cast @ : | &")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`kind` of a part of a statement and its `text`; names and strings without their quotes."""
+
+    kind: Part
+    text: str
+
+    @property
+    def key(self) -> str:
+        """The word in lower case; nothing for what is quoted or no word."""
+        return self.text.lower() if self.kind == "word" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement: its `tokens`, and its `text` without comments."""
+
+    tokens: tuple[Token, ...]
+    text: str
+
+    @property
+    def first(self) -> str:
+        return self.tokens[0].key
+
+    @property
+    def shown(self) -> str:
+        return self.text.strip()[:40]
+
+
+_QUOTED: Final = r"(?:[^{q}\\]|{q}{q}|\\[^'\"`\\]|\\\\)*{q}(?!{q})"
+_SAME: Final[Mapping[str, str]] = {
+    "blank": r"[ \t\n]+",
+    "comment": r"--[^\n'\"`\\;]*(?=\n|\Z)|/\*(?![!+]|M!)(?:[^*/'\"`\\;]|\*(?!/)|/(?!\*))*\*/",
+    "string": "'" + _QUOTED.format(q="'"),
+    "double": '"' + _QUOTED.format(q='"'),
+    "number": r"(?:0[xX][0-9A-Fa-f]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?![\w$])",
+    "end": r";",
+}
+_WORD: Final = r"[A-Za-z_][A-Za-z0-9_]*(?![$\w])"
+_MARK: Final = r"[(),.*+\-/%<>=!|&^~@:?]"
+_BACKTICK: Final = r"`[^`\\]*`(?!`)"
+_BRACKET: Final = r"\[[\w .-]*\](?!\])"
+_DIFFERENT: Final[Mapping[str, Mapping[str, str]]] = {
+    "postgres": {"word": _WORD, "mark": r"[][#(),.*+\-/%<>=!|&^~@:?]"},
+    "mysql": {
+        "comment": r"/\*\+ *MAX_EXECUTION_TIME *\( *\d+ *\) *\*/"
+        r"|--(?=[ \t\n]|\Z)[^\n'\"`\\;]*(?=\n|\Z)"
+        r"|/\*(?![!+]|M!)(?:[^*/'\"`\\;]|\*(?!/)|/(?!\*))*\*/",
+        "end": r";|\\[gG](?=[ \t\n;]*\Z)",
+        "name": _BACKTICK,
+        "word": _WORD,
+        "mark": _MARK,
+    },
+    "sqlite": {"name": f"{_BACKTICK}|{_BRACKET}", "word": _WORD, "mark": _MARK},
+    "duckdb": {"word": _WORD, "mark": r"[][{}#(),.*+\-/%<>=!|&^~@:?]"},
+    "clickhouse": {"name": _BACKTICK, "word": _WORD, "mark": r"[][(),.*+\-/%<>=!|&^~@:?]"},
+    "cql": {"word": _WORD, "mark": r"(?!//)[][{}(),.*+\-/%<>=!?:]"},
+    "influxql": {
+        "name": r"/[^/*'\"`\\;\n][^/'\"`\\;\n]*/",  # a pattern; else its quotes would open strings
+        "number": r"\d+(?:\.\d+)?(?:[a-z]+\b)?",
+        "word": _WORD,
+        "mark": r"[(),.*+\-%<>=!|&^~:]",
+    },
+    "tsql": {
+        "blank": r"[ \t]+",
+        "name": _BRACKET,
+        "word": r"[A-Za-z_@#][A-Za-z0-9_@#]*(?![$\w])",
+        "mark": _MARK,
+    },
+}
+
+
+@cache
+def _lexer(dialect: str) -> re.Pattern[str]:
+    parts = {**_SAME, **_DIFFERENT[dialect]}
+    parts["mark"] = r"(?!--|/\*|\*/|:=)" + parts["mark"]
+    order = ("blank", "comment", "string", "double", "name", "number", "end", "word", "mark")
+    return re.compile("|".join(f"(?P<{kind}>{parts[kind]})" for kind in order if kind in parts))
+
+
+def statements(text: str, dialect: str) -> tuple[Statement, ...]:
+    """The statements of `text`; empty ones are left out. Raises Unclear."""
+    if len(text) > LONGEST:
+        raise Unclear(text[:40], f"longer than the {LONGEST} characters that are looked at")
+    out: list[Statement] = []
+    tokens: list[Token] = []
+    kept: list[str] = []
+    lexer = _lexer(dialect)
+    at = count = 0
+    while at < len(text):
+        found = lexer.match(text, at)
+        if found is None:
+            raise Unclear(text[at : at + 20], "servers and clients may take this text differently")
+        at = found.end()
+        kind, part = found.lastgroup or "", found[0]
+        if kind == "end":
+            _close(out, tokens, kept)
+        elif kind in {"blank", "comment"}:
+            kept.append(" ")
+        else:
+            tokens.append(_token(kind, part, dialect))
+            kept.append(part)
+        count += 1
+        if count > 2 * MOST or len(tokens) > MOST:
+            raise Unclear(text[:40], f"more than the {MOST} words that are looked at")
+    _close(out, tokens, kept)
+    return tuple(out)
+
+
+def _close(out: list[Statement], tokens: list[Token], kept: list[str]) -> None:
+    if tokens:
+        _shallow(tokens)
+        out.append(Statement(tuple(tokens), "".join(kept)))
+    tokens.clear()
+    kept.clear()
+
+
+def _shallow(tokens: Sequence[Token]) -> None:
+    """Raises Unclear for what parsers would go down too far for."""
+    depth = cases = prefixes = 0
+    for token in tokens:
+        if token.kind == "mark":
+            depth += (token.text in "([{") - (token.text in ")]}")
+        cases += (token.key == "case") - (token.key == "end")
+        prefixes = prefixes + 1 if token.text.lower() in _PREFIXES else 0
+        if not 0 <= depth <= DEEPEST or cases > DEEPEST or prefixes > DEEPEST:
+            raise Unclear(token.text[:20], "parentheses that do not fit, or too deep to follow")
+    if depth:
+        raise Unclear(tokens[-1].text[:20], "a parenthesis that is not closed")
+
+
+def _token(kind: str, part: str, dialect: str) -> Token:
+    if kind in {"string", "double", "name"} and "\\" in part and not part.isascii():
+        raise Unclear(part[:20], "in some character sets this string ends elsewhere")
+    match kind:
+        case "string":
+            return Token("string", part[1:-1])
+        case "double":
+            # A string only in MySQL: elsewhere a name, and in every dialect no text between.
+            return Token("string" if dialect == "mysql" else "name", part[1:-1])
+        case "name":
+            return Token("name", part[1:-1])
+        case "word":
+            return Token("word", part)
+        case "number":
+            return Token("number", part)
+        case _:
+            return Token("mark", part)

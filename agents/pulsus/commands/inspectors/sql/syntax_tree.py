@@ -1,0 +1,162 @@
+"""What sqlglot makes of a statement: only kinds of nodes that read may stand in its tree.
+
+A second opinion beside the words (`inspector.py`): both have to find nothing but reading.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from functools import cache
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
+
+from pulsus.commands.inspectors.sql.statements import Statement, words
+from pulsus.commands.inspectors.unclear import Unclear
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr
+
+_ROOTS: Final = frozenset({"Select", "Union", "Except", "Intersect", "Subquery", "Values"})
+_WRITES: Final = frozenset({"Insert", "Update", "Delete"})
+_NODES: Final = _ROOTS | words("""
+    Add Adjacent Alias Aliases All Any AtTimeZone Between BitString BitwiseAnd BitwiseLeftShift
+    BitwiseNot BitwiseOr BitwiseRightShift BitwiseXor Boolean Bracket ByteString CTE CharacterSet
+    Column ColumnDef Cube DPipe DataType DataTypeParam Distance Distinct Div Dot EQ Escape Fetch
+    Filter Final ForClause From GT GTE Glob Group GroupingSets Having HexString ILike Identifier
+    IgnoreNulls In IndexTableHint IntDiv Interval IntervalOp IntervalSpan Introducer Is JSON
+    JSONColumnDef JSONKeyValue JSONPath JSONPathFilter JSONPathKey JSONPathRecursive JSONPathRoot
+    JSONPathSelector JSONPathSlice JSONPathSubscript JSONPathUnion JSONPathWildcard JSONSchema
+    JSONValue Join Kwarg LT LTE Lambda Lateral Like Limit LimitOptions Literal Match Mod Mul NEQ
+    National Neg Not Null NullSafeEQ NullSafeNEQ ObjectIdentifier Offset Order Ordered Overlaps
+    Parameter Paren Partition Pivot PivotAlias PivotAny PositionalColumn PreWhere PropertyEQ
+    PseudoType Pseudocolumn Qualify QueryOption RawString RespectNulls Rollup SessionParameter
+    SimilarTo Slice Sort Star Sub SubqueryPredicate Table TableAlias TableColumn TableSample
+    TimeUnit Tuple UnicodeString Var Variadic Where Window WindowSpec With WithFill WithTableHint
+    WithinGroup XMLKeyValueOption
+""")
+_EXPLAINED: Final = _WRITES | frozenset({"Returning", "OnConflict", "Schema"})
+"""What stands in a write that EXPLAIN shows without running it."""
+
+_NOT_READ: Final = frozenset({"NextValueFor"})
+_TABLE_HINTS: Final = words(
+    "nolock readuncommitted readcommitted readpast noexpand index forceseek forcescan"
+)
+
+
+def check(statement: Statement, dialect: str, *, explained: bool = False) -> None:
+    """Raises Unclear unless every node of the statement's tree reads.
+
+    `explained` allows a write: EXPLAIN without ANALYZE does not run it.
+    """
+    root = _parsed(statement, dialect)
+    name = type(root).__name__
+    if name not in (_ROOTS | _WRITES if explained else _ROOTS):
+        raise Unclear(statement.shown, f"{_plain(name)} is not known to read")
+    allowed = _NODES | _EXPLAINED if explained else _NODES
+    for node in root.walk():
+        _node(node, allowed)
+    _ends(root, statement)
+
+
+def _parsed(statement: Statement, dialect: str) -> Expr:
+    # Late: heavy, and needed only once SQL is judged.
+    from sqlglot import parse
+    from sqlglot.errors import SqlglotError
+
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
+    faults = (SqlglotError, ValueError, TypeError, AttributeError, LookupError, RuntimeError)
+    try:
+        found = [one for one in parse(statement.text, read=dialect) if one is not None]
+    except faults as error:  # whatever the parser trips over is not understood
+        raise Unclear(statement.shown, "not understood as SQL") from error
+    if len(found) != 1:
+        raise Unclear(statement.shown, "not one statement")
+    return found[0]
+
+
+@cache
+def _function() -> type:
+    from sqlglot.expressions import Func
+
+    return Func
+
+
+def _node(node: Expr, allowed: Iterable[str]) -> None:
+    name = type(node).__name__
+    if name in _NOT_READ or (name not in allowed and not isinstance(node, _function())):
+        raise Unclear(str(node.name or _plain(name))[:40], f"{_plain(name)} is not known to read")
+    if name == "WithTableHint":
+        for hint in node.expressions:
+            if str(hint.name).lower() not in _TABLE_HINTS:
+                raise Unclear(str(hint.name), "a table hint that may lock what it reads")
+
+
+def _ends(root: Expr, statement: Statement) -> None:
+    """A recursive query ends by a condition on a number, by other tables, or by a limit."""
+    with_ = root.args.get("with_")
+    if with_ is None or _cut_short(root):
+        return
+    from sqlglot import expressions
+
+    for cte in with_.expressions:
+        query = cte.this
+        if not isinstance(query, expressions.SetOperation) or _limit(query) <= MOST_ROUNDS:
+            continue
+        again = query.expression
+        tables = {table.name.lower() for table in again.find_all(expressions.Table)}
+        if cte.alias.lower() not in tables or tables - {cte.alias.lower()}:
+            continue  # no recursion, or one that ends with the rows of another table
+        if not any(map(_bounds, again.find_all(expressions.Where))):
+            raise Endless(statement.shown, "recursion without a condition that ends it")
+
+
+MOST_ROUNDS: Final = 1e8
+
+
+def _cut_short(root: Expr) -> bool:
+    """Whether a limit ends the query before all rows are made."""
+    from sqlglot import expressions
+
+    if _limit(root) > MOST_ROUNDS:
+        return False
+    kinds = (expressions.AggFunc, expressions.Order, expressions.Group, expressions.Distinct)
+    parts = (part for key, part in root.args.items() if key != "with_")
+    flat = (each for part in parts for each in (part if isinstance(part, list) else [part]))
+    return not any(hasattr(each, "find") and each.find(*kinds) for each in flat)
+
+
+def _limit(query: Expr) -> float:
+    """The number behind LIMIT; without end if there is none."""
+    limit = query.args.get("limit")
+    return _literal(limit.args.get("expression")) if limit is not None else inf
+
+
+def _literal(node: Any) -> float:
+    from sqlglot import expressions
+
+    if not isinstance(node, expressions.Literal) or node.is_string:
+        return inf
+    return float(node.name)
+
+
+def _bounds(where: Expr) -> bool:
+    """Whether a comparison with a number that is not too large stands in it."""
+    from sqlglot import expressions
+
+    kinds = (expressions.LT, expressions.LTE, expressions.GT, expressions.GTE, expressions.NEQ)
+    compared = (side for each in where.find_all(*kinds) for side in (each.left, each.right))
+    columns = any(where.find_all(expressions.Column))
+    return (
+        columns
+        and not where.find(expressions.Or)
+        and min(map(_literal, compared), default=inf) <= (MOST_ROUNDS)
+    )
+
+
+class Endless(Unclear):
+    """A text that reads, but need not end."""
+
+
+def _plain(name: str) -> str:
+    return "".join(f" {c}" if c.isupper() else c for c in name).strip().lower()

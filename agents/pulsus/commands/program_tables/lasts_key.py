@@ -1,0 +1,132 @@
+"""`lasts`: which words of a call say how long it runs.
+
+A mapping of roles to tokens. A token is options joined by commas or a number's place among the
+operands that are numbers (`#1`), with `!` if 0 means without end, `/ms` and the like for the unit,
+and `=N` as the default: `{count: "-c!", every: "-i,--interval=1", limit: "-w"}`. Of operands
+there are also `#all` (their sum), `#series` (seq), `#ports`, `#hosts`, `#format` (printf).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, get_args
+
+from pulsus.commands.program_tables.yaml_values import BadTable, nearest, text_of
+from pulsus.fast_dataclass import dataclass
+
+Role = Literal["count", "every", "tries", "each", "time", "limit", "bytes", "lines", "walk", "high"]
+"""count x every + tries x each + time + sizes; or until limit, if that is given.
+
+`walk` and `high` name options (or `always`) with which a call reads a whole file system, or is
+expensive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """One number of a call: the value of `options`, or the operands at `place` (`1`, `all`)."""
+
+    options: frozenset[str] = frozenset()
+    place: str = ""
+    endless: bool = False
+    """Whether 0 means without end."""
+    default: float | None = None
+    unit: float = 1.0
+    """Seconds (or bytes, or rounds) that a number without a unit stands for."""
+    sure: bool = True
+    """Whether a value that is no number is without end; inferred amounts skip it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasts:
+    """How long a call runs, by its own words."""
+
+    amounts: Mapping[str, tuple[Amount, ...]]
+    walk: frozenset[str] = frozenset()
+    high: frozenset[str] = frozenset()
+
+
+ALWAYS: Final = "always"
+_TOKEN: Final = re.compile(
+    r"(?P<words>#(?:\d|all|series|ports|hosts|format)|[-+][^=!/]+|\d+(?:\.\d+)?)(?P<endless>!?)(?:/(?P<unit>[a-z]+))?"
+    r"(?:=(?P<default>[0-9.]+))?"
+)
+_UNITS: Final = {
+    **{"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "ds": 0.1, "s": 1.0, "min": 60.0, "h": 3600.0},
+    **{"d": 86400.0, "b": 1.0, "k": 1024.0, "m": 1024.0**2, "g": 1024.0**3, "block": 512.0},
+}
+
+
+def lasts(raw: Mapping[str, object], name: str) -> Lasts:
+    """The declaration that `raw` is. Raises BadTable."""
+    known = get_args(Role)
+    for role in raw:
+        if role not in known:
+            raise BadTable(f"{name}: lasts: unknown role {role!r}; {nearest(str(role), known)}")
+    amounts = {
+        role: tuple(_amounts(text_of(raw, role, f"{name}: lasts"), name))
+        for role in raw
+        if role not in {"walk", "high"}
+    }
+    return Lasts(
+        amounts=amounts,
+        walk=frozenset(text_of(raw, "walk", name).split()),
+        high=frozenset(text_of(raw, "high", name).split()),
+    )
+
+
+def _amounts(text: str, name: str) -> Iterator[Amount]:
+    for token in text.split():
+        found = _TOKEN.fullmatch(token)
+        if found is None or (found["unit"] and found["unit"] not in _UNITS):
+            raise BadTable(f"{name}: lasts: {token!r} is not WORDS=NUMBER, as -i,--interval=1")
+        words, default = found["words"], found["default"]
+        unit = _UNITS.get(found["unit"] or "", 1.0)
+        endless = bool(found["endless"])
+        if words[0] == "#":
+            amount = Amount(place=words[1:], endless=endless, unit=unit)
+        elif words[0].isdigit():
+            amount = Amount(default=float(words))
+        else:
+            amount = Amount(options=frozenset(words.split(",")), endless=endless, unit=unit)
+        yield Amount(
+            amount.options,
+            amount.place,
+            endless,
+            float(default) if default is not None else amount.default,
+            unit,
+        )
+
+
+_WAITS: Final = re.compile(
+    r"-+(?:[a-z]+-)*(?:timeout|delay|interval|duration|sleep|wait|time-?limit|deadline|max-time"
+    r"|seconds|period)(?:-(?:s|sec|secs|seconds))?"
+)
+_WAITS_MS: Final = re.compile(
+    r"-+(?:[a-z]+-)*(?:timeout|delay|interval|duration|wait|loop)-?(?:ms|millis|milliseconds)"
+)
+_ROUNDS: Final = re.compile(
+    r"-+(?:[a-z]+-)*(?:count|iterations|iter|repeat|retries|retry|tries|cycles|samples|attempts"
+    r"|loops)"
+)
+
+
+def inferred(options: frozenset[str]) -> Lasts | None:
+    """What long names of options say if a table declares nothing; None if they say nothing."""
+    waits = sorted(filter(_WAITS.fullmatch, options))
+    millis = sorted(filter(_WAITS_MS.fullmatch, options))
+    rounds = sorted(filter(_ROUNDS.fullmatch, options))
+    if not (waits or millis or rounds):
+        return None
+    every = [_guess(each) for each in waits] + [_guess(each, 1e-3) for each in millis]
+    return Lasts(
+        {
+            "time": tuple(every),
+            "tries": tuple(_guess(each, default=1.0) for each in rounds),
+            "each": tuple(every) or (Amount(default=1.0),),
+        }
+    )
+
+
+def _guess(option: str, unit: float = 1.0, default: float | None = None) -> Amount:
+    return Amount(frozenset({option}), default=default, unit=unit, sure=False)

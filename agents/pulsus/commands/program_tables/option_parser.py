@@ -1,0 +1,264 @@
+"""The words behind a program or subcommand, told apart as its own option parser would.
+
+Exact spellings only: getopt's abbreviations (`--outp`) are options nobody listed. Clusters (`-fu`)
+are read letter by letter until one takes a value (`-oFILE`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from pulsus.commands.program_tables.model import Node, Option, WordKind
+from pulsus.commands.program_tables.wildcards import as_option, shown_word
+from pulsus.commands.shell.words import Word
+from pulsus.fast_dataclass import dataclass
+
+_ANY_TEXT: Final = frozenset({"text", "path", "word"})
+_COUNTED: Final = re.compile(r"-\d+(?=[A-Za-z])")
+"""How many, then letters: `tail -5f`. Only what does not end is told from it."""
+
+_LIKE_OPTION: Final = re.compile(r"--?[A-Za-z]")
+
+
+class Unlisted(Exception):
+    """An option no table lists: the `word`, the `rule`; `wild` where it may be a file's name."""
+
+    def __init__(self, word: str, rule: str, *, wild: bool = False) -> None:
+        super().__init__(f"{word}: {rule}")
+        self.word, self.rule, self.wild = word, rule, wild
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One option as given: its `name` as listed, what it is, and its `value` if it takes one.
+
+    For a kind that takes several words (`command;`) they are in `values`.
+    """
+
+    name: str
+    option: Option
+    values: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Options in order, operands, and where the operands' own words began (`rest`)."""
+
+    given: tuple[Given, ...]
+    operands: tuple[Word, ...]
+    ended: bool = False
+    """Whether `--` stood before all of the operands."""
+
+
+class Parser:
+    """Reads `words` by the options of `node` and those that hold `everywhere` above it."""
+
+    def __init__(self, node: Node, above: Mapping[str, Option], *, stop_at_first: bool) -> None:
+        self.node = node
+        # What a subcommand refuses is refused there, whatever may stand before it.
+        held = {name: option for name, option in above.items() if name not in node.refused}
+        self.above: Mapping[str, Option] = {**held, **node.everywhere}
+        self.known: Mapping[str, Option] = {**self.above, **node.options}
+        self.stop = stop_at_first or node.stops or node.style == "posix"
+        self.given: list[Given] = []
+        self.operands: list[Word] = []
+
+    def parse(self, words: Sequence[Word]) -> Parsed:
+        """Raises Unlisted at the first option that is not known."""
+        at, ended = 0, False
+        if self.node.style == "words":
+            return Parsed((), tuple(words))
+        while at < len(words):
+            word = words[at]
+            if not ended and word.text == "--" and self.node.style != "dash" and not word.wild:
+                ended, at = not self.operands, at + 1
+                self.operands += words[at:]
+                break
+            used = self._option(words, at)
+            if used:
+                at += used
+                continue
+            if self.stop:
+                self.operands += words[at:]
+                break
+            self.operands.append(word)
+            at += 1
+        return Parsed(tuple(self.given), tuple(self.operands), ended)
+
+    def taken(self, words: Sequence[Word], at: int) -> int:
+        """How many words the option at `at` takes, now in `given`; 0 where it is an operand."""
+        return self._option(words, at)
+
+    def _option(self, words: Sequence[Word], at: int) -> int:
+        """How many words the option at `at` takes; 0 where it is an operand."""
+        word = words[at]
+        if word.wild and word.head in {"", "-"}:
+            self._wild(word)
+            return 0
+        start = word.head if word.wild else word.text
+        if self.node.style == "dash" and (exact := self.known.get(start)) and not word.wild:
+            return self._taken(start, exact, None, words, at)
+        if self.node.plus and start[:1] == "+" and start in self.known:
+            return self._taken(start, self.known[start], None, words, at)
+        if self.node.plus and start[:1] == "+" and start[:2] in self.known and not word.wild:
+            return self._cluster(words, at)
+        if start[:1] != "-" or start == "-":
+            return 0
+        if self.node.numeric and start[1:].isdigit() and not word.wild:
+            return 1
+        if self.node.style == "dash":
+            if start.rstrip("0123456789") in self.node.joined and not word.wild:
+                return 1
+            raise self._unlisted(start)
+        if start.startswith("--") or self.node.style == "go":
+            return self._long(words, at)
+        counted = _COUNTED.match(start) if self.node.numeric else None
+        return self._cluster(words, at, counted.end() if counted else 1)
+
+    def _wild(self, word: Word, *, value: bool = False) -> None:
+        """A file may be called like an option: fine only where no option does harm.
+
+        Where options are whole words, none is called `*.txt` or `a*`. Of several names that a value
+        stands for, the second is an operand.
+        """
+        whole = self.node.style == "dash" and ("." in word.tail or word.head not in {"", "-"})
+        safe = self.node.harmless or whole or (self.node.closed and not self._may_be_one(word))
+        if not safe and (not value or not word.head):
+            raise Unlisted(shown_word(word, self.node.name), as_option(word), wild=True)
+
+    def _may_be_one(self, word: Word) -> bool:
+        """Whether a file name that `word` stands for can be an option somebody listed."""
+        between = [word.head, word.tail]
+        if word.text.startswith(word.head):  # not where find puts a path
+            between = re.split(r"\[.*\]|[*?]", word.text, flags=re.DOTALL)
+        pattern = re.compile(".*".join(map(re.escape, between)), re.DOTALL)
+        return any(map(pattern.fullmatch, (*self.known, *self.node.refused)))
+
+    def _harms(self, text: str) -> bool:
+        """Whether an option of this name may do harm, or runs what follows."""
+        option = self.known.get(text)
+        runs = option is not None and option.kind is not None and option.kind.name == "command"
+        return runs or text in self.node.refused
+
+    def _long(self, words: Sequence[Word], at: int) -> int:
+        word = words[at]
+        name, equals, value = word.text.partition("=")
+        if self.node.style == "go":
+            # One dash or two are the same; tables name the one.
+            name = "-" + name.removeprefix("-").removeprefix("-")
+        option = self.known.get(name)
+        if option is None or (word.wild and "=" not in word.head):
+            raise self._unlisted(name)
+        if not equals:
+            return self._taken(name, option, None, words, at)
+        if option.takes == "none":
+            return self._switched(name, option, value, word)
+        head = word.head.partition("=")[2]
+        return self._taken(name, option, Word(value, word.wild, head, word.tail), words, at)
+
+    def _switched(self, name: str, option: Option, value: str, word: Word) -> int:
+        """`--flag=true` gives it, `--flag=false` does not, where the style knows that."""
+        if self.node.style not in {"pflag", "go"} or value not in {"true", "false"} or word.wild:
+            raise Unlisted(word.text, f"{name} takes no value")
+        if value == "true":
+            self.given.append(Given(name, option))
+        return 1
+
+    def _cluster(self, words: Sequence[Word], at: int, first: int = 1) -> int:
+        word = words[at]
+        text = word.text
+        for place in range(first, len(text)):
+            name = text[0] + text[place]
+            option = self.known.get(name)
+            if option is None or (word.wild and place >= len(word.head)):
+                raise self._unlisted(name if len(text) == 2 else f"{name} in {text}", name)
+            if first > 1 and option.category is None:
+                raise self._unlisted(f"{name} in {text}", name)
+            rest = text[place + 1 :]
+            if rest and name in self.node.detached:
+                raise Unlisted(text, f"{name} takes the next word, so it stands last here")
+            if option.takes != "none" and rest:
+                value = Word(rest, word.wild, word.head[place + 1 :], word.tail)
+                return self._taken(name, option, value, words, at)
+            if option.takes == "value":
+                return self._taken(name, option, None, words, at)
+            self.given.append(Given(name, option))
+        return 1
+
+    def _taken(
+        self, name: str, option: Option, value: Word | None, words: Sequence[Word], at: int
+    ) -> int:
+        if option.takes == "none" or (option.takes == "attached" and value is None):
+            self.given.append(Given(name, option))
+            return 1
+        if option.takes == "pair":
+            return self._pair(name, option, None if value is not None else words[at + 1 : at + 3])
+        if value is not None:
+            self.given.append(Given(name, option, (value,)))
+            return 1
+        kind = option.kind
+        if kind is not None and kind.name == "command" and kind.argument == ";":
+            return self._until_semicolon(name, option, words, at)
+        if at + 1 >= len(words):
+            raise Unlisted(name, "the value it takes is missing")
+        if words[at + 1].wild:
+            self._wild(words[at + 1], value=True)
+        if self.node.closed and self._harms(words[at + 1].text):
+            raise Unlisted(
+                words[at + 1].text, f"behind {name}, not every {self.node.name} skips it"
+            )
+        if kind is None or kind.name in {*_ANY_TEXT, "pattern"}:
+            self._either(words[at + 1].text)
+        self.given.append(Given(name, option, (words[at + 1],)))
+        return 2
+
+    def _either(self, text: str) -> None:
+        """Where it takes no value after all, the word is an option, and has to read as one too."""
+        if self.node.harmless or self.node.closed or not _LIKE_OPTION.match(text):
+            return
+        names = [text.partition("=")[0]]
+        if self.node.style == "go":
+            names = ["-" + names[0].lstrip("-")]
+        elif self.node.style != "dash" and not text.startswith("--"):
+            names = [f"-{letter}" for letter in text[1:]]
+        for one in names:
+            option = self.known.get(one)
+            if option is None or option.category is not None:
+                raise self._unlisted(one)
+            if option.takes != "none":
+                if option.kind is None or option.kind.name not in _ANY_TEXT:
+                    raise Unlisted(text, "it may be an option or the value of the one before it")
+                return
+
+    def _pair(self, name: str, option: Option, values: Sequence[Word] | None) -> int:
+        if values is None or len(values) < 2 or any(word.wild for word in values):
+            raise Unlisted(name, "it takes the two words that follow, as they stand")
+        self.given.append(Given(name, option, tuple(values)))
+        return 3
+
+    def _until_semicolon(self, name: str, option: Option, words: Sequence[Word], at: int) -> int:
+        """find -exec: up to `;`, or to `+` behind `{}`."""
+        for end in range(at + 1, len(words)):
+            text = words[end].text
+            if text == ";" or (text == "+" and words[end - 1].text == "{}"):
+                self.given.append(Given(name, option, tuple(words[at + 1 : end])))
+                return end - at + 1
+        raise Unlisted(name, "the command it runs does not end with ; or +")
+
+    def _unlisted(self, shown: str, name: str = "") -> Unlisted:
+        why = self.node.refused.get(name or shown) or self.node.told.get(name or shown)
+        if why:
+            return Unlisted(shown, why)
+        return Unlisted(shown, f"not an option that {self.node.name} is known to read with")
+
+
+def allotted(kinds: Sequence[WordKind], count: int) -> Iterator[int]:
+    """How many of `count` operands each kind takes, the first as many as the others leave."""
+    owed = sum(kind.least for kind in kinds)
+    for kind in kinds:
+        owed -= kind.least
+        take = max(kind.least, min(kind.most, count - owed))
+        yield take
+        count -= take

@@ -1,0 +1,1 @@
+"""What is at stake in a command: risk level, secrets, devices."""

@@ -1,0 +1,110 @@
+"""Devices and files of the kernel that are no files to read: endless, a terminal, or with effects.
+
+`rules/sensitive.yaml` names them. A program that takes a device for what it is (`smartctl`) may
+name one; any other would read its content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+
+from pulsus.commands.context import Context
+from pulsus.commands.refusals import ended
+from pulsus.commands.risk.file_uses import Use
+from pulsus.commands.risk.secret_paths import holds, is_disk, matches, rules, words
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.working_dirs import below
+from pulsus.commands.shell.wrappers import program
+from pulsus.commands.verdict import Category, Finding, Reason
+
+_LIMITS = {
+    "head": ("-c", "--bytes"),
+    "od": ("-N", "--read-bytes"),
+    "xxd": ("-l", "-len"),
+    "hexdump": ("-n",),
+    "hd": ("-n",),
+    "cmp": ("-n", "--bytes"),
+}
+"""Options that say how many bytes a program reads before it ends."""
+
+_FOLDERS = re.compile(r"(^|/)(dev|proc|sys)(/|$)|^/$")
+
+_REASONS: Mapping[Category, Callable[[str], Reason]] = {
+    "unbounded_stream": lambda path: Reason(
+        "non_interactive", path, "it does not end", "head -c N reads so many bytes of it"
+    ),
+    "tty_flag": lambda path: Reason("non_interactive", path, "it is a terminal"),
+}
+
+
+def devices_in(found: Sequence[Use], context: Context) -> Iterator[Finding]:
+    """A refusal for each device that would be read as a file."""
+    calls = [use for use in found if use.program]
+    limited = len(calls) == 1 and _limited(calls[0].words)
+    for use in found:
+        if not use.program and use.words[0].text != "<":
+            continue
+        sized = limited if not use.program else _limited(use.words)
+        ends = partial(_ends, use, context, sized=sized)
+        named = use.program in words("device_tools")
+        asked = named and (use.only_names or not use.deep)
+        for at, word in enumerate(use.words):
+            if at and at not in use.searched:
+                yield from _device(use, word, ends=ends, asked=asked)
+
+
+def _ends(use: Use, context: Context, *, sized: bool) -> bool:
+    """Whether a number of bytes, or `timeout N`, ends the call in time; N is then counted."""
+    if sized or not (use.bounded or context.bounded):
+        return sized
+    return ended(replace(context, within=min(context.within, use.within)))
+
+
+def _device(use: Use, word: Word, *, ends: Callable[[], bool], asked: bool) -> Iterator[Finding]:
+    text = word.text
+    spellings = [text, text.rpartition("=")[2]] + ([text[2:]] if text[:1] == "-" else [])
+    for path in dict.fromkeys(p for one in spellings for p in below(use.folders, one)):
+        if not word.wild and not _FOLDERS.search(path.lower()):
+            continue
+        if asked and not use.only_names and matches(path, _named("starts")):
+            yield Finding("write_or_unknown", Reason("guard", path, "opening it starts it"))
+        if not asked:
+            yield from _read(path, ends=ends, called=use.pattern if use.deep else None)
+        if (use.program in words("readers") or not use.program) and is_disk(path):
+            rule = "it is a whole disk: every file of it, whoever may read them"
+            yield Finding("write_or_unknown", Reason("sensitive", path, rule))
+
+
+def _read(path: str, *, ends: Callable[[], bool], called: str | None) -> Iterator[Finding]:
+    for category in _REASONS:
+        found = matches(path, _named(category)) or (
+            called is not None and holds(path, _named(category), called)
+        )
+        if found and not (category == "unbounded_stream" and ends()):
+            yield Finding("write_or_unknown", _REASONS[category](path), category)
+    deep = called is not None and holds(path, _named("effects"), called)
+    if deep or matches(path, _named("effects")):
+        reason = Reason("guard", path, "reading it does something: it is no file")
+        yield Finding("write_or_unknown", reason)
+
+
+@cache
+def _named(key: str) -> tuple[str, ...]:
+    return tuple(str(rules()["devices"][key]).split())
+
+
+def _limited(given: Sequence[Word]) -> bool:
+    """Whether the program stops after a number of bytes: `head -c 16`, not `head -c -16`."""
+    options = _LIMITS.get(program(given), ())
+    texts = [word.text for word in given[1:]]
+    for at, text in enumerate(texts):
+        for option in options:
+            if text == option:
+                return "".join(texts[at + 1 : at + 2])[:1].isdigit()
+            long = text.startswith(option + "=")
+            if long or (text.startswith(option) and len(option) == 2):
+                return text[len(option) :].removeprefix("=")[:1].isdigit()
+    return False

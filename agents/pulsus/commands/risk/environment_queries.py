@@ -1,0 +1,50 @@
+"""One rule for environments of processes, services, containers and cores (docs/command-safety.md).
+
+A call that asks for an environment by its name is refused. A description that holds one among other
+things (`docker inspect web`) is allowed, and the redactor hides its secrets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Final
+
+from pulsus.commands.risk.secret_paths import rules
+
+_NAMES: Final = r"env|envs|envfrom|environ|environment|environments|[a-z_]*_environ"
+
+_PATH: Final = re.compile(
+    rf"(?<!labels)(?<!annotations)(?<!selector)[.\[\"'`]\s*(?:{_NAMES})(?![\w-])", re.IGNORECASE
+)
+"""An environment within a template or a path: `.Config.Env`, `["env"]`, not `.labels.env`."""
+
+_WORD: Final = re.compile(rf"(?:^|[,\s])(?:{_NAMES}|environment[*?].*)(?=$|[,\s=])", re.IGNORECASE)
+"""One of the names in a list of properties or fields."""
+
+_KINDS: Final = {"path": _PATH, "word": _WORD}
+_NOTHING: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType({})
+
+
+def environments_asked(program: str) -> Mapping[str, re.Pattern[str]]:
+    """The options of `program` whose value names what is printed, and how an environment is
+    named there."""
+    return _asked().get(program, _NOTHING)
+
+
+def asks_in_filter(text: str) -> bool:
+    """Whether a jq or yq program takes an environment out of a description."""
+    return _PATH.search(text) is not None
+
+
+@cache
+def _asked() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
+    found: dict[str, dict[str, re.Pattern[str]]] = {}
+    for kind, programs in rules()["asked"].items():
+        for names, options in programs.items():
+            for name in names.split():
+                for option in str(options).split():
+                    found.setdefault(name, {})[option] = _KINDS[kind]
+    return found

@@ -1,0 +1,205 @@
+"""How each program of a script uses the files it is given: to read, to look below, or by name only.
+
+For what is said about files (`secret_files.py`, `devices.py`); whether a call may run is decided by
+its table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise, takewhile
+from math import inf
+from typing import Final
+
+from pulsus.commands.cost.quantities import deadline
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.program_tables.subcommands import levels
+from pulsus.commands.risk.secret_paths import rules, words
+from pulsus.commands.shell.parser import Script
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.working_dirs import located
+from pulsus.commands.shell.wrappers import layers, peeled, program, wrappers
+from pulsus.fast_dataclass import dataclass
+
+_RUNS_FOUND: Final = {
+    "find": {"-exec", "-execdir", "-ok", "-okdir"},
+    "fd": {"-x", "-X", "--exec", "--exec-batch"},
+    "fdfind": {"-x", "-X", "--exec", "--exec-batch"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One call, or an opened file where `program` is empty.
+
+    `only_names`: of files it says what they are called and the like. `deep`: it looks below a
+    folder, into files called like `pattern`. `searched` and `apart`: where in `words` patterns
+    stand, and files that are used without being shown. `names`: not every `*.pem` is secret to it.
+    `folders`: where it may be. `bounded`: something ends it, after `within` seconds.
+    """
+
+    program: str
+    words: Sequence[Word]
+    folders: tuple[str, ...]
+    only_names: bool = False
+    deep: bool = False
+    pattern: str = "*"
+    searched: frozenset[int] = frozenset()
+    apart: frozenset[int] = frozenset()
+    names: bool = True
+    bounded: bool = False
+    within: float = inf
+
+
+def uses(script: Script, tables: Tables) -> Iterator[Use]:
+    """How each call of `script` uses files, then what its redirections open."""
+    folders: tuple[str, ...] = ()
+    handed_on = any(map(_hands_on, (stage.words for stage in script.stages)))
+    for stage, folders in located(script):
+        inner = peeled(stage.words)
+        around = stage.words[: len(stage.words) - len(inner)]
+        if around:
+            # What runs it reads too: `xargs -a FILE`.
+            yield Use(program(around), around, folders)
+        if inner:
+            inner = _filled(inner, around)
+            within = _within(stage.words) if "timeout" in wrappers(stage.words) else None
+            yield _use(inner, folders, tables, handed_on=handed_on, within=within)
+    for redirect in script.redirects:
+        if redirect.operator != "<<<":
+            yield Use("", (Word(redirect.operator), redirect.target), folders)
+
+
+def _filled(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:
+    """`cat /etc/{}` run by `xargs -I{}` as `cat /etc/*`: it may be given any name."""
+    marks = [b.text for a, b in pairwise(around) if a.text == "-I"]
+    marks += [word.text[2:] for word in around if word.text[:2] == "-I" and word.text[2:]]
+    marks += ["{}"] if any(word.text in {"-i", "--replace"} for word in around) else []
+    marks += [word.text[10:] for word in around if word.text.startswith("--replace=")]
+    if not marks or not marks[-1] or "xargs" not in wrappers(around):
+        return inner
+    filled = (replace(w, text=w.text.replace(marks[-1], "*"), wild=True) for w in inner[1:])
+    named = zip(inner[1:], filled, strict=True)
+    return (inner[0], *(b if marks[-1] in a.text else a for a, b in named))
+
+
+def _use(
+    inner: Sequence[Word],
+    folders: tuple[str, ...],
+    tables: Tables,
+    *,
+    handed_on: bool,
+    within: float | None,
+) -> Use:
+    name = program(inner).lower()
+    texts = [word.text for word in inner[1:]]
+    public = (entry("public_parts", name) or "").split()
+    only_names = _only_names(name, inner)
+    return Use(
+        program=name,
+        words=inner,
+        folders=folders,
+        only_names=only_names and not handed_on,
+        deep=_looks_below(name, texts) or (only_names and handed_on),
+        pattern=_pattern(texts),
+        searched=_searched(inner, tables),
+        apart=_apart(inner, tables),
+        names=name not in words("no_files") and not set(public) & set(texts),
+        bounded=within is not None,
+        within=inf if within is None else within,
+    )
+
+
+def _within(given: Sequence[Word]) -> float:
+    """The seconds after which the quickest `timeout N` around a program ends it."""
+    around = [*layers(given)]
+    calls = [(a, b) for a, b in pairwise(around) if program(a).lower() == "timeout"]
+    return min((deadline(a[len(a) - len(b) - 1].text) for a, b in calls), default=inf)
+
+
+@lru_cache(maxsize=4096)
+def entry(key: str, name: str) -> str | None:
+    """What the rules say of the program `name` below `key`; keys may list several."""
+    return next((str(v) for k, v in rules()[key].items() if name in k.split()), None)
+
+
+def _looks_below(name: str, texts: Sequence[str]) -> bool:
+    recursive = entry("recursive", name)
+    if recursive is not None and (not recursive or any(_gives(t, recursive) for t in texts)):
+        return True
+    return bool(_RUNS_FOUND.get(name, set()) & set(texts))
+
+
+def _gives(text: str, options: str) -> bool:
+    """Whether the word gives one of `options`, alone, with a value or among other letters."""
+    for option in options.split():
+        if text == option or text.startswith(option + "="):
+            return True
+        if len(option) == 2 and re.match(rf"-[A-Za-z0-9]*{option[1]}", text):
+            return True
+    return False
+
+
+def _pattern(texts: Sequence[str]) -> str:
+    """What the files that find or grep look into are called, where that is said once."""
+    unsure = {"-o", "-or", "!", "-not", ",", "-iregex", "-regex"} & set(texts)
+    named = [b for a, b in pairwise(texts) if a in {"-name", "-iname"}]
+    included = [text[10:] for text in texts if text.startswith("--include=")]
+    named += included + [b for a, b in pairwise(texts) if a == "--include"]
+    return named[0] if len(named) == 1 and not unsure else "*"
+
+
+def _hands_on(given: Sequence[Word]) -> bool:
+    """Whether it runs a program on the names another program prints."""
+    if not any(word.text.endswith(("xargs", "parallel")) for word in given):
+        return False
+    inner = peeled(given)
+    around = {program((word,)) for word in given}
+    return bool({"xargs", "parallel"} & around) and not _only_names(program(inner).lower(), inner)
+
+
+def _only_names(name: str, given: Sequence[Word]) -> bool:
+    if name not in words("names_only"):
+        return False
+    reading = entry("names_only_but", name) or ""
+    if any(_gives(word.text, reading) for word in given[1:]):
+        return False
+    options = _RUNS_FOUND.get(name, set())
+    runs = [at for at, word in enumerate(given) if word.text in options]
+    calls = ([*takewhile(lambda word: word.text not in {";", "+"}, given[at + 1 :])] for at in runs)
+    return all(_only_names(program(call).lower(), call) for call in calls)
+
+
+def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
+    """Where in the words of a call patterns stand, or programs in a language of their own.
+
+    Nowhere where the words cannot be told apart by its table: then each is taken for a file.
+    """
+    level = next(levels(given, tables), None) if program(given) in words("patterns") else None
+    if level is None:
+        return frozenset()
+    inline, files = words("pattern_options"), words("pattern_files")
+    options = level.parsed.given
+    found = [v for one in options if one.name in inline for v in one.values]
+    if not found and not any(one.name in files for one in options):
+        found = list(level.parsed.operands[:1])
+    return _where(given, found)
+
+
+def _apart(given: Sequence[Word], tables: Tables) -> frozenset[int]:
+    """Where keys and the like stand that the program uses and does not show (`ssh -i`)."""
+    options = (entry("uses", program(given)) or "").split()
+    if not options:
+        return frozenset()
+    known = [one for level in levels(given, tables) for one in level.parsed.given]
+    used = [one for one in known if one.name in options]
+    written = {f"{one.name}={v.text}" for one in used for v in one.values}
+    joined = {at for at, word in enumerate(given) if word.text in written}
+    return _where(given, [v for one in used for v in one.values]) | joined
+
+
+def _where(given: Sequence[Word], found: Sequence[Word]) -> frozenset[int]:
+    return frozenset(at for at, word in enumerate(given) if any(word is one for one in found))

@@ -1,0 +1,188 @@
+"""What is at stake if a command does what it may do: 0 (a read) to 3 (`rules/risk.yaml`).
+
+For people who approve and for policies; nothing is allowed because its risk is low.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import dropwhile
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pulsus.commands.program_tables.shipped_data import rules_of
+from pulsus.commands.shell.glob_overlap import fits
+from pulsus.commands.shell.parser import Redirect, Script, Stage
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.wrappers import PRIVILEGED, peeled, program, wrappers
+from pulsus.commands.verdict import Finding
+
+Stake = Literal["destructive", "high", "low"]
+
+_FILE: Final = Path(__file__).parents[1] / "rules" / "risk.yaml"
+_RISKS: Final[Mapping[Stake, int]] = {"destructive": 3, "high": 3, "low": 1}
+_MEDIUM: Final = 2
+
+MOST: Final = 100
+"""Programs in one command that are judged: what an answer takes is bounded."""
+_LONGEST: Final = 100
+"""Words of a carried call that are looked at: what an answer takes is bounded."""
+
+_SPLITS: Final = re.compile(r"\A(?:-[a-zA-Z]*S|--split-string=?)")
+"""The option of env whose value is a command."""
+
+_HARMLESS: Final = {"unbounded_stream", "pager"}
+LEADS: Final = {"if", "then", "elif", "else", "while", "until", "do", "!", "time", "<"}
+"""Words of the shell before a program's name."""
+
+_WRITES: Final = {">", ">>", "&>", "&>>", ">|", "<>"}
+
+
+def risk_of(
+    findings: Sequence[Finding],
+    script: Script | None,
+    command: str,
+    reads: Callable[[Stage], bool],
+) -> int:
+    """0 for a read, 1 for one that only need not end or is shown in pages, else by its stakes.
+
+    `reads` says of one part whether it is a read: those weigh nothing.
+    """
+    refused = [f for f in findings if not f.is_read]
+    if not refused:
+        return 0
+    if all(f.category in _HARMLESS for f in refused):
+        return 1
+    if script is None:
+        return max((_risk(words) for words in _calls_in(command)), default=_MEDIUM)
+    if any(map(_overwrites, script.redirects)) or len(script.stages) > MOST:
+        return 3
+    risks = [_risk(stage.words) for stage in script.stages if not reads(stage)]
+    return max(risks, default=_MEDIUM)
+
+
+def destroys(words: Sequence[Word]) -> bool:
+    """Whether the call loses data, stops a service, a machine or a process of another."""
+    return "destructive" in _stakes(words)
+
+
+def always_changes(name: str) -> bool:
+    """Whether every call of the program named so changes something, whatever its words are."""
+    stakes: tuple[Stake, ...] = ("destructive", "high")
+    weighty = any("any" in _phrases(stake).get(name.lower(), ()) for stake in stakes)
+    return weighty or name.lower() in str(_rules()["changes"]).split()
+
+
+def calls_in_text(command: str) -> Iterator[Sequence[Word]]:
+    """The words of each program call in a text, roughly: it may be one that cannot be read."""
+    bare = re.sub(r"[\"'\\]", "", command)
+    for part in re.split(r"\$\(|[;&|\n`(){}]+", bare):
+        words = tuple(map(Word, dropwhile(LEADS.__contains__, part.split())))
+        if words:
+            yield words
+
+
+def _calls_in(command: str) -> Iterator[Sequence[Word]]:
+    quiet = re.sub(r"\d?>&\d|&?\d?>>?\s*/dev/null", "", command)
+    if ">" in quiet:
+        yield (Word("tee"),)
+    yield from calls_in_text(command)
+
+
+def _overwrites(redirect: Redirect) -> bool:
+    return redirect.operator in _WRITES and redirect.target.text != "/dev/null"
+
+
+def _risk(words: Sequence[Word]) -> int:
+    if PRIVILEGED & set(wrappers(words)):
+        return 3
+    return max((_RISKS[stake] for stake in _stakes(words)), default=_MEDIUM)
+
+
+def carried(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """The call without what only runs it, then whatever a program such as `sh -c` or `ssh` may
+    run: all that its words may be the beginning of."""
+    inner = peeled(words)
+    yield inner
+    tokens = _tokens(_carried(words, inner))
+    yield from (tokens[at : at + _LONGEST] for at in range(len(tokens)))
+
+
+def _carried(words: Sequence[Word], inner: Sequence[Word]) -> Sequence[Word]:
+    name = program(inner).lower()
+    carriers, behind = _carriers()
+    if name in carriers:
+        return inner[1:]
+    marks = behind.get(name, ())
+    places = [at for at, word in enumerate(inner) if word.text in marks] if marks else []
+    if places:
+        return inner[places[0] + 1 :]
+    splits = any(_SPLITS.match(word.text) for word in words) and "env" in wrappers(words)
+    return words[1:] if splits else ()
+
+
+@cache
+def _carriers() -> tuple[frozenset[str], Mapping[str, Sequence[str]]]:
+    """Programs that carry a call in their words, and those that do behind certain words."""
+    behind = _rules()["behind"].items()
+    marks = {name: str(words).split() for names, words in behind for name in names.split()}
+    return frozenset(_rules()["carriers"].split()), marks
+
+
+def _tokens(words: Sequence[Word]) -> Sequence[Word]:
+    texts = (_SPLITS.sub("", word.text).split() for word in words)
+    return tuple(Word(token) for text in texts for token in text)
+
+
+def _stakes(words: Sequence[Word]) -> Iterator[Stake]:
+    for call in carried(words):
+        yield from _stake(call)
+
+
+def _stake(words: Sequence[Word]) -> Iterator[Stake]:
+    name = program(words).lower()
+    texts = [word.text for word in words[1:]]
+    for stake in _RISKS:
+        if any(_means(phrase, texts) for phrase in _phrases(stake).get(name, ())):
+            yield stake
+            return
+
+
+def _means(phrase: str, texts: Sequence[str]) -> bool:
+    if phrase == "any":
+        return True
+    options, wanted = _parts(phrase)
+    if not options.issubset(texts):
+        return False
+    operands = [text.lower() for text in texts if text[:1] != "-"]
+    if len(wanted) == 1:
+        return any(fits(operand, wanted[0]) for operand in operands[:2])
+    return len(operands) >= len(wanted) and all(
+        w == "_" or fits(o, w) for w, o in zip(wanted, operands, strict=False)
+    )
+
+
+@cache
+def _parts(phrase: str) -> tuple[frozenset[str], Sequence[str]]:
+    """The options of a phrase, and its other words."""
+    options = frozenset(word for word in phrase.split() if word[0] == "-")
+    return options, [word.lower() for word in phrase.split() if word not in options]
+
+
+@cache
+def _phrases(stake: Stake) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for names, phrases in _rules()[stake].items():
+        for name in names.split():
+            found[name] = (*found.get(name, ()), *shlex.split(phrases))
+    return found
+
+
+@cache
+def _rules() -> Mapping[str, Any]:
+    """The file as parsed. Effect: reads it, once."""
+    raw: Mapping[str, Any] = rules_of(_FILE)
+    return raw

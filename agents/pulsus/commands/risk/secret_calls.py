@@ -1,0 +1,206 @@
+"""Calls that print a secret they know how to find (`rules/sensitive.yaml`, calls).
+
+A call is looked at twice: as its words stand, and as its program's table parses them, where a
+cluster (`-Aoyaml`) is taken apart and a value is parted from its option.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Final
+
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.program_tables.subcommands import Level, levels
+from pulsus.commands.risk.environment_queries import environments_asked
+from pulsus.commands.risk.secret_paths import rules
+from pulsus.commands.shell.glob_overlap import fits
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.wrappers import program
+from pulsus.commands.verdict import Finding, Reason
+
+_WILD: Final = frozenset("*?[")
+
+_BETWEEN: Final = re.compile(r"/\*.*?\*/|--[^\n]*\n|[\s\"'`\[\]]", re.DOTALL)
+"""What may stand between the words of a query, or around them."""
+
+_ELSEWHERE: Final = frozenset({"ssh", "docker", "podman", "nerdctl", "kubectl", "oc"})
+"""Programs that run others, whose words stand among their own."""
+
+_NAMES_ONLY: Final = frozenset({"name", "wide"})
+"""Forms of kubectl's output that show no values."""
+
+
+def calls_for_secrets(given: Sequence[Word], tables: Tables) -> Iterator[Finding]:
+    """A refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
+    name = leader(program(given))
+    elsewhere = name in _ELSEWHERE
+    texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
+    yield from _said(name, given, texts[1:], tables)
+    if not (elsewhere or _called(name) or environments_asked(name)):
+        return
+    parsed = tuple(levels(given, tables))
+    yield from _environments(name, parsed)
+    for form in (texts, _canonical(given, parsed)):
+        call = _matched(_shown(name, form), elsewhere=elsewhere)
+        if call is not None:
+            reason = Reason("sensitive", " ".join(call), "it prints a secret")
+            yield Finding("write_or_unknown", reason)
+            return
+
+
+def leader(name: str) -> str:
+    """The program whose rules hold for `name`: the first of those that are alike."""
+    return _leaders().get(name, name)
+
+
+@cache
+def _leaders() -> Mapping[str, str]:
+    groups = [str(group).split() for group in rules()["alike"]]
+    return {name: group[0] for group in groups for name in group}
+
+
+def _environments(name: str, parsed: Sequence[Level]) -> Iterator[Finding]:
+    asked = environments_asked(name)
+    for level in parsed:
+        for one in level.parsed.given:
+            for value in one.values if one.name in asked else ():
+                if asked[one.name].search(value.text):
+                    reason = Reason("sensitive", value.text, "it asks for an environment by name")
+                    yield Finding("write_or_unknown", reason)
+                    return
+
+
+def _canonical(given: Sequence[Word], parsed: Sequence[Level]) -> list[str]:
+    """The program, its subcommands and operands, then each option with its values."""
+    path, options = [given[0].text], list[str]()
+    for level in parsed:
+        for one in level.parsed.given:
+            options += [one.name, *(value.text for value in one.values)]
+    for level in parsed[:-1]:
+        path += [word.text for word in level.parsed.operands[:1]]
+    if parsed:
+        path += [word.text for word in parsed[-1].parsed.operands]
+    return path + options
+
+
+def _matched(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
+    for start, text in enumerate(texts[: None if elsewhere else 1]):
+        for call in _called(leader(text.rpartition("/")[2])):
+            if _in_order(call[1:], texts[start + 1 :]):
+                return call
+    return None
+
+
+def _said(
+    name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
+) -> Iterator[Finding]:
+    """A refusal where a word speaks of a secret that the program knows by that name."""
+    told = _secrets().get(name, ())
+    if not told:
+        return
+    full = [*texts, *_qualified(name, given, texts, tables)]
+    bare = [_BETWEEN.sub("", text.lower()) for text in full]
+    for secret in told:
+        if any(fits(text, f"*{secret}*") for text in bare):
+            shown = secret.rpartition("*")[2]
+            reason = Reason("sensitive", shown, f"{name} prints a secret for it")
+            yield Finding("write_or_unknown", reason)
+
+
+def _qualified(
+    name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
+) -> Iterator[str]:
+    """Queries with their tables in the database that is current, where secrets are kept in it."""
+    database = rules()["current"].get(name)
+    if database is None:
+        return
+    named = {v.text for level in levels(given, tables) for v in _databases(level)}
+    named |= {found[1] for text in texts for found in _USE.finditer(text.lower())}
+    if any(database in re.findall(r"\w+", text.lower()) for text in named):
+        for text in texts:
+            yield _TABLE.sub(rf"\1{database}.\2", text.lower())
+
+
+_USE: Final = re.compile(r"(?:\buse|\\(?:c|connect|u))\s+[`\"\[]?(\w+)")
+_TABLE: Final = re.compile(
+    r"(\b(?:from|join|table|describe|desc|into)\s+(?:only\s+)?|,\s*)[`\"\[]?([a-z_]\w*)[`\"\]]?"
+    r"(?!\w*\s*[.(])"
+)
+_DATABASES: Final = {"-D", "-d", "--database", "--dbname", "-k", "--keyspace", "--url", "--db"}
+
+
+def _databases(level: Level) -> Iterator[Word]:
+    """What of a database client's words may name the database."""
+    for one in level.parsed.given:
+        if one.name in _DATABASES:
+            yield from one.values
+    yield from level.parsed.operands
+
+
+@cache
+def _secrets() -> Mapping[str, Sequence[str]]:
+    said = rules()["said"].items()
+    return {name: str(secrets).split() for names, secrets in said for name in names.split()}
+
+
+def _shown(name: str, texts: Sequence[str]) -> Sequence[str]:
+    """`texts` of kubectl without `-o name` and `-o wide`: no values are shown so."""
+    if name != "kubectl":
+        return texts
+    pairs = pairwise(["", *texts, ""])
+    options = {"-o", "--output"}
+    spelled = {
+        f"{option}{sign}{name}" for option in options for sign in ("", "=") for name in _NAMES_ONLY
+    }
+    kept = []
+    for (before, text), following in zip(pairs, [*texts[1:], ""], strict=False):
+        if text in spelled or (text in options and following in _NAMES_ONLY):
+            continue
+        if not (before in options and text in _NAMES_ONLY):
+            kept.append(text)
+    return kept
+
+
+@lru_cache(maxsize=4096)
+def _called(name: str) -> Sequence[Sequence[str]]:
+    """The rules for calls of the program. Most words of a command are no program: a fast no."""
+    exact, families = _calls()
+    found = exact.get(name, ())
+    for pattern, calls in families.items():
+        if fits(name, pattern):
+            found = (*found, *calls)
+    return found
+
+
+@cache
+def _calls() -> tuple[Mapping[str, Sequence[Sequence[str]]], Mapping[str, Sequence[Sequence[str]]]]:
+    """By a program's name, and by a pattern of names."""
+    exact: dict[str, list[Sequence[str]]] = {}
+    families: dict[str, list[Sequence[str]]] = {}
+    for call in rules()["calls"]:
+        wanted = str(call).split()
+        kept = families if _WILD & {*wanted[0]} else exact
+        kept.setdefault(wanted[0], []).append(wanted)
+    return exact, families
+
+
+def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether the call has the options that are wanted, and first of all the other words."""
+    options = [one for one in wanted if one.lstrip("*")[:1] == "-"]
+    if not all(any(fits(text, option) for text in texts) for option in options):
+        return False
+    rest = [one for one in wanted if one not in options]
+    for before, text in pairwise(["", *texts]):
+        if rest and _means(text.lower(), rest[0].lower()):
+            rest = rest[1:]
+        elif rest and text[:1] != "-" and before[:1] != "-":
+            return False
+    return not rest
+
+
+def _means(text: str, wanted: str) -> bool:
+    """Whether `text` is what is wanted, or a pattern that the program itself may take for it."""
+    return fits(text, wanted) or (_WILD.isdisjoint(wanted) and fits(wanted, text))

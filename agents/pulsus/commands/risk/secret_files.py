@@ -1,0 +1,162 @@
+"""Files whose content is a secret: refused before anything else is asked (SENSITIVE_PATH).
+
+Every word of a command is looked at, in every spelling, but for programs that say of a file only
+what it is called (`ls`), and for patterns that are searched for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice
+from typing import Final
+
+from pulsus.commands.inspectors.http import told_credentials
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.risk.file_uses import Use
+from pulsus.commands.risk.secret_calls import calls_for_secrets
+from pulsus.commands.risk.secret_path_patterns import contains_secrets, secret_pattern
+from pulsus.commands.risk.secret_paths import matches, rules, secret
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.working_dirs import below
+from pulsus.commands.verdict import Finding, Reason
+
+_SHELLS: Final = {
+    *("sh", "bash", "dash", "zsh", "ksh", "ash", "su", "eval"),
+    *("ssh", "docker", "podman", "kubectl", "duckdb"),
+}
+"""What takes a command as one word."""
+
+_READING_LANGUAGES: Final = {"awk", "gawk", "mawk", "sed"}
+"""Languages in which a file can be read."""
+
+_READ_IN_SCRIPT: Final = re.compile(
+    r"(?:^|[\s;{}0-9$/!])[rR]\s+(?P<sed>[^\s;}]+)|<\s*\"(?P<awk>[^\"]+)\"", re.MULTILINE
+)
+"""`r FILE` and `R FILE` of sed, `getline < "FILE"` of awk."""
+
+_OWN_PATTERNS: Final = {
+    *("find", "fd", "locate", "plocate", "git", "duckdb", "clickhouse-local", "clickhouse"),
+    *("tar", "bsdtar", "unzip", "zipinfo", "7z", "rsync", "augtool", "journalctl", "lsof"),
+}
+"""Programs that know patterns of file names themselves, quoted ones too."""
+
+_SEPARATORS: Final = re.compile(r"[\s'\"=,:;@()<>|&`{}\\]+")
+_BRACES: Final = re.compile(r"([^\s{}]{0,256})\{([^{}\s]{0,256},[^{}\s]{0,256})\}([^\s{}]{0,256})")
+_NAME: Final = re.compile(r"[\w.+@%~*?\[\]!^-]+")
+
+
+def secrets_in(found: Sequence[Use], tables: Tables) -> Iterator[Finding]:
+    """A refusal of each call, by the first of its words that names a secret."""
+    for use in found:
+        yield from calls_for_secrets(use.words, tables)
+        if not use.only_names:
+            yield from islice(_read(use), 1)
+
+
+def secrets_in_text(text: str) -> Iterator[Finding]:
+    """A refusal if `text`, which need not be a command that can be read, names a secret."""
+    bare = re.sub(r"[\"'\\]", "", text)
+    for part in dict.fromkeys((*text.split(), *bare.split())):
+        for whole in _expanded(part):
+            for token in re.split(r"[;&|<>()`=,:@{}]+", whole):
+                if token and _is_secret(token, wild=True, names=_is_name(_last(token))):
+                    yield _refused(token)
+                    return
+
+
+def _expanded(part: str) -> Iterator[str]:
+    """`part`, and what its braces stand for: one level, one after another."""
+    yield part
+    for found in _BRACES.finditer(part) if "{" in part else ():
+        for choice in found[2].split(","):
+            yield found[1] + choice + found[3]
+
+
+def _read(use: Use) -> Iterator[Finding]:
+    for at, word in enumerate(use.words[1:], 1):
+        if at in use.searched:
+            yield from _in_program(use.program, word)
+        elif at not in use.apart:
+            yield from _named(word, use)
+        elif matches(word.text.partition("=")[2] or word.text, _never_used()):
+            yield _refused(word.text)
+
+
+@cache
+def _never_used() -> tuple[str, ...]:
+    return tuple(str(rules()["never_used"]).split())
+
+
+def _named(word: Word, use: Use) -> Iterator[Finding]:
+    host = told_credentials(word.text) if "://" in word.text else ""
+    if host:
+        yield _refused(host, "a cloud machine is told its credentials there")
+        return
+    for text, whole in _parts(word, use.program):
+        if any(_opened(path, word, use, whole=whole) for path in below(use.folders, text)):
+            yield _refused(text)
+            return
+
+
+def _in_program(name: str, word: Word) -> Iterator[Finding]:
+    if name in _READING_LANGUAGES:
+        tokens = _SEPARATORS.split(word.text)
+        yield from (_refused(t) for t in tokens if t[:1] == "/" and secret(t, names=False))
+        for read in _READ_IN_SCRIPT.finditer(word.text):
+            path = read["sed"] or read["awk"]
+            if secret(path, names=_is_name(_last(path))):
+                yield _refused(path)
+
+
+def _opened(path: str, word: Word, use: Use, *, whole: bool) -> bool:
+    wild = word.wild or use.program in _OWN_PATTERNS
+    if _is_secret(path, wild=wild, names=use.names and _is_name(_last(path))):
+        return True
+    return use.deep and whole and contains_secrets(path, use.pattern)
+
+
+def _is_name(text: str) -> bool:
+    return bool(_NAME.fullmatch(text))
+
+
+def _last(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _is_secret(path: str, *, wild: bool, names: bool) -> bool:
+    if secret(path, names=names):
+        return True
+    return wild and any(c in path for c in "*?[") and secret_pattern(path, names=names)
+
+
+def _parts(word: Word, name: str) -> Iterator[tuple[str, bool]]:
+    """What of `word` may be a path, each with whether it is the whole word."""
+    text = word.text
+    yield text, True
+    for sign in "=@:":
+        if sign in text:
+            yield text.partition(sign)[2], False
+    if name == "git":
+        yield from _in_repository(text)
+    if text[:1] == "-" and text[1:2] != "-":
+        yield text[2:], False
+    tokens = _SEPARATORS.split(text)
+    if len(tokens) > 1:
+        bare = name in _SHELLS
+        yield from ((token, False) for token in tokens if token and (bare or "/" in token))
+
+
+def _in_repository(text: str) -> Iterator[tuple[str, bool]]:
+    """Files that git finds by a commit, a stage or a pathspec: `HEAD:.env`, `:0:.env`,
+    `:(top,icase).env`, `:/.env`."""
+    if ":" in text:
+        behind = text.rpartition(":")[2]
+        yield behind.lstrip("/!^"), False
+        if behind[:1] == "(":
+            yield behind.partition(")")[2], False
+
+
+def _refused(word: str, rule: str = "secrets are kept there") -> Finding:
+    return Finding("write_or_unknown", Reason("sensitive", word, rule))

@@ -1,0 +1,175 @@
+"""Which patterns of paths may stand for a secret, and below which folders secrets lie.
+
+A pattern has to mean it: where nothing but its stars fits a place, it is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Final
+
+from pulsus.commands.risk.path_index import PartIndex
+from pulsus.commands.risk.secret_paths import (
+    LONGEST,
+    ORDINARY,
+    Place,
+    in_public_folder,
+    listed,
+    spelled,
+    unknown_parent,
+)
+from pulsus.commands.shell.glob_overlap import meet, plain
+
+_HOMES: Final = (("root",), ("home", "*"), ("users", "*"), ("var", "root"))
+"""Where homes are, for what looks into folders."""
+
+_DEEPEST: Final = 64
+"""Folders in a pattern that is looked through; a deeper one is taken for a secret."""
+
+_LEAST: Final = 2
+"""Letters that a pattern has to share with a name that may be anywhere (`id*`, not `*`)."""
+
+_STARS: Final = re.compile(r"[*?]")
+
+_MARKS: Final = re.compile(r"[*?\[]")
+
+
+def secret_pattern(path: str, *, names: bool = True) -> bool:
+    """Whether `path`, with unquoted `*`, `?` or `[…]`, may stand for a file that holds secrets."""
+    if len(path) > LONGEST or not spelled(path):
+        return False
+    if path.count("/") > _DEEPEST or unknown_parent(path):
+        return True
+    return _secret_pattern(plain(spelled(path)), names, path[:1] in {"/", "~"})
+
+
+@lru_cache(maxsize=4096)
+def _secret_pattern(path: str, names: bool, rooted: bool) -> bool:
+    parts = path.split("/")
+    if _aligned(parts, rooted):
+        return True
+    if rooted and any(_begins(parts, place) for place in listed("rooted")):
+        return True
+    if not names or path.endswith(".pub") or in_public_folder(path):
+        return False
+    return _called_so(parts[-1])
+
+
+def _aligned(parts: Sequence[str], rooted: bool) -> bool:
+    """Whether the parts of a pattern can end in a place, or, if it is a folder, go through it."""
+    for (count, folder), index in _by_length().items():
+        last = len(parts) - count
+        for start in range(0 if folder else max(last, 0), last + 1):
+            here = parts[start : start + count]
+            if any(_meant(here, place, rooted, start) for place in index.like(here)):
+                return True
+    return False
+
+
+@cache
+def _by_length() -> Mapping[tuple[int, bool], PartIndex[Place]]:
+    """Places by how many parts they have, and whether they are folders."""
+    found: dict[tuple[int, bool], list[Place]] = {}
+    for place in listed("places"):
+        found.setdefault((len(place.parts), place.folder), []).append(place)
+    return {key: PartIndex((one.parts, one) for one in places) for key, places in found.items()}
+
+
+def _meant(here: Sequence[str], place: Place, rooted: bool, start: int) -> bool:
+    """Whether these parts, `start` parts behind the first, can name `place` and hardly all."""
+    if not all(map(_part, here, place.parts)):
+        return False
+    named = [h for h, own in zip(here, place.parts, strict=True) if own != "*"]
+    letters = sum(len(part.strip("*?")) for part in named)
+    known = rooted and bool(place.root) and (start == 0 or here[0][0] == ".")
+    return known or letters >= _LEAST * len(named)
+
+
+def _begins(parts: Sequence[str], place: Place) -> bool:
+    """Whether a pattern of a whole path can name `place`, which lies right below the root."""
+    count = len(place.parts)
+    if len(parts) == 1 and not parts[0].strip("*?"):
+        return False  # `/*` says nothing
+    fits = len(parts) >= count if place.folder else len(parts) == count
+    return fits and all(map(_part, parts[:count], place.parts))
+
+
+@lru_cache(maxsize=4096)
+def _called_so(pattern: str) -> bool:
+    return any(_named(pattern, place.parts[0]) for place in listed("names"))
+
+
+def _named(pattern: str, name: str) -> bool:
+    """Whether `pattern` means a file called `name`: it shares letters with it, or its ending."""
+    stem, dot, ending = name.rpartition(".")
+    if stem == "*" and dot:
+        own = pattern.rpartition(".")[2]
+        return "." in pattern and bool(own.strip("*?")) and meet(own, ending)
+    return _alike(pattern, name) and _part(pattern, name)
+
+
+@lru_cache(maxsize=16384)
+def _part(pattern: str, name: str) -> bool:
+    """Whether one part of a pattern can be `name`, and, where both have stars, is meant to be."""
+    if name == "*" or "*" not in name:
+        return not (name[0] == "." and pattern[0] in "*?") and meet(pattern, plain(name))
+    return _alike(pattern, name) and meet(pattern, plain(name))
+
+
+def _alike(pattern: str, name: str) -> bool:
+    """Whether both begin or end with the same letters, and not with a few by chance."""
+    least = 1 if name[0] == "." else _LEAST
+    (head, tail), (own_head, own_tail) = _literal(pattern, _STARS), _literal(name, _MARKS)
+    return _shared(head, own_head) >= least or _shared(tail, own_tail) > _LEAST
+
+
+@lru_cache(maxsize=4096)
+def _literal(name: str, marks: re.Pattern[str]) -> tuple[str, str]:
+    """The letters before the first of `marks`, and those behind the last, backwards."""
+    parts = marks.split(_stem(name))
+    return parts[0], parts[-1][::-1]
+
+
+def _shared(one: str, other: str) -> int:
+    """How many letters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _stem(name: str) -> str:
+    return name.rpartition(".")[0] or name
+
+
+def contains_secrets(path: str, pattern: str = "*") -> bool:
+    """Whether secrets lie in the folder `path` or below it, in files called like `pattern`."""
+    return len(path) <= LONGEST and _contains(
+        plain(spelled(path)), plain(pattern.lower()), path[:1] in {"/", "~"}
+    )
+
+
+@lru_cache(maxsize=1024)
+def _contains(path: str, pattern: str, rooted: bool) -> bool:
+    """Only of folders whose place is known; of a relative one nothing is."""
+    parts = path.split("/") if path else []
+    if not rooted or ORDINARY.search(pattern):
+        return False
+    for inner, folder in _below().like(parts):
+        fits = folder or meet(pattern, plain(inner[-1]))
+        if fits and len(parts) < len(inner) and all(map(meet, parts, inner)):
+            return True
+    return False
+
+
+@cache
+def _below() -> PartIndex[tuple[tuple[str, ...], bool]]:
+    """What lies in a place that is known, as parts from the root, and whether it is a folder."""
+    found = []
+    for place in (*listed("places"), *listed("rooted")):
+        if place.parts[0] == "*":
+            continue  # in any folder: nothing says that it is this one
+        for home in _HOMES if place.root == "~" else ((),):
+            inner = (*home, *place.parts)
+            found.append((inner, (inner, place.folder)))
+    return PartIndex(found)

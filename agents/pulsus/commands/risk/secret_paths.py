@@ -1,0 +1,181 @@
+"""Which paths hold secrets, by the names in `rules/sensitive.yaml`, through every spelling.
+
+Paths are compared in lower case, without `.`, `..`, doubled or closing slashes; a `~` is any home.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from pulsus.commands.program_tables.shipped_data import rules_of
+from pulsus.commands.risk.system_links import followed
+from pulsus.commands.shell.glob_overlap import meet, plain
+from pulsus.fast_dataclass import dataclass
+
+_FILE: Final = Path(__file__).parents[1] / "rules" / "sensitive.yaml"
+
+ORDINARY: Final = re.compile(r"\.(conf|log|service|list|md|txt|py|sh|c|h|js|html?|xml)$")
+"""Names that a search among many folders may keep to: hardly a secret is called so."""
+
+_COPY: Final = re.compile(
+    r"(?:\.(?:gz|bz2|xz|zst|lz4|bak|backup|old|orig|save|sw[a-p]|dpkg-\w{1,9}|rpm\w{1,9}|\d{1,3})|~){1,4}$"
+)
+"""What ends the name of a copy: what was a secret is one in it."""
+
+_SWAP: Final = re.compile(r"(^|/)\.(?=[^/]+\.sw[a-p]$)")
+"""What an editor puts before the name of a file that it has open."""
+
+LONGEST: Final = 4096
+"""Bytes of the longest path that can be opened."""
+
+
+_CWD: Final = re.compile(r"/(?:cwd|exe|fd/[^/]+)/+(?:\./+)*\.\.(?:/|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`parts` of a path from its end; a `folder` is secret with all that is in it. `root` is where
+    such a path begins: `/`, `~` or, for a name, empty."""
+
+    parts: tuple[str, ...]
+    folder: bool
+    root: str
+
+
+@cache
+def rules() -> Mapping[str, Any]:
+    """The file as parsed. Effect: reads it, once."""
+    raw: Mapping[str, Any] = rules_of(_FILE)
+    return raw
+
+
+@cache
+def words(key: str) -> frozenset[str]:
+    """The words that stand under `key` in the rules."""
+    return frozenset(str(rules()[key]).split())
+
+
+@lru_cache(maxsize=4096)
+def spelled(path: str) -> str:
+    """`path` in the one spelling that is compared: relative to `/`, in lower case."""
+    path = re.sub(r"^~[^/]*", "/home/_", path)
+    path = posixpath.normpath("/" + followed(path.lower())) if path else ""
+    return path.lstrip("/")
+
+
+@lru_cache(maxsize=4096)
+def secret(path: str, *, names: bool = True) -> bool:
+    """Whether the file `path`, without its quotes, holds secrets or (`names`) is called as if."""
+    if len(path) > LONGEST:
+        return False
+    below_root = path[:1] == "/" and _expression("rooted").match(spelled(path)) is not None
+    return below_root or _secret(spelled(path), names) or unknown_parent(path)
+
+
+def matches(path: str, patterns: tuple[str, ...]) -> bool:
+    """Whether `path`, which may be a pattern itself, can be or end in one of `patterns`."""
+    if len(path) > LONGEST or not spelled(path):
+        return False
+    return _matches(plain(spelled(path)), patterns, path[:1] in {"/", "~"})
+
+
+@lru_cache(maxsize=4096)
+def _matches(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
+    parts = path.split("/")
+    return any(_ends_in(parts, one, rooted) for one in _split(patterns))
+
+
+def holds(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
+    """Whether one of `patterns` lies below the folder `path`, in a file that is `called` so."""
+    parts = [part for part in plain(spelled(path)).split("/") if part]
+    if path[:1] != "/" or len(path) > LONGEST or ORDINARY.search(called):
+        return False
+    return any(
+        len(parts) < len(one) and all(map(meet, parts, one)) and meet(plain(called), one[-1])
+        for one in _split(patterns)
+    )
+
+
+@cache
+def _split(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(plain(spelled(one)).split("/")) for one in patterns)
+
+
+def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
+    start = len(parts) - len(others)
+    if start < 0 or not all(map(meet, parts[start:], others)):
+        return False
+    return (rooted and start == 0) or bool(parts[start].strip("*?"))
+
+
+def is_disk(path: str) -> bool:
+    """Whether `path` is, or as a pattern may be, a whole disk or a part of one."""
+    return matches(path, _disks())
+
+
+@cache
+def _disks() -> tuple[str, ...]:
+    return tuple(str(rules()["disks"]).split())
+
+
+@lru_cache(maxsize=4096)
+def _secret(path: str, names: bool) -> bool:
+    if _expression("places").search(path):
+        return not path.endswith(".pub")
+    if names and _expression("names").search(path) and not _public(path):
+        return True
+    original = _COPY.sub("", _SWAP.sub(r"\1", path))
+    return original not in {path, ""} and not original.endswith("/") and _secret(original, names)
+
+
+def _public(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return in_public_folder(path) or any(
+        meet(name, rule) for rule in rules()["public"] if rule[0] != "/"
+    )
+
+
+def in_public_folder(path: str) -> bool:
+    """Whether `path`, spelled as all are, lies where everybody may read."""
+    folders = (rule[1:] for rule in rules()["public"] if rule[0] == "/")
+    return path.startswith(tuple(folders))
+
+
+@cache
+def listed(key: str) -> tuple[Place, ...]:
+    """The places that stand under `key` in the rules."""
+    return tuple(_place(str(rule)) for rule in rules()[key])
+
+
+def _place(rule: str) -> Place:
+    root = rule[0] if rule[0] in "/~" else ""
+    return Place(tuple(rule.lstrip("~/").rstrip("/").split("/")), rule.endswith("/"), root)
+
+
+def unknown_parent(path: str) -> bool:
+    """Whether `path` goes up from a folder that a link of /proc names: it may lead anywhere."""
+    return ".." in path and _CWD.search(path) is not None
+
+
+@cache
+def _expression(key: str) -> re.Pattern[str]:
+    return re.compile("(?:^|/)(?:" + "|".join(map(_written, listed(key))) + ")")
+
+
+def _written(place: Place) -> str:
+    return "/".join(map(_part_written, place.parts)) + ("(?:/|$)" if place.folder else "$")
+
+
+def _part_written(part: str) -> str:
+    """One name as an expression: `*` any characters but a dot in front, `?` one, `[…]` a set."""
+    start = r"(?!\.)" if part[0] in "*?" else ""
+    pieces: Iterator[str] = (
+        "[^/]*" if p == "*" else "[^/]" if p == "?" else p if p[0] == "[" else re.escape(p)
+        for p in re.findall(r"\[[^\]]*\]|[*?]|[^*?\[]+", part)
+    )
+    return start + "".join(pieces)

@@ -1,0 +1,160 @@
+"""What a call is given besides its words, so that it runs no more than what was judged.
+
+Some programs run others that a folder's own settings name, or make a file that is not there, unless
+an option says no (`git diff --no-textconv`, `sqlite3 -readonly`, `restic --no-lock`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.program_tables.subcommands import Level, levels
+from pulsus.commands.shell.braces import expanded
+from pulsus.commands.shell.lexer import placed
+from pulsus.commands.shell.parser import Script, Stage, read
+from pulsus.commands.shell.words import Unreadable, Word, unquoted
+from pulsus.commands.shell.wrappers import peeled
+from pulsus.errors import CommandRefused
+from pulsus.fast_dataclass import dataclass
+
+_COMPARES: Final = ("--no-ext-diff", "--no-textconv")
+"""What keeps git from running the programs that a repository's attributes and settings name."""
+
+_NO_FIGURES: Final = "-J-XX:-UsePerfData"
+"""Keeps a Java program from leaving figures about itself in /tmp."""
+
+_NO_LOCKS: Final = ("--nolocking", "--nohints")
+
+_SSH: Final = tuple(
+    f"-o{setting}"
+    for setting in (
+        *("BatchMode=yes", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "ControlMaster=no"),
+        *("PermitLocalCommand=no", "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"),
+    )
+)
+"""ssh takes the first value of a setting: these win over the user's own settings."""
+
+_ADDED: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("git diff", "git log", "git show", "git whatchanged"), _COMPARES),
+    **dict.fromkeys(("git stash list", "git stash show", "git reflog"), _COMPARES),
+    **dict.fromkeys(("git blame", "git annotate"), _COMPARES),
+    "git hash-object": ("--no-filters",),
+    "sqlite3": ("-readonly",),
+    "duckdb": ("-readonly",),
+    "restic": ("--no-lock",),
+    **dict.fromkeys(("borg list", "borg info"), ("--bypass-lock",)),
+    "java": ("-XX:-UsePerfData",),
+    **dict.fromkeys(("javac", "jps", "jstat", "jcmd", "keytool"), (_NO_FIGURES,)),
+    **dict.fromkeys(("pvs", "vgs", "lvs", "pvdisplay", "vgdisplay", "lvdisplay"), _NO_LOCKS),
+    **dict.fromkeys(("lvscan", "lvmdiskscan"), _NO_LOCKS),
+    # Simulating too writes a plan for bug reports to /var/log/apt.
+    "apt-get": ("-o", "Dir::Log::Planner=/dev/null"),
+    "ssh": _SSH,
+    "wget": ("--no-hsts",),
+}
+"""By program and subcommand, what stands behind it."""
+
+_GIVEN: Final = {"-readonly", "--readonly", "--no-lock", "--nolocking", "--no-hsts"}
+_IN_MEMORY: Final = {"", ":memory:"}
+_MARKS: Final = frozenset("<>|&;()")
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """`options` before the word at `place` of a call."""
+
+    place: int
+    options: tuple[str, ...]
+
+
+def added(words: Sequence[Word], tables: Tables) -> Addition | None:
+    """What the call gets, whichever wrappers stand around it (`timeout 5 git diff`)."""
+    inner = peeled(words)
+    before = len(words) - len(inner)
+    # The innermost level that something is added to: `git stash list`, not `git`.
+    for level in reversed([*levels(inner, tables)] if inner else []):
+        options = _ADDED.get(level.node.name)
+        if options is not None and _lacks(level):
+            return Addition(before + level.at + _show(level), options)
+    return None
+
+
+def with_additions(words: Sequence[Word], tables: Tables) -> tuple[Word, ...]:
+    """The words of one call with what it gets."""
+    found = added(words, tables)
+    if found is None:
+        return tuple(words)
+    more = map(Word, found.options)
+    return (*words[: found.place], *more, *words[found.place :])
+
+
+def text_with_additions(command: str, script: Script, tables: Tables) -> str:
+    """`command` with what each of its calls gets. Raises CommandRefused where it cannot be put in.
+
+    What comes of it is read anew, and has to be the same calls with nothing but that added.
+    """
+    wanted = tuple(
+        Stage(with_additions(stage.words, tables), stage.assignments, stage.fed)
+        for stage in script.stages
+    )
+    if wanted == script.stages:
+        return command
+    pieces, done = [], 0
+    for end, options in _ends(command, script, tables):
+        pieces += [command[done:end], *(f" {option}" for option in options)]
+        done = end
+    text = "".join([*pieces, command[done:]])
+    if read(text).stages != wanted:
+        raise CommandRefused(
+            "what keeps its programs from running others cannot be put in",
+            hint="write each call apart, and its words without braces",
+        )
+    return text
+
+
+def _lacks(level: Level) -> bool:
+    """Whether it may be added: not given, and known to that call."""
+    first = level.parsed.operands[0].text if level.parsed.operands else ""
+    name = level.node.name
+    if name == "git reflog":
+        return first not in {"exists", "list"}
+    if name == "duckdb" and first in _IN_MEMORY:
+        return False
+    return not _GIVEN & {word.text for word in level.words}
+
+
+def _show(level: Level) -> int:
+    """`git reflog show`: it belongs behind that word."""
+    shown = level.node.name == "git reflog" and [word.text for word in level.words[:1]] == ["show"]
+    return int(shown)
+
+
+def _ends(command: str, script: Script, tables: Tables) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Where in `command` words end that something stands behind."""
+    expected = [
+        (word, found.options if found and found.place == at else ())
+        for stage in script.stages
+        for found in (added(stage.words, tables),)
+        for at, word in enumerate(stage.words, 1)
+    ]
+    at = 0
+    target = False
+    for start, token in placed(command):
+        words = [] if target or _MARKS & {token[0]} else _words(token)
+        target = token[0] in "<>&" and ("<" in token or ">" in token)
+        count = len(words)
+        if words and [word for word, _ in expected[at : at + count]] == words:
+            at += count
+            options = expected[at - 1][1]
+            if options:
+                yield start + len(token), options
+
+
+def _words(token: str) -> list[Word]:
+    """The words it stands for; none where it is no word of a call (`{`)."""
+    try:
+        return [unquoted(word) for word in expanded(token)]
+    except Unreadable:
+        return []

@@ -1,0 +1,62 @@
+"""A command's tokens by the shell's own rules (POSIX 2.3), to hold the parser's against.
+
+Two readers have to agree on where every word and operator ends. This one knows nothing of grammar;
+what it cannot read (a quote that does not end) it says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from pulsus.commands.shell.words import Unreadable
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SKIPPED = re.compile(r"(?:[ \t\n]|\\\n)+")
+_COMMENT = re.compile(r"#[^\n]*")
+_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||[<>|&;()]")
+_NUMBER = re.compile(r"\d+(?=[<>])")
+_WORD = re.compile(r"(?:\\[\s\S]|'[^']*'|\"(?:\\[\s\S]|[^\"\\])*\"|[^\s\\'\"<>|&;()])+")
+_NEXT = re.compile(
+    f"(?:{_SKIPPED.pattern})|(?:{_COMMENT.pattern})"
+    f"|({_NUMBER.pattern}|{_OPERATOR.pattern}|{_WORD.pattern})"
+)
+
+_WHOLE: Final = frozenset(
+    {
+        *("word", "string", "raw_string", "concatenation", "number", "brace_expression"),
+        *("variable_assignment", "command_name", "test_operator", "file_descriptor"),
+    }
+)
+"""Nodes that are one token, whatever they are made of."""
+
+
+def tokens(command: str) -> Iterator[str]:
+    """Words, operators and redirections' numbers, in order. Raises Unreadable."""
+    return (token for _, token in placed(command))
+
+
+def placed(command: str) -> Iterator[tuple[int, str]]:
+    """`tokens`, each with where it begins. Raises Unreadable."""
+    at = 0
+    while at < len(command):
+        found = _NEXT.match(command, at)
+        if found is None:
+            raise Unreadable(command[at : at + 40], "a quote or a backslash that does not end")
+        if found[1] is not None:
+            yield at, found[1]
+        at = found.end()
+
+
+def parsed(root: Node, source: bytes) -> Iterator[str]:
+    """The same of a parser's tree."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.type not in _WHOLE and node.children:
+            pending += reversed(node.children)
+        elif node.type not in {"comment", "\n", ""}:
+            yield source[node.start_byte : node.end_byte].decode()

@@ -1,0 +1,49 @@
+"""In which folders the calls of a script may run, as far as its words say."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from pulsus.commands.shell.parser import Script, Stage
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.wrappers import peeled, program
+
+_OPTIONS: Final = {"-C", "--chdir", "--directory", "--cwd", "-D"}
+
+
+def located(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
+    """Each call with the folders it is in: those that `cd` went to before, one in another, and
+    those that its own options name."""
+    folders: tuple[str, ...] = ()
+    for stage in script.stages:
+        yield stage, (*folders, *_moved(stage.words))
+        inner = peeled(stage.words)
+        if program(inner) in {"cd", "pushd"} and len(inner) > 1:
+            folders = (*folders, inner[-1].text)
+
+
+def _moved(given: Sequence[Word]) -> Iterator[str]:
+    texts = [word.text for word in given]
+    for text, following in pairwise([*texts, ""]):
+        if text in _OPTIONS:
+            yield following
+        elif text.startswith(("--chdir=", "--directory=", "--cwd=")):
+            yield text.partition("=")[2]
+        elif text[:2] == "-C" and text[2:3] in {"/", "~", "."}:
+            yield text[2:]
+
+
+def below(folders: Sequence[str], path: str) -> Iterator[str]:
+    """`path` as it is written, and where it lies if the folders are what they seem."""
+    yield path
+    bare = re.sub(r"^~[+-]?\d*/", "", path) if path[:1] == "~" and path[1:2] != "/" else path
+    if folders and bare[:1] not in {"/", "~"}:
+        at = ""
+        for folder in folders:
+            at = posixpath.join(at, folder)
+            yield posixpath.join(folder, bare)
+        yield posixpath.join(at, bare)

@@ -1,0 +1,1 @@
+"""Check whether a table is right (`pulsus commands check`)."""

@@ -1,0 +1,194 @@
+"""What is wrong with a program's table: its schema, what it names, and its own examples.
+
+Effect: reads table files. `pulsus commands check` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from pulsus.commands.call_check.kind_checks import ABOUT, NAMES
+from pulsus.commands.classify import classify, examine
+from pulsus.commands.content import built_in
+from pulsus.commands.context import Context
+from pulsus.commands.program_tables.loader import SHIPPED, misnamed, named, parsed
+from pulsus.commands.program_tables.model import BadTable, Node, Option, WordKind, node
+from pulsus.commands.program_tables.option_parser import Parser
+from pulsus.commands.program_tables.yaml_values import nearest
+from pulsus.commands.table_check.change_hints import suspicious
+from pulsus.fast_dataclass import dataclass
+
+WRAPPERS: Final = {"command": {"", "fed", ";"}, "shell": {""}}
+"""Kinds that run what follows, each with the arguments it knows."""
+
+Code = Literal[
+    "TABLE_INVALID",
+    "KIND_UNKNOWN",
+    "OPTION_UNKNOWN",
+    "CONTRADICTION",
+    "EXAMPLES_MISSING",
+    "EXAMPLE_REFUSED",
+    "EXAMPLE_ALLOWED",
+    "EXAMPLES_ELSEWHERE",
+    "UNDESCRIBED",
+    "RESTRICTION_UNPROVED",
+    "CHANGE_LISTED",
+]
+
+_ADVICE: Final = frozenset({"CHANGE_LISTED"})
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with the table of `program` in `file`, and what to do."""
+
+    program: str
+    file: Path
+    code: Code
+    reason: str
+    fix: str
+
+    @property
+    def advises(self) -> bool:
+        """Whether it may be right, and only deserves a second look."""
+        return self.code in _ADVICE
+
+
+def check(file: Path, context: Context) -> Iterator[Problem]:
+    """What is wrong with the table in `file`; nothing where it is right.
+
+    Its examples are judged by `context`, which has to know the file's folder. What ships gets no
+    advice: it was reviewed.
+    """
+    program = named(file)
+    try:
+        raw = parsed(file)
+        if "same_as" in raw:
+            context.tables.get(program)
+            return
+        if raw.get("program") != program:
+            raise BadTable(misnamed(raw, file.name))
+        found = node(raw, program, top=True)
+    except BadTable as error:
+        fix = "docs/commands.md has every key and what it holds"
+        yield Problem(program, file, "TABLE_INVALID", str(error), fix)
+        return
+    said = [*_named(found, {}, context), *_described(raw), *_examples(raw, found, context)]
+    if file.parent != SHIPPED:
+        said += [("CHANGE_LISTED", reason, fix) for reason, fix in suspicious(found, (program,))]
+    for code, reason, fix in dict.fromkeys(said):
+        yield Problem(program, file, code, reason, fix)
+
+
+def unproved(file: Path, context: Context) -> Iterator[Problem]:
+    """Each restriction of a table without mistakes that no example of it shows.
+
+    It is taken out, or turned into something allowed, and no example that is refused is allowed
+    then: so nobody would notice if it went. Tables that ship have kept calls besides.
+    """
+    # Late: nobody else takes tables apart.
+    from pulsus.commands.table_check.mutations import unproved as found
+
+    raw, program = dict(parsed(file)), named(file)
+    fix = (
+        "examples: refused: [a call that nothing else refuses], or take out what restricts nothing"
+    )
+    if "same_as" in raw:
+        return
+    for one in found(program, raw, context):
+        yield Problem(program, file, "RESTRICTION_UNPROVED", f"no example needs {one}", fix)
+
+
+_Said = tuple[Code, str, str]
+
+
+def _described(raw: Mapping[str, object]) -> Iterator[_Said]:
+    for key, what in (("source", "its manual page and version"), ("summary", "what it does")):
+        if not str(raw.get(key) or "").strip():
+            yield "UNDESCRIBED", f"there is no {key}", f"{key}: {what}"
+
+
+def _named(node: Node, above: Mapping[str, Option], context: Context) -> Iterator[_Said]:
+    """What a node names and nothing knows: kinds, and options of needs and forms."""
+    for kind in _kinds(node):
+        wrong = _unknown(kind, context)
+        if wrong:
+            known = {each.partition(":")[0] for each in ABOUT} | {*context.inspectors}
+            fix = f"{nearest(kind.name, known)} docs/commands.md has them all"
+            yield "KIND_UNKNOWN", f"{node.name}: {wrong}", fix
+    parser = Parser(node, above, stop_at_first=False)
+    needs = ((n.one_of | n.unless | n.when) for n in node.needs)
+    apart = (one | other for one, other in node.apart)
+    used = frozenset().union(*needs, *apart, *(form.when for form in node.forms))
+    for option in sorted(used - set(parser.known)):
+        reason = (
+            f"{node.name}: {option} stands in needs, apart or operands, and no option is called so"
+        )
+        yield "OPTION_UNKNOWN", reason, "list it as an option too, or correct its spelling"
+    for word in sorted(set(node.refused) & (set(node.options) | set(node.subcommands))):
+        reason = f"{node.name}: {word} is refused and allowed"
+        yield "CONTRADICTION", reason, "keep one of the two"
+    inherited = parser.known if node.style == "gnu" else parser.above
+    for child in node.subcommands.values():
+        yield from _named(child, inherited, context)
+
+
+def _kinds(node: Node) -> Iterator[WordKind]:
+    for option in (*node.options.values(), *node.everywhere.values()):
+        if option.kind is not None:
+            yield option.kind
+    for form in node.forms:
+        yield from form.kinds
+
+
+def _unknown(kind: WordKind, context: Context) -> str:
+    if kind.name in WRAPPERS:
+        known = kind.argument in WRAPPERS[kind.name]
+        return "" if known else f"{kind.name}:{kind.argument} is no way to run a command"
+    if knows(kind.name) or kind.name in context.inspectors:
+        return ""
+    return f"there is no kind {kind.name!r}"
+
+
+def knows(kind: str) -> bool:
+    """Whether tables can name `kind` without any plugin."""
+    return kind in WRAPPERS or kind in NAMES or built_in(kind)
+
+
+def _examples(raw: Mapping[str, object], found: Node, context: Context) -> Iterator[_Said]:
+    """Whether the examples come out as the table says, and whether there are any."""
+    given = raw.get("examples")
+    shown = given if isinstance(given, Mapping) else {}
+    for side in ("allowed", "refused"):
+        calls = shown.get(side)
+        needed = side == "refused" or not (found.never or found.category)
+        if not isinstance(calls, list) or not calls:
+            if needed:
+                yield "EXAMPLES_MISSING", f"no call shows what is {side}", f"examples: {side}: […]"
+            continue
+        if not any(_calls(str(call), found.name, context) for call in calls):
+            reason = f"no call that shows what is {side} calls {found.name}"
+            yield "EXAMPLES_ELSEWHERE", reason, f"examples: {side}: [{found.name} …]"
+        for call in calls:
+            yield from _example(str(call), side, context)
+
+
+def _calls(call: str, program: str, context: Context) -> bool:
+    """Whether one of the programs in `call`, or what one of them runs, may be `program`."""
+    script = examine(call, context).script
+    words = [call]
+    if script is not None:
+        words = [word.text for stage in script.stages for word in stage.words]
+    return any(word.rpartition("/")[2] == program for text in words for word in text.split())
+
+
+def _example(call: str, side: str, context: Context) -> Iterator[_Said]:
+    verdict = classify(call, context)
+    if side == "allowed" and not verdict.allow:
+        fix = "list what it needs, or move it to refused"
+        yield "EXAMPLE_REFUSED", f"`{call}` is refused: {verdict.reason}", fix
+    elif side == "refused" and verdict.allow:
+        fix = "take out what allows it, or move it to allowed"
+        yield "EXAMPLE_ALLOWED", f"`{call}` is allowed: {verdict.reason}", fix

@@ -1,0 +1,70 @@
+"""What tables that are searched first change for those behind them. Effect: reads table files.
+
+A project's `wc` decides about `xargs wc` too: what the table of xargs gives as an example may come
+out otherwise, though nothing is wrong with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pulsus.commands.context import Context
+from pulsus.commands.program_tables.loader import SHIPPED, Tables, named
+from pulsus.commands.table_check.checker import Problem, check
+from pulsus.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """`problem` is none of its own table: it comes from the tables in `because`."""
+
+    problem: Problem
+    because: tuple[Path, ...]
+
+    @property
+    def fix(self) -> str:
+        """What to do about it."""
+        if self.problem.code == "EXAMPLE_ALLOWED":
+            return "correct the table that decides, if it was not meant to allow this"
+        return "nothing, if the table that decides was meant to refuse it; else correct that one"
+
+
+def parted(
+    problems: Iterable[Problem], context: Context
+) -> tuple[Sequence[Problem], Sequence[Effect]]:
+    """Problems of the tables themselves, and what other tables bring about."""
+    found = list(problems)
+    files = dict.fromkeys(problem.file for problem in found)
+    alone = {file: set(_alone(file, context)) for file in files}
+    own = [problem for problem in found if problem in alone[problem.file]]
+    effects = [
+        Effect(problem, tuple(_deciding(problem, context)))
+        for problem in found
+        if problem not in alone[problem.file]
+    ]
+    return own, effects
+
+
+def _alone(file: Path, context: Context) -> Iterator[Problem]:
+    """What is wrong with the table where none that is searched before its folder counts."""
+    before = _before(file, context)
+    behind = context.tables.folders[len(before) :]
+    tables = Tables([folder for folder in behind if folder != SHIPPED])
+    return check(file, replace(context, tables=tables))
+
+
+def _before(file: Path, context: Context) -> Sequence[Path]:
+    folders = context.tables.folders
+    return folders[: folders.index(file.parent)] if file.parent in folders else ()
+
+
+def _deciding(problem: Problem, context: Context) -> Iterator[Path]:
+    """The tables searched before that are of programs the problem speaks of; else all of them."""
+    before = _before(problem.file, context)
+    files = [file for folder in before for file in sorted(folder.glob("*.yaml"))]
+    words = set(re.findall(r"[\w\[.+-]+", problem.reason))
+    spoken = [file for file in files if named(file) in words]
+    yield from spoken or files

@@ -1,0 +1,145 @@
+"""What is wrong with a setting, in a settings file's words: key, value, place, what is allowed.
+
+Pure but for the names of the environment's variables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import ValidationError
+
+from pulsus.config.sections import Limits, Section
+from pulsus.config.settings_cache import PREFIX
+from pulsus.errors import ConfigError
+
+_ALIKE = 60
+"""Likeness, of 100, from which an unknown name is taken for a slip of a known one."""
+
+
+def invalid(
+    error: ValidationError, model: type[Section], origins: Mapping[str, str]
+) -> ConfigError:
+    """The error to raise for the first value that does not fit."""
+    first = error.errors(include_url=False)[0]
+    at = first["loc"]
+    key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in at).lstrip(".")
+    dotted = ".".join(str(part) for part in at)
+    setter = next((k for k in origins if _within(k, dotted) or _within(dotted, k)), "")
+    origin = origins.get(setter, "")
+    if first["type"] == "value_error":
+        reason = first["msg"].removeprefix("Value error, ")
+    else:
+        fits = allowed(model, at)
+        bounded = first["type"].startswith(("greater_than", "less_than"))
+        reason = f"out of range: allowed is {fits}" if bounded else f"it should be {fits}"
+    return _error(key or "settings", first["input"], _place(origin, setter), reason, origin)
+
+
+def no_table(key: str, value: object, origin: str) -> ConfigError:
+    """The error to raise where a section is given a single value."""
+    return _error(key, value, _place(origin, key), f"it should be a table: write [{key}]", origin)
+
+
+def unknown(key: str, known: Iterable[str], origin: str) -> ConfigError:
+    """The error to raise for a name that no setting has."""
+    from rapidfuzz import fuzz, process  # only on this error path: keeps start-up light
+
+    names = sorted(known)
+    near = process.extractOne(key, names, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+    separator = "__" if origin == "environment" else "."
+    section = key.split(separator)[0] + separator
+    beside = [name for name in names if name.startswith(section)]
+    rest = sorted({name.split(separator)[0] for name in names})
+    return ConfigError(
+        f"unknown setting {key} ({origin})",
+        hint=f"did you mean {near[0]}?" if near else f"there are: {', '.join(beside or rest)}",
+        key=key,
+        origin=origin,
+    )
+
+
+def allowed(model: type[Section], at: Sequence[int | str]) -> str:
+    """What may stand at a path of keys and positions, in words."""
+    hint: Any = model
+    for part in at:
+        hint = _below(hint, part)
+    return _described(hint)
+
+
+def _below(hint: Any, part: int | str) -> Any:
+    bare = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if isinstance(bare, type) and issubclass(bare, Section):
+        return get_type_hints(bare, include_extras=True).get(str(part), Any)
+    inner = get_args(bare)
+    return inner[-1 if get_origin(bare) is dict else 0] if inner else Any
+
+
+def _described(hint: Any) -> str:
+    base, *extra = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    limits = next((e.limits for e in extra if isinstance(e, Limits)), {})
+    match get_origin(base) or base:
+        case origin if origin is Literal:
+            return " or ".join(map(json.dumps, get_args(base)))
+        case origin if origin in (Union, types.UnionType):
+            return " or ".join(map(_described, get_args(base)))
+        case origin if origin is bool:
+            return "true or false"
+        case origin if origin in (int, float):
+            return ("a whole number" if origin is int else "a number") + _range(limits)
+        case origin if origin in (str, Path):
+            return f"text that matches {limits['pattern']}" if "pattern" in limits else "text"
+        case origin if origin is tuple:
+            return 'a list, for example ["a", "b"]'
+        case _:
+            return "a table"
+
+
+def _range(limits: Mapping[str, Any]) -> str:
+    """The bounds as words that follow `a number`."""
+    shown = {name: _plain(limit) for name, limit in limits.items()}
+    match shown:
+        case {"ge": least, "le": most}:
+            return f" from {least} to {most}"
+        case {"gt": least, "le": most}:
+            return f" above {least}, up to {most}"
+        case {"ge": least}:
+            return f", {least} or more"
+        case {"gt": least}:
+            return f" above {least}"
+        case _:
+            return ""
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number == int(number) else str(number)
+
+
+def _error(key: str, value: object, place: str, reason: str, origin: str) -> ConfigError:
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    return ConfigError(
+        f"setting {key} = {shown}{f' ({place})' if place else ''}: {reason}",
+        hint=f"correct it in {place or 'the settings'}",
+        key=key,
+        origin=origin,
+    )
+
+
+def _place(origin: str, key: str) -> str:
+    """Where to look: the file, the variable as it is spelt, or the command."""
+    if origin == "flag":
+        return "the command's flags"
+    if origin != "environment":
+        return origin
+    wanted = (PREFIX + key.replace(".", "__")).upper()
+    near = [name for name in os.environ if _within(wanted, name.upper(), "__")]
+    return max(near, key=len, default="the environment")
+
+
+def _within(key: str, section: str, separator: str = ".") -> bool:
+    return key == section or key.startswith(section + separator)

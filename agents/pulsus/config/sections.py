@@ -1,0 +1,79 @@
+"""What settings are made of: frozen sections, and the limits that their values must keep to.
+
+pydantic validates by them (`config/layers.py`); nothing here imports it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any
+
+from pulsus.fast_dataclass import dataclass
+
+
+class Hosts:
+    """Where pydantic validates it: a list of `host:port`; with `off`, also that word."""
+
+    def __init__(self, *, off: bool = False) -> None:
+        self.off = off
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """One rule for the whole, so that it says by itself what is wrong."""
+        return {
+            "type": "function-plain",
+            "function": {"type": "no-info", "function": self._checked},
+        }
+
+    def _checked(self, value: object) -> str | tuple[str, ...]:
+        from pulsus.config.hosts import canonical  # only where hosts are named
+
+        if self.off and value == "off":
+            return "off"
+        if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
+            also = '"off" or ' if self.off else ""
+            raise ValueError(f'it should be {also}a list, for example ["api.example.org:443"]')
+        return tuple(dict.fromkeys(canonical(each) for each in value))
+
+
+class Limits:
+    """What a value must keep to, where pydantic validates it: `ge`, `gt`, `le`, `pattern`."""
+
+    def __init__(self, **limits: float | str) -> None:
+        self.limits = limits
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """The value's own rules and these."""
+        return {**handler(source), **self.limits}
+
+
+Unit = Annotated[float, Limits(ge=0.0, le=1.0)]
+Seconds = Annotated[float, Limits(gt=0.0, le=3600.0)]
+Days = Annotated[int, Limits(ge=0, le=3650)]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A frozen group of settings; an unknown key is an error."""
+
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 - pydantic reads this name from the class
+
+
+def plain(section: Section) -> dict[str, Any]:
+    """The settings as JSON values, section by section."""
+    return {f.name: json_value(getattr(section, f.name)) for f in dataclasses.fields(section)}
+
+
+def json_value(value: Any) -> Any:
+    """One setting as a JSON value."""
+    match value:
+        case Section():
+            return plain(value)
+        case Path():
+            return str(value)
+        case tuple():
+            return list(value)
+        case dict():
+            return {key: json_value(inner) for key, inner in value.items()}
+        case _:
+            return value

@@ -1,0 +1,1 @@
+"""Project settings that need the approval of this machine's user (ADR 27)."""

@@ -1,0 +1,215 @@
+"""Approvals of project settings by this machine's user (ADR 27).
+
+A project file is written by whoever can write to the repository. A value of it that widens what may
+run or leave counts only after this user approved it: for this project's real path, this key and the
+hash of this value. Effect: reads and replaces `trust.json` in the user's state folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pulsus.config.sections import Section, json_value
+from pulsus.config.user_state import UserState, repository
+from pulsus.errors import UserStateInvalid
+from pulsus.fast_dataclass import dataclass
+
+SOURCES: Final = ("pyproject.toml", "config/pulsus.toml")
+"""The files of a project that hold settings."""
+
+FILE: Final = "trust.json"
+FORMAT: Final = 1
+
+State = Literal["approved", "changed", "unapproved"]
+
+
+@dataclass(frozen=True)
+class Widening:
+    """A value in a project file that needs approval.
+
+    `sha256` is of key and value. `line` is 0 if it is not known. The file that a `program` setting
+    names is part of what is approved.
+    """
+
+    key: str
+    sha256: str
+    file: str
+    line: int = 0
+    program: bool = False
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True)
+class Approval:
+    """A value that was approved: `value` as it was shown, secrets redacted."""
+
+    project: str
+    key: str
+    sha256: str
+    value: Any
+    approved_at: str
+
+
+@dataclass(frozen=True)
+class Approvals:
+    """Every approval on record."""
+
+    known: tuple[Approval, ...]
+
+    @classmethod
+    def load(cls, state: UserState) -> Approvals:
+        """Those of this user. Raises UserStateInvalid if the record is damaged: none is lost
+        silently."""
+        content = state.read(FILE)
+        if content is None:
+            return cls(())
+        try:
+            return cls(tuple(_parsed(json.loads(content))))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
+            path = state.folder / FILE
+            raise UserStateInvalid(
+                f"{path} is damaged, so no approval of project settings can be read: {failure}",
+                hint=f"restore it, or move it away and approve again with `pulsus config trust`; "
+                f"it is {path}",
+                path=str(path),
+            ) from failure
+
+    def of(self, project: Path, key: str) -> Approval | None:
+        """The approval of a key in the project at that path."""
+        real = os.path.realpath(project)
+        return next((a for a in self.known if (a.project, a.key) == (real, key)), None)
+
+    def state(self, project: Path, found: Widening, bound: str) -> State:
+        """How a value stands; `bound` is its hash as `bound_hash` makes it."""
+        approval = self.of(project, found.key)
+        if approval is None:
+            return "unapproved"
+        return "approved" if approval.sha256 == bound else "changed"
+
+    def with_approval(self, new: Approval) -> Approvals:
+        """These, where `new` replaces an older approval of its key."""
+        return Approvals((*self.without(new.project, new.key).known, new))
+
+    def without(self, project: str, key: str) -> Approvals:
+        """These without the approval of one key."""
+        return Approvals(tuple(a for a in self.known if (a.project, a.key) != (project, key)))
+
+    def save(self, state: UserState) -> None:
+        """Replace the record. Raises as `UserState.write`."""
+        rows = [
+            {
+                "project": each.project,
+                "key": each.key,
+                "sha256": each.sha256,
+                "value": each.value,
+                "approved_at": each.approved_at,
+            }
+            for each in self.known
+        ]
+        body = json.dumps({"format": FORMAT, "approvals": rows}, indent=1)
+        state.write(FILE, f"{body}\n".encode())
+
+
+def project_value(settings: Section, origins: Mapping[str, str], key: str) -> Any:
+    """What the project's files say of a key, as a JSON value.
+
+    Of a table these are the entries that no variable and no flag replaced.
+    """
+    value: Any = settings
+    for name in key.split("."):
+        value = getattr(value, name)
+    value = json_value(value)
+    if isinstance(value, dict):
+        return {k: v for k, v in value.items() if origins.get(f"{key}.{k}") in SOURCES}
+    return value
+
+
+def linked_out(project: Path, folders: Iterable[Path]) -> tuple[tuple[Widening, str], ...]:
+    """Folders of the project that a link puts outside its working tree, with where they lead.
+
+    A repository can bring `.pulsus` or `logs` as a link, which is as good as setting `state_dir`.
+    The key is the folder with a slash at its end.
+    """
+    found = []
+    for folder in folders:
+        if not _has_link(project, folder):
+            continue
+        real, named = os.path.realpath(folder), os.path.relpath(folder, project)
+        if not Path(real).is_relative_to(repository(project)):
+            sha256 = value_hash(f"{named}/", real, unordered=False)
+            found.append((Widening(f"{named}/", sha256, named), real))
+    return tuple(found)
+
+
+def _has_link(project: Path, folder: Path) -> bool:
+    """True if a part of the path below the project is a link."""
+    try:
+        parts = folder.relative_to(project).parts
+    except ValueError:
+        return False  # outside by its name: that is asked about as a value
+    below = project
+    for part in parts:
+        below = below / part
+        if below.is_symlink():
+            return True
+    return False
+
+
+def value_hash(key: str, value: Any, *, unordered: bool) -> str:
+    """The SHA-256 of a key and its value in canonical form."""
+    if unordered and isinstance(value, list):
+        value = sorted(set(value))
+    return _sha256(json.dumps([key, value], sort_keys=True))
+
+
+def bound_hash(found: Widening, value: Any, project: Path) -> str:
+    """The hash that an approval holds: the value's, with the program it names where it names one.
+
+    `.venv/bin/python` says nothing if the repository can replace that file. So its real path and
+    the environment's `pyvenv.cfg` count too, and its bytes if it lies in the repository.
+    """
+    if not found.program or not value:
+        return found.sha256
+    return _sha256("\n".join((found.sha256, *_program(project, str(value)))))
+
+
+def _program(project: Path, named: str) -> Iterator[str]:
+    path = project / Path(named).expanduser()
+    real = os.path.realpath(path)
+    yield real
+    if Path(real).is_relative_to(repository(project)):
+        yield _file_hash(Path(real))
+    for folder in (path.parent, path.parent.parent):
+        yield _file_hash(folder / "pyvenv.cfg")
+
+
+def _file_hash(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as failure:
+        return failure.strerror or "unreadable"
+
+
+def _parsed(body: Any) -> Iterator[Approval]:
+    if body["format"] != FORMAT:
+        raise ValueError(f"format {body['format']!r} is not {FORMAT}")
+    for row in body["approvals"]:
+        words = [row[name] for name in ("project", "key", "sha256", "approved_at")]
+        if not all(isinstance(word, str) for word in words):
+            raise TypeError("an approval is not text")
+        project, key, sha256, at = words
+        yield Approval(project, key, sha256, row["value"], at)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

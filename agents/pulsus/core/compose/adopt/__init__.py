@@ -1,1 +1,0 @@
-"""Existing scripts turned into tools, statically (docs/guides/add-a-tool.md)."""

@@ -1,0 +1,1 @@
+"""What a generated module may not do (spec §7). Pure."""

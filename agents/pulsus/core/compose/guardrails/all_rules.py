@@ -1,0 +1,111 @@
+"""What a generated module may not do, and all it owes (routing spec §7). Pure.
+
+Read from source alone, so it is lint and no boundary: the sandbox is that. It refuses what a
+person would have to refuse at review: imports outside the allowlist and ways around it, effects
+nobody allowed, results that differ from run to run, promises left out of the docstring.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pulsus.core.compose.guardrails import (
+    allowed_imports,
+    control_characters,
+    file_classes,
+    file_io,
+    forbidden_names,
+    format_strings,
+    nondeterminism,
+)
+from pulsus.core.python_source import literals
+from pulsus.core.python_source.scopes import Problem, Syntax
+from pulsus.core.types import ToolSpec
+from pulsus.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """`imports` are the modules that may be imported; `writes`, whether files may be changed."""
+
+    imports: frozenset[str]
+    writes: bool = False
+
+
+def reasons(code: bytes, tool: ToolSpec, rules: Rules) -> tuple[str, ...]:
+    """Every reason to refuse the module, by line and then by what its docstring lacks.
+
+    `tool` is what the same bytes define. A module that cannot be parsed gives none: the static
+    gate refuses it before.
+    """
+    body = literals.module(code)
+    if body is None:
+        return ()
+    try:
+        found = _found(code, Syntax(ast.Module(body, []), rules.imports), rules)
+    except RecursionError:
+        return ("it is nested too deep to be read: write it in smaller steps",)
+    lines = (f"line {line}: {problem}" for line, problem in sorted(found))
+    return tuple(dict.fromkeys((*lines, *_contract(tool, writes=rules.writes))))
+
+
+def _found(code: bytes, syntax: Syntax, rules: Rules) -> list[Problem]:
+    found = [
+        *allowed_imports.problems(syntax),
+        *forbidden_names.problems(syntax),
+        *format_strings.problems(syntax),
+        *nondeterminism.problems(syntax.tree),
+        *control_characters.problems(code, syntax.tree),
+    ]
+    if not rules.writes:
+        found += [*file_io.problems(syntax), *file_classes.problems(syntax)]
+    return found
+
+
+def hidden(code: bytes) -> tuple[str, ...]:
+    """Every reason to refuse a module for characters nobody sees or a terminal obeys."""
+    tree = ast.Module(literals.module(code) or [], [])
+    found = sorted(control_characters.problems(code, tree))
+    return tuple(dict.fromkeys(f"line {line}: {problem}" for line, problem in found))
+
+
+def _contract(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
+    """The full docstring contract; for tools written by hand most of it is a warning."""
+    missing = [n for n in tool.missing_sections if tool.args or n != "Args"]
+    if missing:
+        yield f"the docstring lacks {', '.join(missing)}: every section of the contract is needed"
+    yield from tool.contract_errors
+    if "Kind" not in tool.missing_sections and not tool.kind_declared:
+        yield "Kind: must be resolve, read or write"
+    for arg in tool.args:
+        yield from _argument(arg.name, arg.type_hint, arg.description, arg.kind, tool.entry)
+    if tool.return_hint is None:
+        yield f"{tool.entry}() does not say what type it returns"
+    if tool.effects and (tool.effects.hosts or tool.effects.commands):
+        yield (
+            "Effects: hosts and commands must be none: a generated tool reaches no network and "
+            "starts no program"
+        )
+    if tool.kind_declared and tool.kind == "write":
+        yield from _writer(tool, writes=writes)
+
+
+def _argument(
+    name: str, hint: str | None, description: str, kind: str, entry: str
+) -> Iterator[str]:
+    if kind.startswith("var_"):
+        if entry != "main" or kind != "var_keyword":
+            yield f"argument {name!r}: name every argument instead of taking any"
+        return
+    if hint is None:
+        yield f"argument {name!r} has no type hint"
+    if not description:
+        yield f"argument {name!r} is not described in Args:"
+
+
+def _writer(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
+    if not writes:
+        yield "Kind: write is not allowed here (generator.allow_writes): read and return a result"
+    elif not any(a.name == "dry_run" and a.type_hint == "bool" for a in tool.args):
+        yield "Kind: write needs an argument `dry_run: bool` that changes nothing when it is true"

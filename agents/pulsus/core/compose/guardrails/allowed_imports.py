@@ -1,0 +1,102 @@
+"""Imports of a generated module against the allowlist (routing spec §7). Pure.
+
+A module of the standard library carries others in its attributes (`pathlib.os`), and helpers that
+run text: of an allowed one only what it offers may be used.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import ModuleType
+
+from pulsus.core.python_source.scopes import (
+    Problem,
+    Syntax,
+    is_allowed,
+    name_of,
+    offered,
+    standard,
+    value,
+)
+
+
+def problems(syntax: Syntax) -> Iterator[Problem]:
+    """(line, what is wrong) of every import, and of every way to a module around them."""
+    for node in syntax.nodes:
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield from _imported(node.lineno, alias.name, syntax.allowed)
+            case ast.ImportFrom():
+                yield from _from(node, syntax.allowed)
+            case ast.Name(id=name, ctx=ast.Load()) if name in syntax.modules:
+                yield from _used(node, syntax)
+            case _:
+                pass
+
+
+def _imported(line: int, module: str, allowed: frozenset[str]) -> Iterator[Problem]:
+    if not is_allowed(module, allowed):
+        yield line, f"imports {module}, which is not on the allowlist"
+    elif any(part.startswith("_") for part in module.split(".")):
+        yield line, f"imports {module}, which is private: use what is public"
+
+
+def _from(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterator[Problem]:
+    module = node.module or ""
+    if module == "__future__" and not node.level:
+        return
+    if node.level:
+        yield node.lineno, "a relative import leads nowhere: a tool is one module"
+        return
+    if not is_allowed(module, allowed):
+        yield node.lineno, f"imports {module}, which is not on the allowlist"
+        return
+    yield from _imported(node.lineno, module, allowed)
+    for alias in node.names:
+        if alias.name == "*":
+            yield node.lineno, f"imports * from {module}: name what is needed"
+        else:
+            yield from _reached(node.lineno, module, alias.name, allowed)
+
+
+def _used(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
+    """A module's name: it may only stand before what is taken from it."""
+    module, line = syntax.modules[node.id], node.lineno
+    if not (is_allowed(module, syntax.allowed) or _leads_on(module, syntax.allowed)):
+        return  # that it is imported at all is said
+    at: ast.AST = node
+    while isinstance(above := syntax.parents.get(id(at)), ast.Attribute):
+        further = f"{module}.{above.attr}"
+        if _leads_on(further, syntax.allowed):
+            module, at = further, above  # a package on the way to what may be imported
+            continue
+        yield from _reached(line, module, above.attr, syntax.allowed)
+        inner = value(module, above.attr, syntax.allowed)
+        if not isinstance(inner, ModuleType):
+            return
+        module, at = name_of(module, above.attr, inner), above
+    yield line, f"hands the module {module} on as a value: write {module}.NAME where it is needed"
+
+
+def _leads_on(module: str, allowed: frozenset[str]) -> bool:
+    return any(name.startswith(f"{module}.") for name in allowed)
+
+
+def _reached(line: int, module: str, attr: str, allowed: frozenset[str]) -> Iterator[Problem]:
+    owner = standard(module, allowed)
+    if owner is None:
+        if not is_allowed(module, allowed) and not is_allowed(f"{module}.{attr}", allowed):
+            yield line, f"reaches {module}.{attr}, which is not on the allowlist"
+        return
+    found = value(module, attr, allowed)
+    if isinstance(found, ModuleType):
+        name = name_of(module, attr, found)
+        if name != f"{module}.{attr}" or attr.startswith("_"):
+            yield line, f"reaches the module {name} through {module}.{attr}"
+        elif not is_allowed(name, allowed):
+            yield line, f"reaches {name}, which is not on the allowlist"
+        return
+    if not offered(module, attr, owner):
+        yield line, f"{module}.{attr} is nothing that {module} offers: use what it documents"

@@ -1,0 +1,49 @@
+"""Characters that a terminal obeys or nobody sees, in a generated module (routing spec §7). Pure.
+
+A docstring is shown wherever the tool is: its value counts, however it is written. In code they may
+stand as escapes.
+"""
+
+from __future__ import annotations
+
+import ast
+import unicodedata
+from collections.abc import Iterator
+
+from pulsus.core.python_source.scopes import Problem
+
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+_PLAIN = "\n\t"
+_HAVE_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def problems(code: bytes, tree: ast.Module) -> Iterator[Problem]:
+    """(line, what is wrong) of every such character as it stands, and of those in docstrings."""
+    text = code.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    for line, char in _hidden(text):
+        yield line, f"{_named(char)} is not to be seen: write it as an escape in code, or remove it"
+    for node in ast.walk(tree):
+        if isinstance(node, _HAVE_DOCSTRINGS) and (found := _docstring(node)):
+            for line, char in _hidden(str(found.value)):
+                yield found.lineno + line - 1, f"{_named(char)} in a docstring: remove it"
+
+
+def _hidden(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        for char in dict.fromkeys(line):
+            if char not in _PLAIN and unicodedata.category(char) in _HIDDEN:
+                yield number, char
+
+
+def _docstring(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
+) -> ast.Constant | None:
+    match node.body:
+        case [ast.Expr(value=ast.Constant(value=str()) as found), *_]:
+            return found
+        case _:
+            return None
+
+
+def _named(char: str) -> str:
+    return f"U+{ord(char):04X} ({unicodedata.name(char, 'a control character').lower()})"

@@ -1,0 +1,124 @@
+"""The classes whose methods change files, where they are handed on (routing spec §7). Pure.
+
+`Path.replace("a", "b")` moves a file and looks like a text's `replace`: a class that is called
+where it stands, or stands in a type, can be told from text, one behind another name cannot.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pulsus.core.python_source.scopes import Problem, Syntax
+
+_CLASSES = frozenset(("pathlib.Path", "pathlib.PosixPath", "pathlib.WindowsPath"))
+_CHANGING = ("replace", "rename", "open", "copy", "move")
+_CHECKS = ("isinstance", "issubclass")
+_TYPES = ("str", "int", "float", "bool", "bytes")
+_ABSTRACT = frozenset(
+    (
+        *("Optional", "Sequence", "Iterable", "Iterator", "Mapping", "Callable", "Collection"),
+        *("List", "Dict", "Tuple", "Set", "FrozenSet", "Generator", "MutableMapping"),
+    )
+)
+_GENERIC = ("list", "dict", "tuple", "set", "frozenset", "type")
+
+
+def problems(syntax: Syntax) -> Iterator[Problem]:
+    """(line, what is wrong) of every use of such a class but in a call or a type."""
+    types: frozenset[int] | None = None
+    for node in syntax.nodes:
+        if not isinstance(node, ast.Name | ast.Attribute) or syntax.origin(node) not in _CLASSES:
+            continue
+        types = _annotations(syntax) if types is None else types
+        if id(node) in types or _plain(node, syntax):
+            continue
+        yield (
+            node.lineno,
+            f"{syntax.origin(node)} is passed on as a value: call it where it is needed, as in "
+            "[Path(name) for name in names]",
+        )
+
+
+def _plain(node: ast.expr, syntax: Syntax) -> bool:
+    above = syntax.parents[id(node)]
+    match above:
+        case ast.Call(func=func, args=args):
+            return func is node or _takes_a_class(above, args, node, syntax)
+        case ast.Attribute(attr=name):
+            return name not in _CHANGING
+        case ast.MatchClass(cls=cls):
+            return cls is node
+        case ast.BinOp(op=ast.BitOr(), left=left, right=right):
+            return _other(left, syntax) or _other(right, syntax)
+        case ast.Tuple():
+            call = syntax.parents[id(above)]
+            return isinstance(call, ast.Call) and _checks(call, above, syntax)
+        case ast.Subscript(value=base, slice=inner):
+            return inner is node and _generic(base, syntax)
+        case _:
+            return False
+
+
+def _other(node: ast.expr, syntax: Syntax) -> bool:
+    """Whether a part of a union is another type: `Path | Path` is the class itself."""
+    match node:
+        case ast.Constant(value=None):
+            return True
+        case ast.Name(id=name):
+            return name in _TYPES and name not in syntax
+        case ast.BinOp(left=left, right=right):
+            return _other(left, syntax) or _other(right, syntax)
+        case _:
+            return False
+
+
+def _takes_a_class(call: ast.Call, args: list[ast.expr], node: ast.expr, syntax: Syntax) -> bool:
+    first = bool(args) and args[0] is node
+    origin = syntax.origin(call.func)
+    return _checks(call, node, syntax) or (first and origin in ("map", "typing.cast"))
+
+
+def _checks(call: ast.Call, node: ast.AST, syntax: Syntax) -> bool:
+    return syntax.origin(call.func) in _CHECKS and call.args[1:2] == [node]
+
+
+def _generic(base: ast.expr, syntax: Syntax) -> bool:
+    origin = syntax.origin(base)
+    if origin in _GENERIC:
+        return origin not in syntax
+    home, _, name = origin.rpartition(".")
+    return home in ("typing", "collections.abc") and name in _ABSTRACT
+
+
+def _annotations(syntax: Syntax) -> frozenset[int]:
+    """The nodes of annotations that nothing can read as values."""
+    future = any(
+        isinstance(n, ast.ImportFrom)
+        and n.module == "__future__"
+        and any(alias.name == "annotations" for alias in n.names)
+        for n in syntax.tree.body
+    )
+    found: set[int] = set()
+    for node in syntax.nodes:
+        for annotation in _of(node, future=future, syntax=syntax):
+            inner = list(ast.walk(annotation))
+            if future or not any(isinstance(n, ast.NamedExpr) for n in inner):
+                found |= set(map(id, inner))
+    return frozenset(found)
+
+
+def _of(node: ast.AST, *, future: bool, syntax: Syntax) -> Iterator[ast.expr]:
+    match node:
+        case ast.arg(annotation=ast.expr() as annotation):
+            yield annotation
+        case (
+            ast.FunctionDef(returns=ast.expr() as annotation)
+            | ast.AsyncFunctionDef(returns=ast.expr() as annotation)
+        ):
+            yield annotation
+        case ast.AnnAssign(annotation=annotation):
+            if future or not isinstance(syntax.parents[id(node)], ast.ClassDef):
+                yield annotation
+        case _:
+            pass

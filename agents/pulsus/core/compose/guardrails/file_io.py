@@ -1,0 +1,209 @@
+"""What opens or changes files in a generated module that only reads (routing spec §7). Pure.
+
+Such a name may only be called where it stands, with arguments that show what it does. Anything
+else (another name for it, an argument, a pattern, its text) is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pulsus.core.compose.guardrails.standard_modules import LIMITED, OPENERS, allowed_in
+from pulsus.core.python_source.scopes import Problem, Syntax, is_allowed
+
+_CHANGING = frozenset(
+    (
+        *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "chmod"),
+        *("lchmod", "symlink_to", "hardlink_to", "link_to", "copy_into", "move_into"),
+    )
+)
+_JUDGED = ("open", "replace", "copy", "move")
+_COPIED = ("dict", "list", "set", "bytearray")
+_READING_MODES = frozenset(
+    ("r", "rb", "rt", "br", "tr", "rU", "U", "r:", "r:*", "r:gz", "r:bz2", "r:xz", "r|", "r|*")
+) | frozenset(("r|gz", "r|bz2", "r|xz"))
+_DATES = frozenset(
+    ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo", "fold")
+)
+_MOST = 4
+_ALSO = "a generated tool reads and returns a result"
+_DIRECT = "call it where it is needed, with its arguments"
+
+
+def problems(syntax: Syntax) -> Iterator[Problem]:
+    """(line, what is wrong) of every write, and of every way to one that hides it."""
+    for node in syntax.nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                yield from _name(node, name, syntax)
+            case ast.Attribute():
+                yield from _attribute(node, syntax)
+            case ast.ClassDef(body=body):
+                yield from _fields(body)
+            case ast.ImportFrom(module=str(module), level=0, names=names):
+                for alias in names:
+                    yield from _limited(node.lineno, f"{module}.{alias.name}", syntax)
+            case _:
+                yield from _by_text(node)
+
+
+def _by_text(node: ast.AST) -> Iterator[Problem]:
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            if name in _CHANGING or name in _JUDGED:
+                yield node.lineno, f"getattr of {name!r}: {_DIRECT}"
+        case ast.MatchClass(kwd_attrs=names):
+            for name in names:
+                if name in _CHANGING or name in _JUDGED:
+                    yield node.lineno, f"the pattern takes {name}: {_DIRECT}"
+        case _:
+            pass
+
+
+def _fields(body: list[ast.stmt]) -> Iterator[Problem]:
+    """A field of such a name: a pattern by place takes it of anything."""
+    for statement in body:
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+                if name in _CHANGING or name in _JUDGED:
+                    yield statement.lineno, f"a field {name}: name it otherwise"
+            case _:
+                pass
+
+
+def _name(node: ast.Name, name: str, syntax: Syntax) -> Iterator[Problem]:
+    origin = syntax.origin(node)
+    if name != "open" and origin not in OPENERS:
+        return
+    if id(node) not in syntax.called:
+        yield node.lineno, f"{name} is passed on as a value: {_DIRECT}"
+    elif why := _opens(_call(node, syntax), origin if origin in OPENERS else "open"):
+        yield node.lineno, why
+
+
+def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
+    name, line = node.attr, node.lineno
+    origin = _outside(node, syntax)
+    if origin and _limits(origin):
+        yield from _limited(line, origin, syntax)
+    if origin in OPENERS:
+        if id(node) not in syntax.called:
+            yield line, f"{origin} is passed on as a value: {_DIRECT}"
+        elif why := _opens(_call(node, syntax), origin):
+            yield line, why
+    elif origin and not origin.startswith("pathlib."):
+        return  # a function of a module, judged by its name
+    elif name in _CHANGING:
+        yield line, f".{name} changes files: {_ALSO}"
+    elif name in _JUDGED:
+        yield from _judged(node, syntax)
+
+
+def _outside(node: ast.Attribute, syntax: Syntax) -> str:
+    """The dotted name where the attribute is one of an imported module; else ""."""
+    at: ast.expr = node
+    while isinstance(at, ast.Attribute):
+        at = at.value
+    known = isinstance(at, ast.Name) and at.id in syntax.modules
+    return syntax.origin(node) if known else ""
+
+
+def _judged(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
+    """A method that reads or changes files, or text, depending on its arguments."""
+    line, name = node.lineno, node.attr
+    base = node.value
+    plain = isinstance(base, ast.Name) and base.id in _COPIED and base.id not in syntax
+    if name == "copy" and plain:
+        return
+    if id(node) not in syntax.called:
+        yield line, f".{name} is passed on as a value: {_DIRECT}, or name an attribute otherwise"
+        return
+    call = _call(node, syntax)
+    if name == "open":
+        why = _opens_method(call)
+    elif name == "replace":
+        why = "" if _replaces_text(call) else ".replace(target) moves a file"
+    else:
+        why = f".{name}(target) writes a file" if call.args or call.keywords else ""
+    if why:
+        yield line, f"{why}: {_ALSO}" if "moves" in why or "writes" in why else why
+
+
+def _replaces_text(call: ast.Call) -> bool:
+    """`.replace(old, new)` of a text, or fields of a date: a path takes one target."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(
+        k.arg is None for k in call.keywords
+    ):
+        return False
+    names = {k.arg for k in call.keywords}
+    if len(call.args) in (2, 3):
+        return names <= {"count"} | _DATES
+    return not call.args and bool(names) and names <= _DATES
+
+
+def _opens_method(call: ast.Call) -> str:
+    """`.open()` of a path takes a mode; of an archive, a member and then a mode."""
+    if why := _keywords(call):
+        return why
+    match call.args:
+        case []:
+            return ""
+        case [mode] | [mode, ast.Constant(value=int())] | [_, mode]:
+            return _mode(mode)
+        case _:
+            return ".open() with more than a mode: name its arguments"
+
+
+def _opens(call: ast.Call, origin: str) -> str:
+    """`open(file, mode)` and what takes the same; `OPENERS` says where the mode stands."""
+    if why := _keywords(call):
+        return why
+    if len(call.args) > _MOST:
+        return "opens a file with many arguments: name those behind the mode"
+    position = OPENERS[origin]
+    return _mode(call.args[position]) if len(call.args) > position else ""
+
+
+def _keywords(call: ast.Call) -> str:
+    if any(isinstance(a, ast.Starred) for a in call.args):
+        return "opens a file with arguments that only show when it runs: write each out"
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            return "opens a file with arguments that only show when it runs: write each out"
+        if keyword.arg in ("opener", "openhook", "inplace"):
+            return f"opens a file with {keyword.arg}=, which decides what happens: leave it out"
+        if keyword.arg == "mode" and (why := _mode(keyword.value)):
+            return why
+    return ""
+
+
+def _mode(mode: ast.expr) -> str:
+    match mode:
+        case ast.Constant(value=str(text)) if text in _READING_MODES:
+            return ""
+        case ast.Constant(value=text):
+            return f"opens a file with mode {text!r}: {_ALSO}"
+        case _:
+            return (
+                "opens a file with a mode that only shows when it runs: write it out, as in "
+                "open(path, 'r') or archive.open(member, 'r')"
+            )
+
+
+def _limits(origin: str) -> bool:
+    return origin.rpartition(".")[0] in LIMITED
+
+
+def _limited(line: int, origin: str, syntax: Syntax) -> Iterator[Problem]:
+    module, _, name = origin.rpartition(".")
+    if not is_allowed(module, syntax.allowed):
+        return  # that it is imported at all is said
+    if module in LIMITED and origin not in OPENERS and not allowed_in(module, name):
+        yield line, f"{origin} may change more than its result: {_ALSO}"
+
+
+def _call(node: ast.expr, syntax: Syntax) -> ast.Call:
+    call = syntax.parents[id(node)]
+    assert isinstance(call, ast.Call)
+    return call

@@ -1,0 +1,297 @@
+"""Names and attributes that lead around the rules (routing spec §7). Pure.
+
+What opens files, imports or looks into the interpreter may only be named where it is used, so that
+its arguments can be judged: never under another name, as an argument, or by its text.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pulsus.core.python_source.scopes import Problem, Syntax, standard
+
+_BUILTINS = frozenset(
+    (
+        *("abs", "aiter", "all", "anext", "any", "ascii", "bin", "bool", "bytearray", "bytes"),
+        *("callable", "chr", "classmethod", "complex", "delattr", "dict", "dir", "divmod"),
+        *("enumerate", "filter", "float", "format", "frozenset", "getattr", "hasattr", "hash"),
+        *("hex", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "map", "max"),
+        *("memoryview", "min", "next", "object", "oct", "open", "ord", "pow", "print"),
+        *("property", "range", "repr", "reversed", "round", "set", "setattr", "slice", "sorted"),
+        *("staticmethod", "str", "sum", "super", "tuple", "type", "zip", "NotImplemented"),
+        *("Ellipsis", "True", "False", "None", "__name__", "__debug__"),
+    )
+)
+"""What may be used without being defined; exceptions may too."""
+_NEVER = frozenset(
+    ("eval", "exec", "compile", "globals", "locals", "vars", "breakpoint", "input", "__import__")
+)
+_TYPES = ("str", "int", "float", "bool", "bytes", "list", "tuple", "dict", "set", "frozenset")
+_BY_NAME = ("getattr", "setattr", "delattr", "hasattr")
+_FIXED = frozenset((*_BY_NAME, "type", "open", "map", "isinstance", "issubclass", "super"))
+"""Judged by what they are; under another meaning the judgement would be wrong."""
+_DUNDERS = ("__name__", "__class__", "__init__", "__post_init__", "__qualname__")
+"""What ordinary code says with two underscores; every other leads into the interpreter."""
+_HOOKS = (
+    *("__subclasshook__", "__instancecheck__", "__subclasscheck__", "__getattribute__"),
+    *("__match_args__", "__annotations__", "__class__", "__dict__", "__module__"),
+)
+"""Methods by which a class claims to be others, or other attributes to be its own."""
+_OWN_DUNDERS = ("__all__", "__slots__", "__version__", "__author__", "__name__")
+_NAMEDTUPLE = ("_replace", "_asdict", "_fields", "_make", "_field_defaults")
+_OWNERS = ("self", "cls", "other")
+_FRAMES = frozenset(
+    (
+        *("gi_frame", "gi_code", "gi_yieldfrom", "cr_frame", "cr_code", "cr_await", "cr_origin"),
+        *("ag_frame", "ag_code", "ag_await", "tb_frame", "tb_next", "f_back", "f_globals"),
+        *("f_locals", "f_builtins", "f_code", "f_trace", "func_globals", "mro"),
+    )
+)
+_MODULES = frozenset(
+    (
+        *("os", "sys", "io", "builtins", "subprocess", "shutil", "importlib", "socket", "ctypes"),
+        *("posix", "posixpath", "ntpath", "genericpath", "pathmod", "tempfile", "inspect"),
+        *("linecache", "fileinput", "sqlite3", "pickle", "marshal", "tokenize", "multiprocessing"),
+    )
+)
+_LEADING = {
+    "operator.methodcaller": "write a lambda that calls the method",
+    "operator.attrgetter": "write a lambda that takes the attribute",
+    "operator.call": "call the function where it is needed",
+    "typing.get_type_hints": "it runs annotations as code; work with values",
+    "typing.get_args": "name the type",
+    "typing.final": "leave it out",
+    "dataclasses.make_dataclass": "write the class out",
+    "typing.ForwardRef": "it runs text as code; name the type",
+    "typing.evaluate_forward_ref": "it runs text as code; name the type",
+    "functools.singledispatch": "it runs annotations as code; use isinstance()",
+    "functools.singledispatchmethod": "it runs annotations as code; use isinstance()",
+    "types.FunctionType": "write the function out",
+    "types.CodeType": "write the function out",
+    "string.Formatter": "use an f-string",
+    "sys.modules": "import what is needed",
+    "sys.meta_path": "import what is needed",
+    "sys.path_hooks": "import what is needed",
+    "sys.path_importer_cache": "import what is needed",
+    "sys.path": "import what is needed",
+    "sys.settrace": "work with the arguments alone",
+    "sys.setprofile": "work with the arguments alone",
+    "sys.addaudithook": "work with the arguments alone",
+    "sys.exc_info": "name the exception with `as`",
+}
+_RULING = frozenset(
+    (
+        *("builtins", "importlib", "imp", "inspect", "runpy", "pkgutil", "zipimport", "gc"),
+        *("ctypes", "code", "codeop", "timeit", "pdb", "bdb", "profile", "cProfile", "doctest"),
+        *("pydoc", "trace", "rlcompleter"),
+    )
+)
+"""Whatever else may be imported: nothing of these has a use that could be judged."""
+
+
+def problems(syntax: Syntax) -> Iterator[Problem]:
+    """(line, what is wrong) of everything that reaches what no rule here could see."""
+    yield from _rebound(syntax)
+    for node in syntax.nodes:
+        match node:
+            case ast.Name():
+                yield from _name(node, syntax)
+            case ast.Attribute():
+                yield from _attribute(node, syntax)
+            case ast.Call():
+                yield from _call(node, syntax)
+            case _:
+                yield from _statement(node, syntax)
+
+
+def _statement(node: ast.AST, syntax: Syntax) -> Iterator[Problem]:
+    match node:
+        case ast.MatchClass(patterns=by_place, kwd_attrs=names):
+            for name in names:
+                if why := _in_a_pattern(name):
+                    yield node.lineno, f"the pattern takes {name}: {why}"
+            if by_place and not _of_own(node.cls, syntax):
+                yield node.lineno, "the pattern takes what only shows when it runs: name each part"
+        case ast.ClassDef(keywords=keywords):
+            if any(k.arg in (None, "metaclass") for k in keywords):
+                yield node.lineno, "a metaclass makes classes nobody can judge: do without it"
+        case ast.ImportFrom(module=str(module), names=names):
+            for alias in names:
+                yield from _led(node.lineno, f"{module}.{alias.name}")
+        case _:
+            pass
+
+
+def _in_a_pattern(name: str) -> str:
+    if name.startswith("_"):
+        return "it is private, or leads into the interpreter: use what is public"
+    return attribute(name)
+
+
+def _of_own(cls: ast.expr, syntax: Syntax) -> bool:
+    """Whether a class's parts by place are known: its own, or a builtin type's, which is itself."""
+    match cls:
+        case ast.Name(id=name) if name in syntax.classes:
+            found = [n for n in syntax.nodes if isinstance(n, ast.ClassDef) and n.name == name]
+            bases = [syntax.origin(base) for each in found for base in each.bases]
+            once = sum(bound == name for bound, _ in syntax.bindings) == 1
+            return once and all(base == "typing.NamedTuple" for base in bases)
+        case ast.Name(id=name):
+            return name in _TYPES and name not in syntax
+        case _:
+            return False
+
+
+def attribute(name: str) -> str:
+    """Why no object may be asked for an attribute of that name; "" where it may."""
+    if name in _FRAMES or (_dunder(name) and name not in _DUNDERS):
+        return "it leads into the interpreter: work with the arguments alone"
+    if name in _MODULES:
+        return "it may be a module: import what is needed, or name the attribute otherwise"
+    return ""
+
+
+def _rebound(syntax: Syntax) -> Iterator[Problem]:
+    for name, line in syntax.ambiguous:
+        yield line, f"{name} is imported and given another meaning: choose another name"
+    for name, line in syntax.bindings:
+        if name in _FIXED:
+            yield line, f"{name} is given another meaning: choose another name"
+        elif name in _HOOKS:
+            yield line, f"{name} makes a class pass for another: do without it"
+    for name, line in syntax.captured:
+        if _dunder(name) and name not in _OWN_DUNDERS:
+            yield line, f"{name} is given another meaning: choose another name"
+
+
+def _name(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
+    name, line = node.id, node.lineno
+    if name in _NEVER or (_dunder(name) and name not in _OWN_DUNDERS):
+        yield line, f"{name} is not allowed: work with the arguments alone"
+    elif name in syntax:
+        yield from _led(line, syntax.taken.get(name, ""))
+    elif name in _BY_NAME and id(node) not in syntax.called:
+        yield line, f"{name} is passed on as a value: call it where it is needed"
+    elif name == "type" and not _type_is_plain(node, syntax):
+        yield line, "type is passed on as a value: write type(x).__name__, or use isinstance()"
+    elif name not in _BUILTINS and not _is_exception(name):
+        yield line, f"{name} is defined nowhere, or not allowed: define or import it, or do without"
+
+
+def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
+    name, line = node.attr, node.lineno
+    origin = syntax.origin(node) if _of_a_module(node, syntax) else ""
+    if (why := attribute(name)) and not (origin and name in _MODULES):
+        yield line, f".{name}: {why}"  # of a module, what it offers is judged with the imports
+    elif name == "__class__" and not _class_is_plain(node, syntax):
+        yield line, ".__class__ is passed on as a value: use isinstance() or type(x).__name__"
+    elif name in ("__init__", "__post_init__") and not _of_super(node.value):
+        yield line, f".{name} makes an object anew: call the class, or super().{name}()"
+    elif name.startswith("_") and not _dunder(name) and not _own(node, syntax):
+        yield line, f".{name} is private to something else: use what is public"
+    yield from _led(line, origin)
+
+
+def _of_a_module(node: ast.Attribute, syntax: Syntax) -> bool:
+    """Whether it is taken from an imported module itself, not from something in one."""
+    if isinstance(node.value, ast.Name):
+        return node.value.id in syntax.modules
+    return standard(syntax.origin(node.value), syntax.allowed) is not None
+
+
+def _led(line: int, origin: str) -> Iterator[Problem]:
+    if origin in _LEADING:
+        yield line, f"{origin} is not allowed: {_LEADING[origin]}"
+    elif "." in origin and origin.partition(".")[0] in _RULING:
+        yield line, f"{origin} is not allowed: work with the arguments alone"
+
+
+def _call(node: ast.Call, syntax: Syntax) -> Iterator[Problem]:
+    origin = syntax.origin(node.func)
+    match node:
+        case ast.Call(func=ast.Name(id=name)) if name in _BY_NAME and name not in syntax:
+            yield from _by_name(name, node)
+        case ast.Call(keywords=keywords) if origin in (
+            "functools.wraps",
+            "functools.update_wrapper",
+        ):
+            if len(node.args) > 2 or any(k.arg != "wrapped" for k in keywords):
+                yield node.lineno, f"{origin} takes attributes by their text: give it the function"
+        case _:
+            pass
+
+
+def _by_name(function: str, call: ast.Call) -> Iterator[Problem]:
+    match call.args:
+        case [_, ast.Constant(value=str(name)), *_] if not name.startswith("_"):
+            if why := attribute(name):
+                yield call.lineno, f"{function} of {name!r}: {why}"
+        case _:
+            yield call.lineno, f"{function} needs a plain attribute name in quotes"
+
+
+def _of_super(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    )
+
+
+def _own(node: ast.Attribute, syntax: Syntax) -> bool:
+    """Whether a private attribute is the module's own, as far as its text shows."""
+    if node.attr in _NAMEDTUPLE:
+        return True
+    match node.value:
+        case ast.Name(id=name) if name in _OWNERS or name in syntax.classes:
+            return node.attr in syntax or node.attr in syntax.stored
+        case _:
+            return False
+
+
+def _type_is_plain(node: ast.Name, syntax: Syntax) -> bool:
+    """Whether `type` is asked what something is, and the answer only read or compared."""
+    above = syntax.parents.get(id(node))
+    match above:
+        case ast.Subscript(value=value):
+            return value is node
+        case ast.Call(func=func, args=[_], keywords=[]) if func is node:
+            return _class_is_plain(above, syntax)
+        case _:
+            return False
+
+
+def _class_is_plain(node: ast.AST, syntax: Syntax) -> bool:
+    above = syntax.parents.get(id(node))
+    match above:
+        case ast.Attribute(attr="__name__" | "__qualname__") | ast.FormattedValue():
+            return True
+        case ast.Compare(left=left, comparators=others):
+            return all(each is node or _is_class(each, syntax) for each in (left, *others))
+        case ast.Call(func=func):
+            return func is not node and syntax.origin(func) in ("isinstance", "issubclass")
+        case _:
+            return False
+
+
+def _is_class(node: ast.expr, syntax: Syntax) -> bool:
+    """Whether an expression plainly is a class, or a few: nothing else is to be compared with."""
+    match node:
+        case ast.Name(id=name):
+            return (name in _TYPES or _is_exception(name)) and name not in syntax
+        case ast.Call(func=ast.Name(id="type")) | ast.Attribute(attr="__class__"):
+            return True
+        case ast.Tuple(elts=inner) | ast.List(elts=inner) | ast.Set(elts=inner):
+            return all(_is_class(each, syntax) for each in inner)
+        case _:
+            return False
+
+
+def _is_exception(name: str) -> bool:
+    import builtins
+
+    found = getattr(builtins, name, None)
+    return isinstance(found, type) and issubclass(found, BaseException)
+
+
+def _dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")

@@ -1,0 +1,1 @@
+"""The plan DSL: build, check, pin and render plans (spec §6)."""

@@ -1,0 +1,213 @@
+"""A plan as a module that calls its steps, and back (routing spec §6; contracts). Pure.
+
+The module holds its plan as data, in `PLAN`; what it may call is read from there, without running
+anything. The same plan and tools give the same bytes.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from pulsus.core.compose.plans import dsl, type_hints
+from pulsus.core.compose.plans.module_docstring import contract
+from pulsus.core.compose.plans.module_example import example_of
+from pulsus.core.compose.plans.plan_checks import RESERVED, invalid
+from pulsus.core.compose.plans.planner import params_of
+from pulsus.core.contract import imports_steps
+from pulsus.core.python_source import literals
+from pulsus.core.types import (
+    ArgSpec,
+    Constant,
+    OutputRef,
+    ParamRef,
+    Plan,
+    PlanStep,
+    PlanValue,
+    ToolSpec,
+)
+from pulsus.errors import PlanInvalid
+
+_ROUTE_ID = re.compile(r"route-[0-9a-f]{8}")
+_PLAN = "PLAN"
+
+
+def module_name(route_id: str) -> str:
+    """The file name of a route's module: `route-1a2b3c4d` gives `route_1a2b3c4d.py`."""
+    if not _ROUTE_ID.fullmatch(route_id):
+        raise ValueError(f"{route_id!r} is no route id: route- and eight hex digits")
+    return route_id.replace("-", "_") + ".py"
+
+
+def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
+    """The source of a module whose `run` does what `composed` says.
+
+    `tools` hold every step's tool, by id. Raises PlanInvalid where one is missing, is not named
+    by its id, or has other bytes than the step is pinned to.
+    """
+    by_id = {tool.id: tool for tool in tools}
+    _check_tools(composed, by_id)
+    params = params_of(composed, by_id.values())
+    text = contract(composed, by_id, params, example_of(composed, by_id))
+    names = _locals(composed)
+    head = f"{_PLAN}: dict[str, Any] = "
+    return "\n".join(
+        (
+            literals.docstring(text),
+            "",
+            "from __future__ import annotations",
+            "",
+            *_imports(params),
+            "",
+            "import pulsus.steps",
+            "",
+            head + literals.literal(dsl.to_dict(composed), taken=len(head)),
+            "",
+            "",
+            _signature(params),
+            *(_call(step, composed, names) for step in composed.steps),
+            _returned(composed, names),
+            "",
+        )
+    )
+
+
+def plan_of(code: bytes) -> Plan | None:
+    """The plan that a composed module holds; None for a module that is not composed.
+
+    Raises PlanInvalid where `PLAN` is no literal, is bound twice, or breaks a rule.
+    """
+    body = literals.module(code)
+    if body is None or not any(imports_steps(node) for node in body):
+        return None
+    found = [value for node in body for value in _bound(node)]
+    if not found:
+        return None
+    if len(found) > 1:
+        invalid(_PLAN, len(found), "it is bound more than once", "compose the module again")
+    try:
+        data = ast.literal_eval(found[0])
+    except (ValueError, TypeError, RecursionError, MemoryError) as error:
+        raise PlanInvalid(
+            f"{_PLAN} in line {found[0].lineno} is no literal: {error}",
+            hint="compose the module again instead of editing it",
+        ) from None
+    return dsl.from_dict(data)
+
+
+def _check_tools(composed: Plan, tools: Mapping[str, ToolSpec]) -> None:
+    for number, step in enumerate(composed.steps):
+        place = f"plan.steps[{number}].tool"
+        if step.tool not in tools:
+            invalid(place, step.tool, "the tool is not among those given", "write its whole id")
+        if step.sha256 != tools[step.tool].sha256:
+            invalid(place, step.sha256, "the step is not pinned to this tool", "plan again")
+
+
+def _locals(composed: Plan) -> dict[str, str]:
+    """A variable for every step's result, by step id; none hides a parameter or the import."""
+    names: dict[str, str] = {}
+    taken = {*RESERVED, *composed.params}
+    for step in composed.steps:
+        name = step.id
+        while name in taken:
+            name = f"{name}_"
+        taken.add(name)
+        names[step.id] = name
+    return names
+
+
+def _imports(params: Sequence[ArgSpec]) -> list[str]:
+    text = " ".join(_annotation(param) for param in params)
+    literal = ", Literal" if "Literal[" in text else ""
+    path = ["from pathlib import Path"] if re.search(r"\bPath\b", text) else []
+    return [*path, f"from typing import Any{literal}"]
+
+
+def _annotation(param: ArgSpec) -> str:
+    hint = type_hints.parse(param.type_hint)
+    text = type_hints.annotation(hint)
+    implicit = param.default == "None" and not (hint.optional or hint.anything)
+    return f"{text} | None" if implicit else text
+
+
+def _parameter(param: ArgSpec) -> str:
+    text = f"{param.name}: {_annotation(param)}"
+    if param.required or param.default is None:
+        return text
+    return f"{text} = {literals.literal(ast.literal_eval(param.default))}"
+
+
+def _signature(params: Sequence[ArgSpec]) -> str:
+    ordered = sorted(params, key=lambda param: not param.required)
+    return _wrapped("def run", list(map(_parameter, ordered)), " -> dict[str, Any]:", 0)
+
+
+def _call(step: PlanStep, composed: Plan, names: Mapping[str, str]) -> str:
+    args = [literals.text(step.tool)]
+    odd = []
+    for name, value in step.inputs.items():
+        if keyword.iskeyword(name):
+            odd.append(f"{literals.text(name)}: {_value(name, value, composed, names)}")
+        else:
+            args.append(f"{name}={_value(name, value, composed, names)}")
+    if odd:
+        args.append(f"**{{{', '.join(odd)}}}")
+    target = f"{names[step.id]} = " if _is_used(step, composed) else ""
+    return _wrapped(f"{target}pulsus.steps.call", args, "", 4)
+
+
+def _value(name: str, value: PlanValue, composed: Plan, names: Mapping[str, str]) -> str:
+    match value:
+        case ParamRef(param):
+            return param
+        case OutputRef():
+            return _output(value, composed, names)
+        case Constant(constant):
+            return literals.literal(constant, indent=8, taken=len(name) + 2)
+
+
+def _output(ref: OutputRef, composed: Plan, names: Mapping[str, str]) -> str:
+    step = next(step for step in composed.steps if step.id == ref.step)
+    key = literals.text(step.outputs[ref.output])
+    return f"pulsus.steps.output({names[ref.step]}, {key}, step={literals.text(ref.step)})"
+
+
+def _returned(composed: Plan, names: Mapping[str, str]) -> str:
+    makers = {name: step.id for step in composed.steps for name in step.outputs}
+    items = [
+        f"{literals.text(name)}: {_output(OutputRef(makers[name], name), composed, names)}"
+        for name in composed.returns
+    ]
+    flat = f"    return {{{', '.join(items)}}}"
+    if len(flat) <= literals.WIDTH:
+        return flat
+    return "\n".join(("    return {", *(f"        {item}," for item in items), "    }"))
+
+
+def _is_used(step: PlanStep, composed: Plan) -> bool:
+    values = [value for other in composed.steps for value in other.inputs.values()]
+    refs = {value.step for value in values if isinstance(value, OutputRef)}
+    return step.id in refs or not set(composed.returns).isdisjoint(step.outputs)
+
+
+def _wrapped(head: str, items: Sequence[str], tail: str, indent: int) -> str:
+    pad = " " * indent
+    flat = f"{pad}{head}({', '.join(items)}){tail}"
+    if len(flat) <= literals.WIDTH and "\n" not in flat:
+        return flat
+    lines = (f"{pad}    {item}," for item in items)
+    return "\n".join((f"{pad}{head}(", *lines, f"{pad}){tail}"))
+
+
+def _bound(node: ast.stmt) -> list[ast.expr]:
+    match node:
+        case ast.AnnAssign(target=ast.Name(id="PLAN"), value=ast.expr() as value):
+            return [value]
+        case ast.Assign(targets=targets, value=value):
+            hit = any(isinstance(t, ast.Name) and t.id == _PLAN for t in targets)
+            return [value] if hit else []
+        case _:
+            return []

@@ -1,0 +1,101 @@
+"""Which bytes a plan's steps are: references resolved, hashes held (contracts, "Plans")."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pulsus.core.compose.plans.module_source import plan_of
+from pulsus.core.types import Plan, PlanStep, ToolSpec
+from pulsus.errors import HashMoved, PlanInvalid, ToolAmbiguous, ToolNotFound
+
+Find = Callable[[str], Sequence[ToolSpec]]
+"""The tools a reference may mean; `Catalogue.find` is one."""
+
+Pinned = dict[str, tuple[ToolSpec, bytes]]
+
+# A composition of compositions of compositions is a plan nobody can review.
+MAX_NESTING = 4
+
+
+def pin(plan: Plan, find: Find) -> Plan:
+    """`plan` with every tool as an id and every step pinned to that tool's bytes.
+
+    Raises ToolNotFound, ToolAmbiguous, or HashMoved where a step is pinned to other bytes.
+    """
+    return replace(plan, steps=tuple(_pin(step, find) for step in plan.steps))
+
+
+def gather(source: bytes, find: Find, read: Callable[[Path], bytes]) -> Pinned:
+    """Every tool that a module's plan calls, and theirs in turn, with exactly the pinned bytes.
+
+    Empty for a module that is not composed. Raises HashMoved where a file is not what its plan
+    was made from, PlanInvalid where compositions nest deeper than `MAX_NESTING`.
+    """
+    found: Pinned = {}
+    _gather(source, find, read, found, 0)
+    return found
+
+
+def _pin(step: PlanStep, find: Find) -> PlanStep:
+    tool = _resolve(step, find)
+    if step.sha256 not in (None, tool.sha256):
+        raise _moved(step, tool.sha256)
+    return replace(step, tool=tool.id, sha256=tool.sha256)
+
+
+def _resolve(step: PlanStep, find: Find) -> ToolSpec:
+    match list(find(step.tool)):
+        case [tool]:
+            return tool
+        case []:
+            raise ToolNotFound(
+                f"step {step.id}: no tool is called {step.tool!r}",
+                hint="`pulsus tools list` shows every id",
+                step=step.id,
+                tool=step.tool,
+            )
+        case several:
+            ids = sorted(tool.id for tool in several)
+            raise ToolAmbiguous(
+                f"step {step.id}: {step.tool!r} may be {' or '.join(ids)}",
+                hint="write the whole id",
+                step=step.id,
+                tools=ids,
+            )
+
+
+def _gather(
+    source: bytes, find: Find, read: Callable[[Path], bytes], found: Pinned, depth: int
+) -> None:
+    plan = plan_of(source)
+    if plan is None:
+        return
+    if depth >= MAX_NESTING:
+        raise PlanInvalid(
+            f"compositions nest deeper than {MAX_NESTING}",
+            hint="compose from tools that are not compositions themselves",
+        )
+    for step in plan.steps:
+        tool = _resolve(step, find)
+        code = read(tool.path)
+        digest = hashlib.sha256(code).hexdigest()
+        if step.sha256 != digest:
+            raise _moved(step, digest)
+        if tool.id not in found:
+            found[tool.id] = (replace(tool, sha256=digest), code)
+            _gather(code, find, read, found, depth + 1)
+
+
+def _moved(step: PlanStep, digest: str) -> HashMoved:
+    wanted = step.sha256[:12] if step.sha256 else "nothing"
+    return HashMoved(
+        f"step {step.id}: {step.tool} is {digest[:12]}…, the plan is pinned to {wanted}",
+        hint="make the plan again, so that it is validated with the tool as it is now",
+        step=step.id,
+        tool=step.tool,
+        expected=step.sha256,
+        actual=digest,
+    )

@@ -1,0 +1,87 @@
+"""Plan files as text: YAML and JSON read strictly, within bounds (routing spec §6).
+
+The YAML reader is that of the tool contract: it refuses anchors, tags and repeated keys.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+import yaml
+
+from pulsus.core.compose.plans.plan_checks import invalid
+from pulsus.core.system import strict_yaml
+
+# A plan of 50 steps with long constants stays below a tenth of this.
+MAX_CHARS = 1_000_000
+_FILE = "the plan file"
+_NUMERIC = frozenset("0123456789+-.")
+
+
+def load_yaml(text: str) -> object:
+    """The value that YAML 1.2 text writes. Raises PlanInvalid naming the line."""
+    _check_size(text)
+    try:
+        return strict_yaml.load(text)
+    except strict_yaml.YamlError as error:
+        invalid(_FILE, text[:40], f"it is not plain YAML: {error}", "correct that line")
+
+
+def load_json(text: str) -> object:
+    """The value that JSON text writes. Raises PlanInvalid with line and column."""
+    _check_size(text)
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        invalid(_FILE, place, "it is not JSON", error.msg)
+    except (ValueError, RecursionError) as error:
+        invalid(_FILE, text[:40], f"it cannot be read: {error}", "write plain JSON")
+
+
+def dump_yaml(data: object, *, compact: bool = False) -> str:
+    """`data` as YAML in the order given, each text on one line; `compact` puts leaves in flow."""
+    flow = None if compact else False
+    return yaml.dump(
+        data,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=10**9,
+        default_flow_style=flow,
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    """The safe dumper without anchors, and with escapes for all that does not print."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    # PyYAML knows what YAML 1.1 takes for a number; 1.2, which is read, takes more.
+    quoted = not text.isprintable() or text[:1] in _NUMERIC
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if quoted else None)
+
+
+_Dumper.add_representer(str, _represent)
+
+
+def _check_size(text: str) -> None:
+    if len(text) > MAX_CHARS:
+        invalid(_FILE, len(text), f"longer than {MAX_CHARS} characters", "split the plan")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        invalid(_FILE, twice, "the key is written twice", "remove one")
+    return data
+
+
+def _no_constant(text: str) -> NoReturn:
+    invalid(_FILE, text, "JSON has no such number", "use a finite number or null")

@@ -1,0 +1,197 @@
+"""From chosen tools to a plan (routing spec §6). Pure and deterministic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from pulsus.core.compose.plans import plan_checks, type_hints, wiring
+from pulsus.core.compose.plans.type_hints import Hint
+from pulsus.core.types import (
+    ArgSpec,
+    OutputRef,
+    ParamRef,
+    Plan,
+    PlanStep,
+    PlanValue,
+    ToolSpec,
+)
+from pulsus.errors import PlanUnwirable
+
+DRY_RUN = "dry_run"
+
+
+def compose(description: str, tools: Sequence[ToolSpec], *, max_steps: int = 8) -> Plan:
+    """The plan that runs `tools` in this order, each pinned to its bytes.
+
+    An input comes from an earlier step where name and type say so (`wiring.source`); a required
+    one that nothing gives becomes a plan parameter. So does, with its default, an optional one
+    that the tool's own examples set: they say what callers need, such as one of two sources.
+    The plan returns what the last step gives, and what no later step uses.
+    Raises PlanUnwirable naming step, input and reason; PlanInvalid for no or too many tools.
+    """
+    ids = [f"s{number}" for number in range(1, len(tools) + 1)]
+    draft = _Draft()
+    for step, tool in zip(ids, tools, strict=True):
+        draft.add(step, tool)
+    draft.expose(tools)
+    plan = Plan(
+        description=" ".join(description.split()),
+        steps=_named(draft.steps),
+        params=tuple(draft.params),
+    )
+    plan = replace(plan, returns=_returns(plan))
+    plan_checks.check(plan, max_steps=max_steps)
+    return plan
+
+
+def params_of(plan: Plan, tools: Iterable[ToolSpec]) -> tuple[ArgSpec, ...]:
+    """The plan's parameters as arguments, in `io.params` order.
+
+    Hint and description are those of the first step that uses it. A parameter is optional only
+    where every step that uses it has the same default, written as a literal.
+    """
+    by_id = {tool.id: tool for tool in tools}
+    uses: dict[str, list[ArgSpec]] = {name: [] for name in plan.params}
+    for step in plan.steps:
+        args = {arg.name: arg for arg in by_id[step.tool].args} if step.tool in by_id else {}
+        for name, value in step.inputs.items():
+            if isinstance(value, ParamRef):
+                uses[value.name].append(args.get(name, ArgSpec(name, None, True, None)))
+    return tuple(_param(name, found) for name, found in uses.items())
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A plan while its steps are added; outputs still have the tools' own keys."""
+
+    steps: list[PlanStep] = field(default_factory=list)
+    params: dict[str, Hint] = field(default_factory=dict)
+    offers: list[tuple[wiring.Offer, ...]] = field(default_factory=list)
+
+    def add(self, step: str, tool: ToolSpec) -> None:
+        args = wiring.inputs_of(tool)
+        sources = {arg.name: wiring.source(arg, self.offers) for arg in args}
+        keeps = wiring.keeps(tool)
+        before = dict(self.params)
+        inputs: dict[str, PlanValue] = {}
+        for arg in args:
+            value = sources[arg.name]
+            scalar = type_hints.parse(arg.type_hint).scalar
+            if isinstance(value, wiring.Clash):
+                raise _unwirable(step, tool, arg, value.reason)
+            if value is not None and not (keeps and scalar):
+                inputs[arg.name] = value
+            elif arg.required:
+                inputs[arg.name] = self._param(step, arg, before if keeps else {})
+        offers = wiring.offers_of(step, tool)
+        outputs = {offer.key: offer.key for offer in offers}
+        self.steps.append(PlanStep(step, tool.id, inputs, outputs, tool.sha256))
+        self.offers.append(offers)
+
+    def expose(self, tools: Sequence[ToolSpec]) -> None:
+        """Add optional parameters, after the required ones, which keep the plain names.
+
+        No two steps share one, for each has its own default; but `dry_run` is one for the plan:
+        whoever sets it means every step.
+        """
+        for number, tool in enumerate(tools):
+            step = self.steps[number]
+            inputs = dict(step.inputs)
+            for arg in wiring.inputs_of(tool):
+                if arg.name not in inputs and _is_set_by_callers(arg, tool):
+                    unshared = {} if arg.name == DRY_RUN else self.params
+                    inputs[arg.name] = self._param(step.id, arg, unshared)
+            ordered = {arg.name: inputs[arg.name] for arg in tool.args if arg.name in inputs}
+            self.steps[number] = replace(step, inputs=ordered)
+
+    def _param(self, step: str, arg: ArgSpec, unshared: Mapping[str, Hint]) -> ParamRef:
+        hint = type_hints.parse(arg.type_hint)
+        plain = f"{arg.name}_" if arg.name in plan_checks.RESERVED else arg.name
+        names = (plain, *islice(_prefixed(step, plain), len(self.params) + 1))
+        for name in names:
+            if name not in self.params:
+                self.params[name] = hint
+                return ParamRef(name)
+            if name not in unshared and _alike(self.params[name], hint):
+                return ParamRef(name)
+        raise AssertionError("one more name than there are parameters is always free")
+
+
+def _is_set_by_callers(arg: ArgSpec, tool: ToolSpec) -> bool:
+    shown = any(arg.name in example.inputs for example in tool.examples)
+    return (shown or arg.name == DRY_RUN) and type_hints.is_plain(arg.default)
+
+
+def _alike(one: Hint, other: Hint) -> bool:
+    return type_hints.fits(one, other) and type_hints.fits(other, one)
+
+
+def _prefixed(step: str, name: str) -> Iterable[str]:
+    while True:
+        name = f"{step}_{name}"
+        yield name
+
+
+def _unwirable(step: str, tool: ToolSpec, arg: ArgSpec, reason: str) -> PlanUnwirable:
+    return PlanUnwirable(
+        f"step {step} ({tool.id}) needs {arg.name!r}, and nothing can give it: {reason}",
+        hint="ask for steps whose outputs fit, or add a tool that converts between them",
+        step=step,
+        tool=tool.id,
+        input=arg.name,
+        reason=reason,
+    )
+
+
+def _named(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
+    """The steps with output names unique in the plan; a later step keeps the plain name."""
+    names: dict[OutputRef, str] = {}
+    taken = {_identifier(key) for step in steps for key in step.outputs}
+    given: set[str] = set()
+    for step in reversed(steps):
+        for key in step.outputs:
+            plain = _identifier(key)
+            free = (n for n in _prefixed(step.id, plain) if n not in taken | given)
+            name = plain if plain not in given else next(iter(free))
+            given.add(name)
+            names[OutputRef(step.id, key)] = name
+    return tuple(_renamed(step, names) for step in steps)
+
+
+def _renamed(step: PlanStep, names: Mapping[OutputRef, str]) -> PlanStep:
+    inputs = {
+        arg: OutputRef(value.step, names[value]) if isinstance(value, OutputRef) else value
+        for arg, value in step.inputs.items()
+    }
+    outputs = {names[OutputRef(step.id, key)]: key for key in step.outputs}
+    return replace(step, inputs=inputs, outputs=outputs)
+
+
+def _identifier(key: str) -> str:
+    name = re.sub(r"\W", "_", key, flags=re.ASCII)
+    return name if name.isidentifier() else f"_{name}"
+
+
+def _returns(plan: Plan) -> tuple[str, ...]:
+    values = [value for step in plan.steps for value in step.inputs.values()]
+    used = {value.step for value in values if isinstance(value, OutputRef)}
+    last = plan.steps[-1:]
+    ends = [step for step in plan.steps if step.id not in used or step in last]
+    return tuple(name for step in ends for name in step.outputs)
+
+
+def _param(name: str, uses: Sequence[ArgSpec]) -> ArgSpec:
+    first = uses[0]
+    defaults = {arg.default for arg in uses}
+    optional = not any(arg.required for arg in uses) and len(defaults) == 1
+    default = first.default if optional and type_hints.is_plain(first.default) else None
+    return replace(
+        first,
+        name=name,
+        required=default is None,
+        default=default,
+        kind="positional_or_keyword",
+    )

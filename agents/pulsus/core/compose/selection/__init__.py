@@ -1,0 +1,1 @@
+"""Select one tool, compose several or generate one (spec §5, §6)."""

@@ -1,0 +1,284 @@
+"""Where a request may be cut, and which parts of it work on what the part before gives. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pulsus.core.text.tokens import content_words
+from pulsus.fast_dataclass import dataclass
+
+MAX_PIECES = 8
+"""Cuts considered: 2 to the power of 7 partitions over 36 texts to rank at most."""
+
+NEXT = 0.0
+STRONG = 0.15
+WEAK = 0.3
+"""By how much of p a step must be better in its piece than one tool for all: after "then", after a
+sentence, after "and"."""
+
+_NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred)"
+_MOST = (
+    r"(?:top|first|last|worst|best|biggest|largest|highest|lowest|slowest|fastest|smallest|oldest"
+    r"|newest|latest|heaviest|busiest|longest|shortest|most\s+\w+|least\s+\w+)"
+)
+_COMPARED = (
+    r"(?:[=<>≥≤]|\b(?:is|are|isn't|aren't|above|over|below|under|exceed(?:s|ing)?|at\s+(?:least|most)"
+    r"|(?:more|less|greater|larger|bigger|smaller|older|newer|higher|lower|fewer)\s+than|beyond"
+    r"|starts?|starting|ends?|ending|contain(?:s|ing)?|match(?:es|ing)?|equals?|equal\s+to|not)\b)"
+)
+_ROWS = r"(?:rows?|entr(?:y|ies)|records?|results?|items?|lines?|ones|those|these)"
+_THEM = (
+    r"(?:(?:the|these|those|this|that)\s+\w+|it|that|this|them|those|these|everything"
+    r"|all(?:\s+of\s+(?:it|that|them))?)"
+)
+_FILE = r"(?:(?:a|the|my)\s+(?:\w+\s+)?file\b|disk\b|[~\w.-]*/\S+|\S*\w\.[a-z]\w{0,4}\b)"
+_SHAPED = (
+    r"(?:format(?:ted)?|render(?:ed)?|present(?:ed)?|turn(?:ed)?|made?|make|paste?able"
+    r"|convert(?:ed)?|transform(?:ed)?|pretty-print)"
+)
+_KIND = r"(?:(?!(?:as|in|into|to|an?|the)\b)[\w-]+\s+){0,3}?"
+
+SHAPES: Mapping[str, re.Pattern[str]] = {
+    "sort rows top": re.compile(
+        rf"""
+        (?:(?:only|just|show|give|take|keep|list|me|us|the|of\s+(?:it|them|those|these))\s+)*
+        (?:{_MOST}\s+{_NUMBER}\b | {_NUMBER}\s+{_MOST}\b)
+        | (?:(?:and|it|them|those)\s+)*
+          (?:sort(?:ed|ing)?|order(?:ed|ing)?|rank(?:ed|ing)?)(?:\s+{_THEM}(?:\s+below)?)?\s+(?:by|on|after)\b
+        | (?:sort(?:ed)?|order(?:ed)?)\s+(?:descending|ascending)\b
+        | {_MOST}\s+(?:\w+\s+)?first\b
+        | {_MOST}\s+(?:rows|records)\b
+        | (?:limit(?:ed)?\s+to|cut\s+(?:after|at|to)|stop\s+after)\s+(?:the\s+\w+\s+)?{_NUMBER}\b
+        | in\s+(?:descending|ascending)\s+order\b
+        """,
+        re.IGNORECASE | re.VERBOSE,
+    ),
+    "filter only rows where": re.compile(
+        rf"""
+        filter(?:ed|ing)?\b
+        | (?:(?:show|list|take|give|me|us|only|just)\s+)*
+          (?:keep(?:ing)?|only|just|limit(?:ed)?\s+to|narrow(?:ed)?|restrict(?:ed)?)\s
+          (?:.*\b{_ROWS}\b | .*{_COMPARED})
+        | (?:only|just)\s+\w+\s+\d+$
+        | (?:where|whose)\s+(?!is\b|are\b)\S.*{_COMPARED}
+        | (?:those|the\s+ones)\s.*{_COMPARED}
+        | (?:exclud(?:e|ing)|leav(?:e|ing)\s+out|except(?:\s+for)?|drop(?:ping)?)\s
+          (?:.*\b{_ROWS}\b | .*{_COMPARED} | the\b | all\b | every)
+        """,
+        re.IGNORECASE | re.VERBOSE,
+    ),
+    "table": re.compile(
+        rf"""
+        (?:(?:{_SHAPED}|put|give|output|shown?|print(?:ed)?|written|all)\s+(?:(?:me|us|{_THEM})\s+)*)?
+        (?:as|in|into|to|out\s+of|like)\s+(?:an?\s+)?(?:form\s+of\s+)?(?:an?\s+)?
+        {_KIND}(?:table|markdown|md)\b
+        | {_SHAPED}\s+(?:(?:me|us|it|them|that|an?)\s+)*{_KIND}(?:table|markdown|md)\b
+        | (?:an?\s+)?(?:nice|pretty|markdown|md|github[\w-]*|pipe|wiki)\s+(?:\w+\s+)?table\b
+        | tabulate\b
+        """,
+        re.IGNORECASE | re.VERBOSE,
+    ),
+    "write result save to file": re.compile(
+        rf"""
+        (?:sav(?:e|ed|ing)|stor(?:e|ed)|writ(?:e|ten)|dump(?:ed)?|put|export(?:ed)?|log(?:ged)?
+           |record(?:ed)?|output|keep|kept|redirect(?:ed)?|append(?:ed)?|copy|persist(?:ed)?|drop
+           |tee|as\s+a\s+file)\b
+        (?=.*(?:\b(?:to|in|into|as|under|at|on)\s+{_FILE}|\btee\s+\S))
+        | (?:in)?to\s+{_FILE}
+        | (?:sav(?:e|ing)|store|persist|keep|write)\s+{_THEM}(?:\s+(?:down|please|somewhere))?$
+        | >\s*\S+
+        """,
+        re.IGNORECASE | re.VERBOSE,
+    ),
+}
+"""What is done to rows another tool gives, in any catalogue's words, and how a clause begins that
+asks for it. The words go with the clause where tools are looked up for it."""
+
+_AT_HAND = re.compile(
+    rf"""
+    \b(?:these|those|this|that|the|of)\s+(?:rows?|results?|records?|entries|items|output|list|lines
+        |findings|text)\b
+    | \b(?:rows|records|entries|results|list)\s+(?:below|above)\b
+    | \b{_MOST}\s+(?:{_NUMBER}\s+)?(?:rows|records)\b(?!.*(?:\w\.\w|/))
+    | ^\w+\s+(?:it|that|this|them|these|those)\b(?!\s+(?:is|are|was|were|\w+s)\b)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_FROM_THEM = re.compile(
+    r"^(?:from|of|in|out\s+of)\s+(?:those|these|this|that|the)\s+\w+\s*,?\s*", re.I
+)
+
+_LEAD = re.compile(
+    r"^(?:(?:first(?:ly)?(?!\s+\d)|second(?:ly)?|third(?:ly)?|and|but|then|also|finally|please|pls"
+    r"|plz|now|to\s+start)\b[\s,:]*)+",
+    re.I,
+)
+_NEXT = re.compile(
+    r"""
+    [,;.]?\s*\b(?:and\s+|but\s+)?(?:then|th[ae]n(?=\s+(?:see|check|list|show|tell))|afterwards?
+        |after\s+that|after\s+which|finally|lastly|next|followed\s+by|subsequently)\b\s*,?
+    | \s(?:->|=>|→|\|)\s
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_STRONG = re.compile(
+    r"""
+    (?<!\bincl)(?<!\besp)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bapprox)[.!?;]+(?=\s|$)
+    | [,;]?\s*\b(?:and\s+)?(?:as\s+well\s+as|plus|additionally|also)\b\s*,?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_WEAK = re.compile(
+    r"""
+    ,\s*(?:and|or)\b
+    | [,:](?=\s)
+    | \s(?:and|&|\+)\s
+    | \s(?=(?:as|into)\s+(?:an?\s|markdown|md\b|html|json|yaml|csv))
+    | \s(?=in\s+(?:a\s+)?(?:\w+\s+)?(?:table|markdown|html)\b)
+    | \s(?=in\s+\w+\s+format\b)
+    | \s(?=(?:sorted|ordered|ranked)\s+by\b)
+    | \s(?=(?:where|whose)\s)
+    | \s(?=(?:but\s+)?(?:only|just)\s+(?:the\s+ones|those|where|with|rows|entries)\b)
+    | \s(?=(?:saved|written|dumped|stored|exported)\s+(?:to|in|into|as)\b)
+    | \s(?=\(top\s+\d)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_RANGE = re.compile(r"\b(?:between|both)\s+\S+(?:\s+\S+)?\s+and\b", re.IGNORECASE)
+"""The "and" of "between 10:00 and 10:05" joins two ends of one thing."""
+
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)")
+_SHELL = re.compile(r"\s\|\s(?=.*\s-\w)|\s-\w.*\s\|\s")
+"""A pipeline of commands with their options is one job."""
+
+_HANGING = re.compile(
+    r"""^(?:from|of|with|without|at|on|since|until|till|between|for|incl|including|esp|especially
+        |e\.g|such|per|by|than|because|so|or|nor|not|no|etc|however|though|although|unless|if
+        |their|its|(?:i|we)(?:\s+only)?\s+(?:want|need|have|would\s+like|'d\s+like)\s+to)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What belongs to the part before it, whatever it says."""
+
+_APPOSED = re.compile(r",\s+(?:the|this|my|our)\s", re.IGNORECASE)
+"""What says once more, as the only part after a comma, what the part before is about."""
+
+_TELLS = re.compile(
+    r"""
+    (?!(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|any|check|show|list
+        |find|tell|see|count|see)\b)
+    (?:(?:the|my|our|some|this)\s+)?[\w./-]+\s+(?:\w+\s+)?
+    (?:sa(?:y|ys|id)|complain(?:s|ed)?|suspects?|don'?t\s+know|do\s+not\s+know|fail(?:s|ed)?|keeps?
+       |hangs?|crash(?:es|ed)?|refuse[sd]?|died|feels?|seems?|fires|does\s+nothing|won'?t|can'?t
+       |cannot|(?:is|are)\s+(?:\w+\s+)?(?:slow|down|laggy|broken|stuck|sluggish|hanging|dead
+          |screaming|unresponsive|full|gone|acting\s+up))\b
+    | (?:we|i|they|some(?:one|body))\s+(?:just\s+|have\s+|\w+ly\s+)?(?:\w+ed|had|got|lost|saw|did)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A part that tells what is wrong: it asks nothing without the part that follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Part of the request between two cuts; `cost` is that of the cut before it.
+
+    `does` are words for what it does to what the piece before gives (`shape`), where that piece
+    does not do the same already.
+    """
+
+    start: int
+    end: int
+    cost: float
+    does: str | None = None
+
+
+def said_in(text: str) -> str:
+    """The part of a text that asks: without punctuation around it, and words that only order."""
+    return _LEAD.sub("", text.strip(" ,;:.!?"))
+
+
+def shape(said: str) -> str | None:
+    """Words for what a clause does to rows that are at hand; None where it does nothing to any."""
+    return next((words for words, begins in SHAPES.items() if begins.match(said)), None)
+
+
+def at_hand(said: str) -> str | None:
+    """The same words (`shape`) for a request that is about nothing but rows at hand."""
+    asked = said_in(said)
+    does = shape(_FROM_THEM.sub("", asked))
+    return does if does and _AT_HAND.search(asked) else None
+
+
+def pieces(text: str, *, weak: bool = True) -> list[Piece]:
+    """The text between possible cuts. A piece without a word of its own joins the one before it."""
+    marks = _marks(text, weak=weak)
+    if len(marks) >= MAX_PIECES:
+        marks = _marks(text, weak=False)[: MAX_PIECES - 1]
+    if _is_apposed(text, marks):
+        marks = []
+    found: list[Piece] = []
+    start, cost = 0, 0.0
+    for mark_start, mark_end, mark_cost in [*marks, (len(text), len(text), 0.0)]:
+        said = said_in(text[start:mark_start])
+        does = shape(said)
+        if found and _TELLS.match(said_in(text[found[-1].start : found[-1].end])):
+            found[-1] = replace(found[-1], end=mark_start)
+            cost = mark_cost
+        elif not found or does or (_says_something(said) and not _HANGING.match(said)):
+            if found or content_words(said):
+                found.append(Piece(start, mark_start, cost, _new(does, text, found)))
+                cost = mark_cost
+        else:
+            found[-1] = replace(found[-1], end=mark_start)
+            cost = mark_cost if _says_something(said) else min(cost, mark_cost)
+        start = mark_end
+    return found
+
+
+def _is_apposed(text: str, marks: list[tuple[int, int, float]]) -> bool:
+    if len(marks) != 1:
+        return False
+    start, end, _ = marks[0]
+    return bool(_APPOSED.match(text, start)) and not shape(text[end:].strip())
+
+
+def _new(does: str | None, text: str, before: list[Piece]) -> str | None:
+    """What a piece does, where it follows one that does something else."""
+    last = shape(said_in(text[before[-1].start : before[-1].end])) if before else does
+    return does if last != does else None
+
+
+def _says_something(said: str) -> bool:
+    return any(word.isalpha() for word in content_words(said))
+
+
+def _marks(text: str, *, weak: bool) -> list[tuple[int, int, float]]:
+    """Start, end and cost of each possible cut outside quotes and brackets, in order."""
+    held = [m.span() for pattern in (_QUOTED, _RANGE) for m in pattern.finditer(text)]
+    piped = _SHELL.search(text) is not None
+    found: list[tuple[int, int, float]] = []
+    for pattern, cost in ((_NEXT, NEXT), (_STRONG, STRONG), *([(_WEAK, WEAK)] if weak else [])):
+        taken = [(a, b) for a, b, _ in found]
+        found += [
+            (m.start(), m.end(), cost)
+            for m in pattern.finditer(text)
+            if not (piped and "|" in m[0])
+            and not (m[0].strip() == ":" and not shape(said_in(text[m.end() :])))
+            and not any(a <= m.start() < max(b, a + 1) for a, b in taken)
+        ]
+    free = sorted(f for f in found if not any(a < f[0] < b for a, b in held))
+    return [f for n, f in enumerate(free) if not _inside(text, free, n)]
+
+
+def _inside(text: str, marks: list[tuple[int, int, float]], at: int) -> bool:
+    """Whether a mark of a blank only cuts a clause from what it does: "turn it | into a table"."""
+    start, end, _ = marks[at]
+    if text[start:end].strip():
+        return False
+    firm = [m for m in marks if text[m[0] : m[1]].strip()]
+    before = max((m[1] for m in firm if m[1] <= start), default=0)
+    after = min((m[0] for m in firm if m[0] >= end), default=len(text))
+    does = shape(said_in(text[before:after]))
+    return does is not None and does == shape(said_in(text[end:after]))

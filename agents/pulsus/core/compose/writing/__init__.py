@@ -1,0 +1,1 @@
+"""Prompts, answers and examples of generated modules (spec §7). Pure."""

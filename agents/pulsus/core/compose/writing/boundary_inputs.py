@@ -1,0 +1,121 @@
+"""Inputs at the boundary that no example covers, to be proposed to the caller (ADR 33). Pure.
+
+Derived from types and shapes of the given examples. Small models write what fits the examples and
+fail just beside them: three of four wrong modules of a 1.5B model were wrong there.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from pulsus.core.types import Example, JsonValue
+from pulsus.fast_dataclass import dataclass
+
+MOST = 6
+_PAIRS = re.compile(r"(?m)^[^=\n]+=.*$")
+_COLONS = re.compile(r"(?m)^[\w-]+:[ \t]+\S.*$")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_PERCENT = re.compile(r"\d+(\.\d+)?\s?%")
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A value for an argument, or for a file that an example brings; `why` says what is special."""
+
+    argument: str
+    value: JsonValue
+    why: str
+
+    def said(self) -> str:
+        """In words, such as `text = "" (empty)`."""
+        return f"{self.argument} = {json.dumps(self.value, ensure_ascii=False)} ({self.why})"
+
+
+def proposed(given: Sequence[Example]) -> tuple[Boundary, ...]:
+    """The first few boundary cases that no example gives; none where there are no examples."""
+    covered: dict[str, list[JsonValue]] = {}
+    for example in given:
+        paths = [file.path for file in example.files]
+        for name, value in example.inputs.items():
+            if not (isinstance(value, str) and value in paths):
+                covered.setdefault(name, []).append(value)
+        for file in example.files:
+            text = file.content.decode("utf-8", "replace")
+            name = next((n for n, v in example.inputs.items() if v == file.path), file.path)
+            covered.setdefault(f"the file {name}", []).append(text)
+    turns = [list(_of(name, values)) for name, values in covered.items()]
+    found = [
+        turn[n] for n in range(max(map(len, turns), default=0)) for turn in turns if n < len(turn)
+    ]
+    return tuple(found[:MOST])
+
+
+def _of(name: str, values: Sequence[JsonValue]) -> Iterator[Boundary]:
+    """Those of one argument, the most telling first."""
+    for value, why in _kinds(values):
+        if not any(type(value) is type(each) and value == each for each in values):
+            yield Boundary(name, value, why)
+
+
+def _kinds(values: Sequence[JsonValue]) -> Iterator[tuple[JsonValue, str]]:
+    first = next((value for value in values if value is not None), None)
+    match first:
+        case bool():
+            yield from ((True, "true"), (False, "false"))
+        case int():
+            yield from ((0, "zero"), (-1, "negative"))
+        case float():
+            yield from ((0.0, "zero"), (-1.0, "negative"))
+        case list():
+            yield [], "empty list"
+            if not any(isinstance(each, list) and len(each) == 1 for each in values) and first:
+                yield first[:1], "one item"
+        case dict():
+            yield {}, "empty object"
+        case str():
+            yield from _texts([each for each in values if isinstance(each, str)])
+        case _:
+            pass
+
+
+def _texts(values: Sequence[str]) -> Iterator[tuple[JsonValue, str]]:
+    sample = values[0]
+    if network := _network(sample):
+        whole = 32 if network.version == 4 else 128
+        address = sample.partition("/")[0]
+        yield f"{address}/{whole}", "one address"
+        yield ("0.0.0.0/0" if network.version == 4 else "::/0"), "every address"
+        return
+    yield "", "empty"
+    if _PAIRS.search(sample) and not any(_has_line_without(text, "=") for text in values):
+        yield f"{sample.rstrip()}\nno_value", "a line without ="
+    elif _COLONS.search(sample) and not any(_has_line_without(text, ":") for text in values):
+        yield f"{sample.rstrip()}\nno_value", "a line without :"
+    elif "," in sample and "\n" in sample:
+        yield sample.split("\n", 1)[0] + "\n", "a header without rows"
+    if _DATE.fullmatch(sample):
+        yield "2024-02-29", "a leap day"
+    elif _PERCENT.fullmatch(sample):
+        yield from (("0%", "zero"), ("100%", "all"))
+    elif sample.lstrip("+-").isdecimal():
+        yield "0", "zero"
+    elif "\n" in sample and sample.endswith("\n") and all(t.endswith("\n") for t in values if t):
+        yield sample.rstrip("\n"), "no line end at the end"
+    elif sample.isascii() and sample.strip() == sample and sample:
+        yield f" {sample} ", "blanks around it"
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    if "/" not in text:
+        return None
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _has_line_without(text: str, sign: str) -> bool:
+    return any(line.strip() and sign not in line for line in text.split("\n"))

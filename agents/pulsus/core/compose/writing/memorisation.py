@@ -1,0 +1,265 @@
+"""Whether a module may know the examples instead of working results out (spec §7). Pure.
+
+Read from source: results of examples that stand in it as constants, inputs of examples told apart
+by their text, length or first letter. That can be hidden, so the stronger proof is an example the
+model never saw (`held`). Doubts refuse nobody's approval but that of nobody.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from pulsus.core.compose.writing.caller_examples import behaviours, distinct
+from pulsus.core.contract.example_match import ANY, apart, concrete
+from pulsus.core.contract.module_constants import as_key, constants, literal, parts
+from pulsus.core.python_source import literals as python
+from pulsus.core.types import Example, JsonValue
+
+_LEAST_HELD = 2
+_FIX = "give an example more, with a result that no other has: one is always kept from the model"
+_FEATURES = ("len", "hash", "sum", "ord", "max", "min")
+Constants = Mapping[str, int]
+"""Constants as JSON → the line they first stand in."""
+
+
+def held(given: Sequence[Example]) -> Example | None:
+    """The example to keep from the model; None where fewer than two name a value.
+
+    The last one, best one that leaves results which differ, and that expects what no other does: a
+    table of the others cannot give it.
+    """
+    if behaviours(given) < _LEAST_HELD:
+        return None
+    named = [e for e in reversed(given) if _named(e)]
+    usable = [e for e in named if distinct([o for o in given if o is not e])] or named
+    alone = (e for e in usable if unlike(e, [o for o in given if o is not e]))
+    return next(alone, None) or usable[0]
+
+
+def unlike(one: Example, others: Iterable[Example]) -> bool:
+    """Whether an example expects what fits none of the others."""
+    return all(apart(one.expected, o.expected) for o in others if _named(o))
+
+
+def doubts(
+    code: bytes, given: Sequence[Example], kept: Example | None, request: str
+) -> tuple[str, ...]:
+    """Why the module may know the examples only; none where `kept` shows that it does not.
+
+    `kept` is the example that whoever wrote the module never saw, and that it passed.
+    """
+    shown = [e for e in given if e is not kept]
+    if kept and unlike(kept, shown):
+        return ()
+    tree = ast.Module(python.module(code) or [], [])
+    found = [*_results(tree, shown, request), *_inputs(tree, shown, request)]
+    if not (kept or found):
+        found = list(_guessed(tree, given, request))
+    return tuple(f"{what}; {_FIX}" for what in found)
+
+
+def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ...]:
+    """Where code tells an example from other inputs, by comparing with its very text.
+
+    What the request names itself may be compared with.
+    """
+    known = {v for e in given for v in e.inputs.values() if isinstance(v, str)}
+    telling = {text for text in known if len(text) > 1 and text not in request}
+    tree = ast.Module(python.module(code) or [], [])
+    found = [
+        (node, text)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare | ast.MatchValue)
+        for text in _texts(node)
+        if text in telling
+    ]
+    return tuple(
+        f"line {node.lineno}: compares with {text!r}, the input of an example: work the result out"
+        for node, text in found
+    )
+
+
+def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
+    """Where a dict maps inputs of two examples to their results, and little else."""
+    tree = ast.Module(python.module(code) or [], [])
+    pairs = {(as_key(v), as_key(r)) for e in given for v in _values(e) for r in _whole(e)}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            hits = {pair for pair in _pairs(node) if pair in pairs}
+            if len(hits) > 1 and 2 * len(hits) >= len(node.keys):
+                found.append(
+                    f"line {node.lineno}: a table of the examples' inputs and results: work the "
+                    "result out"
+                )
+    return tuple(found)
+
+
+def _results(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
+    """Examples with results that differ, each made of constants of the module."""
+    known = constants(tree)
+    answered = [e for e in given if _named(e) and _answered(e.expected, known, request)]
+    for one, other in combinations(answered, 2):
+        if apart(one.expected, other.expected):
+            lines = sorted({known[k] for e in (one, other) for k in _leaves(e) if k in known})
+            shown = " and ".join(json.dumps(e.expected)[:60] for e in (one, other))
+            yield (
+                f"line {', '.join(map(str, lines))}: the results of examples ({shown}) stand in "
+                "the code"
+            )
+            return
+
+
+def _inputs(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
+    """Code that knows an example's input by its text, or by its length or first letter."""
+    texts = {v for e in given for v in _values(e) if isinstance(v, str) and len(v) > 1}
+    sizes = {len(v) for e in given for v in _values(e) if isinstance(v, str | list)}
+    sizes = {n for n in sizes if n > 2 and str(n) not in _words(request)}
+    ends = {c for e in given for v in _values(e) if isinstance(v, str) for c in (v[:1], v[-1:])}
+    for node in ast.walk(ast.Module(_without_docstrings(tree), [])):
+        match node:
+            case ast.Constant(value=str(text)) if text in texts and text not in request:
+                yield f"line {node.lineno}: {text!r}, the input of an example, stands in the code"
+                return
+            case _:
+                for one, other, known in _compared(node, sizes):
+                    if why := _told_apart(one, other, known, ends):
+                        yield f"line {one.lineno}: tells inputs of examples apart by {why}"
+                        return
+
+
+def _compared(node: ast.AST, sizes: set[int]) -> Iterator[tuple[ast.expr, ast.expr, set[int]]]:
+    match node:
+        case ast.Compare(left=left, comparators=[right]):
+            yield left, right, sizes
+        case ast.BinOp(left=left, right=right):
+            yield left, right, set()
+        case ast.Match(subject=subject, cases=cases):
+            for case in cases:
+                if isinstance(case.pattern, ast.MatchValue):
+                    yield subject, case.pattern.value, sizes
+        case ast.Subscript(value=ast.Dict(keys=keys), slice=by):
+            yield from ((by, each, sizes) for each in keys if each)
+        case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys), attr="get"), args=[by, *_]):
+            yield from ((by, each, sizes) for each in keys if each)
+        case _:
+            pass
+
+
+def _guessed(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
+    """No result but yes, no, what the request names and constants of the module."""
+    known = constants(tree)
+    telling = [
+        e for e in given if _named(e) and concrete(_informative(_beyond(e.expected, e), request))
+    ]
+    if all(_answered(e.expected, known, request) for e in telling):
+        yield (
+            "the examples expect only what a guess would meet (yes or no, or what the request or "
+            "the inputs name)"
+        )
+
+
+def _told_apart(left: ast.expr, right: ast.expr, sizes: set[int], ends: set[str]) -> str:
+    """By what: the length of something, or a letter at a fixed place, that an example has."""
+    for one, other in ((left, right), (right, left)):
+        constant = literal(other)
+        match one:
+            case ast.Call(func=ast.Name(id=name)) if name in _FEATURES and constant in sizes:
+                return f"{name}() being {constant}"
+            case ast.Subscript(slice=ast.Constant() | ast.UnaryOp() | ast.Slice()) if (
+                isinstance(constant, str) and constant and constant in ends and constant.isalnum()
+            ):
+                return f"a letter being {constant!r}"
+            case _:
+                pass
+    return ""
+
+
+def _beyond(expected: JsonValue, example: Example) -> JsonValue:
+    """The pattern with `...` for what the example's inputs hold as it is."""
+    if any(expected == given and concrete(expected) for given in example.inputs.values()):
+        return ANY
+    match expected:
+        case dict() if expected:
+            return {key: _beyond(value, example) for key, value in expected.items()}
+        case _:
+            return expected
+
+
+def _answered(expected: JsonValue, known: Constants, request: str) -> bool:
+    """Whether the constants alone make the result, by more than a yes or no."""
+    if as_key(expected) in known and concrete(_informative(expected, request)):
+        return True
+    leaves = list(parts(_informative(expected, request)))
+    return bool(leaves) and all(as_key(leaf) in known for leaf in leaves)
+
+
+def _informative(value: JsonValue, request: str) -> JsonValue:
+    """The pattern with `...` for what a guess would meet: yes, no, nothing, or named before."""
+    match value:
+        case dict():
+            return {k: _informative(v, request) for k, v in value.items()}
+        case list():
+            return [_informative(v, request) for v in value]
+        case None | bool():
+            return ANY
+        case str() if value and _named_in(value.casefold(), request.casefold()):
+            return ANY
+        case _:
+            return value
+
+
+def _pairs(node: ast.Dict) -> Iterator[tuple[str, str]]:
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is not None:
+            yield as_key(literal(key)), as_key(literal(value))
+
+
+def _without_docstrings(tree: ast.Module) -> list[ast.stmt]:
+    return tree.body[1:]
+
+
+def _values(example: Example) -> Iterator[JsonValue]:
+    """Its inputs, and what its files hold."""
+    yield from example.inputs.values()
+    for file in example.files:
+        yield file.content.decode("utf-8", "replace")
+
+
+def _whole(example: Example) -> Iterator[JsonValue]:
+    """The result, and where it is a dict of one key, what stands there."""
+    if _named(example):
+        yield example.expected
+        if isinstance(example.expected, dict) and len(example.expected) == 1:
+            yield from example.expected.values()
+
+
+def _leaves(example: Example) -> Iterator[str]:
+    yield as_key(example.expected)
+    yield from map(as_key, parts(example.expected))
+
+
+def _named(example: Example) -> bool:
+    return example.has_expected and concrete(example.expected)
+
+
+def _texts(node: ast.Compare | ast.MatchValue) -> Iterator[str]:
+    """The texts a comparison or a `case` compares with."""
+    parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node.value]
+    for part in parts:
+        inner = part.elts if isinstance(part, ast.Tuple | ast.List | ast.Set) else [part]
+        for each in inner:
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                yield each.value
+
+
+def _named_in(text: str, request: str) -> bool:
+    return text in _words(request) or (len(text) > 3 and text in request)
+
+
+def _words(request: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", request.casefold()))

@@ -1,0 +1,108 @@
+"""What a model is told, from the templates in `prompts/` (routing spec §7). Pure.
+
+The system prompt depends on settings alone and comes first, so that a server computes it once.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import jinja2
+
+from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.proposer import Message
+from pulsus.core.compose.writing import caller_examples
+from pulsus.core.compose.writing.call_signature import called
+from pulsus.core.types import Example
+from pulsus.fast_dataclass import dataclass
+
+_SHOWN_REASONS = 12
+_SHOWN_DETAIL = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What is to be written. `neighbours` are sources or descriptions of existing tools.
+
+    `imports` are the allowlist in the order of the settings; `hints` are passages of the docs,
+    `skeleton` is a module without a body to go on with. `held` is an example that decides and is
+    not shown. `shown` are the examples without secrets, as the model sees them; None: as they are.
+    """
+
+    request: str
+    rules: Rules
+    imports: tuple[str, ...]
+    examples: tuple[Example, ...] = ()
+    shown: tuple[Example, ...] | None = None
+    neighbours: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    skeleton: str = ""
+    held: Example | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a module was refused, in words for the model. `failing` is the case that fails."""
+
+    step: str
+    reasons: tuple[str, ...]
+    detail: str = ""
+    failing: str = ""
+
+
+def first(brief: Brief, *, short: bool = False) -> list[Message]:
+    """The conversation's beginning; `short` leaves out tools and hints."""
+    told: dict[str, Any] = {"imports": brief.imports, "writes": brief.rules.writes}
+    call = called(brief.examples)
+    examples = brief.examples if brief.shown is None else brief.shown
+    asked = render(
+        "request.j2",
+        request=brief.request.strip(),
+        skeleton=brief.skeleton.strip(),
+        sure=call is not None,
+        result=call.result if call else "",
+        examples=caller_examples.yaml(examples) if examples else "",
+        held=brief.held is not None,
+        neighbours=() if short else brief.neighbours,
+        hints=() if short else brief.hints,
+    )
+    return [Message("system", render("system.j2", **told)), Message("user", asked)]
+
+
+def repair(brief: Brief, answer: str, refusal: Refusal, *, short: bool = False) -> list[Message]:
+    """What to send after a refused answer; `short` without that answer, which it repeated."""
+    begun = first(brief, short=short)
+    told = render(
+        "repair.j2",
+        step=refusal.step,
+        reasons=refusal.reasons[:_SHOWN_REASONS],
+        detail=refusal.detail[:_SHOWN_DETAIL],
+        failing=refusal.failing,
+        short=short,
+    )
+    if short:
+        return [begun[0], Message("user", f"{begun[1].content}\n{told}")]
+    return [*begun, Message("assistant", answer), Message("user", told)]
+
+
+def render(template: str, **values: Any) -> str:
+    """The text of a template. A name it needs and is not given is an error."""
+    return _templates().get_template(template).render(**values)
+
+
+def example_tool(name: str, text: str) -> str:
+    """An existing module as the model sees it."""
+    return f"{name}:\n```python\n{text.strip()}\n```"
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("pulsus.core.compose", "prompts"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # Python and plain words, no markup
+    )

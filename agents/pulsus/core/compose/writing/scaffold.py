@@ -1,0 +1,124 @@
+"""A typed, documented skeleton of a tool and of its test, from a request (spec §7). Pure.
+
+It fails validation until its body is written: nothing about it says that it works.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pulsus.core.compose.writing import caller_examples
+from pulsus.core.compose.writing.call_signature import Call, Parameter, called
+from pulsus.core.compose.writing.prompt_messages import render
+from pulsus.core.python_source import literals
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.text.literals import take_values
+from pulsus.core.text.tokens import STOP_WORDS, words
+from pulsus.core.types import Example, JsonValue
+
+UNWRITTEN = "the body of this tool is not written yet"
+_NAME_WORDS = 4
+_NAME = re.compile(r"[a-z][a-z0-9]*")
+_HEADER = re.compile(r"[A-Za-z -]{1,20}:")
+_SPECIAL = re.compile(r"[^\w\s.,;:!?()'\"/-]")
+
+
+def name_of(request: str) -> str:
+    """A name in the catalogue's form from the request's first telling words."""
+    said = [w for w in words(take_values(request)[0]) if _NAME.fullmatch(w)]
+    telling = [w for w in said if w not in STOP_WORDS] or said
+    return "_".join(dict.fromkeys(telling[:_NAME_WORDS]))[:48] or "new_tool"
+
+
+def module(request: str, given: Sequence[Example]) -> str:
+    """The skeleton's source; with examples its arguments and result are theirs."""
+    call = called(given) or guessed(request)
+    return _source(_contract(request, call, given, "Describe it."), call)
+
+
+def start(request: str, given: Sequence[Example]) -> str:
+    """The same for a model to go on with: no examples, which are added to what it writes.
+
+    Where they name the result's keys, the body ends with them: small models leave them out.
+    """
+    call = called(given) or guessed(request)
+    pairs = ", ".join(f"{literals.literal(name)}: ..." for name, _ in call.keys)
+    body = f"...  # the work\n    return {{{pairs}}}" if pairs else "..."
+    return _source(_contract(request, call, (), ""), call, body)
+
+
+def _source(text: str, call: Call, body: str = f'raise NotImplementedError("{UNWRITTEN}")') -> str:
+    hints = " ".join((call.returns, *(p.hint for p in call.parameters)))
+    imports = ["from pathlib import Path"] if "Path" in hints else []
+    imports += ["from typing import Any"] if "Any" in hints else []
+    made = render(
+        "scaffold.j2",
+        docstring=literals.docstring(text),
+        imports=imports,
+        signature=call.text(),
+        body=body,
+    )
+    return made.replace("annotations\n\n\n\n", "annotations\n\n\n")
+
+
+def test(name: str, file: str, given: Sequence[Example]) -> str:
+    """The skeleton's test, one case an example that brings no files."""
+    cases = [
+        {"inputs": _keywords(e), "output": _literal(e.expected)}
+        for e in given
+        if e.has_expected and not e.files
+    ]
+    return render("scaffold_test.j2", name=name, module=file, entry="run", cases=cases)
+
+
+def guessed(request: str) -> Call:
+    """Arguments after the kinds of values in the request; one text where there are none."""
+    kinds: dict[str, str] = {}
+    for value in take_values(request)[1]:
+        if "path" in value.kind or "file" in value.kind:
+            kinds["path"] = "Path"
+        elif "host" in value.kind:
+            kinds["host"] = "str"
+        elif value.text.lstrip("+-").isdecimal():
+            kinds["number"] = "int"
+    parameters = tuple(Parameter(name, hint) for name, hint in kinds.items())
+    return Call(parameters or (Parameter("text", "str"),), "dict[str, Any]", "")
+
+
+def _contract(request: str, call: Call, given: Sequence[Example], described: str) -> str:
+    """`described` stands for every description; "" makes one from the name."""
+    summary = one_line(_SPECIAL.sub(" ", request), 150) or "A new tool"
+    summary = summary[:1].upper() + summary[1:]
+    if _HEADER.match(summary):
+        summary = f"Tool: {summary}"
+    args = [f"    {p.name} ({p.hint}): {described or _plain(p.name)}" for p in call.parameters]
+    keys = call.keys or (("result", "Any" if call.returns.startswith("dict") else call.returns),)
+    returns = [f"    {name} ({hint}): {described or _plain(name)}" for name, hint in keys]
+    reads = ", ".join(f"the given {p.name}" for p in call.parameters if "Path" in p.hint)
+    parts = [
+        summary if summary.endswith((".", "!", "?", "…")) else f"{summary}.",
+        "A skeleton: describe how it works, then write its body." if described else "",
+        "\n".join(("Args:", *args)) if args else "",
+        "\n".join(("Returns:", *returns)),
+        "Side effects:\n    none",
+        "Kind: read",
+        f"Effects:\n    paths: {reads or 'none'}\n    hosts: none\n    commands: none",
+        "Secrets: none",
+    ]
+    if given:
+        listed = (f"    {line}" for line in caller_examples.yaml(given).split("\n"))
+        parts.append("\n".join(("Examples:", *listed)))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _plain(name: str) -> str:
+    return f"The {name.replace('_', ' ')}."
+
+
+def _keywords(example: Example) -> str:
+    return ", ".join(f"{name}={_literal(value)}" for name, value in example.inputs.items())
+
+
+def _literal(value: JsonValue) -> str:
+    return repr(value)

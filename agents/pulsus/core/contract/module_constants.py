@@ -1,0 +1,142 @@
+"""The constants of a module, and those that a conversion makes of them. Pure."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+
+from pulsus.core.contract.example_match import ANY
+from pulsus.core.types import JsonValue
+
+_DEEPEST = 100
+_LOOKUPS = ("get", "pop", "setdefault")
+_MAKING = ("int", "float", "str", "bool", "dict", "list", "tuple", "set", "loads")
+
+
+def constants(tree: ast.Module) -> dict[str, int]:
+    """Every constant of the code, reckoned together, and what may become a result as it is."""
+    found: dict[str, int] = {}
+    for node in ast.walk(ast.Module(tree.body[1:], [])):
+        for value in _given_on(node):
+            for constant, line in _flowing(value):
+                found.setdefault(as_key(constant), line)
+        if isinstance(node, ast.expr) and (known := literal(node)) is not ...:
+            found.setdefault(as_key(known), node.lineno)
+    return found
+
+
+def _given_on(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case (
+            ast.Return(value=ast.expr() as value)
+            | ast.Yield(value=ast.expr() as value)
+            | ast.Assign(value=value)
+            | ast.AnnAssign(value=ast.expr() as value)
+            | ast.NamedExpr(value=value)
+            | ast.Lambda(body=value)
+            | ast.Call(func=ast.Attribute(attr="append" | "add"), args=[value])
+        ):
+            yield value
+        case ast.Dict(values=values):
+            yield from values
+        case ast.arguments(defaults=defaults, kw_defaults=named):
+            yield from defaults
+            yield from (value for value in named if value)
+        case _:
+            pass
+
+
+def _flowing(node: ast.expr) -> Iterator[tuple[JsonValue, int]]:
+    """The constants an expression may be, and the line of each."""
+    whole = literal(node)
+    if whole is not ...:
+        yield whole, node.lineno  # type: ignore[misc]
+    match node:
+        case ast.Dict(values=inner) | ast.BoolOp(values=inner):
+            pass
+        case ast.List(elts=inner) | ast.Tuple(elts=inner) | ast.Set(elts=inner):
+            pass
+        case ast.IfExp(body=body, orelse=orelse):
+            inner = [body, orelse]
+        case ast.Subscript(value=value) | ast.Starred(value=value) | ast.NamedExpr(value=value):
+            inner = [value]
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if name in _LOOKUPS:
+            inner = [value, *args[1:]]
+        case ast.Call(
+            func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=named
+        ) if name in _MAKING:
+            inner = [*args, *(k.value for k in named)]
+            yield from (made for arg in args for made in _converted(arg))
+        case _:
+            inner = []
+    for each in inner:
+        yield from _flowing(each)
+
+
+def _converted(arg: ast.expr) -> Iterator[tuple[JsonValue, int]]:
+    """What numbers or JSON in quotes are."""
+    for text, line in _flowing(arg):
+        if not isinstance(text, str):
+            continue
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        yield value, line
+        yield from ((leaf, line) for leaf in parts(value))
+
+
+def literal(node: ast.expr, depth: int = _DEEPEST) -> object:
+    """The value an expression plainly is, constants reckoned together; `...` where it is none.
+
+    Sums of more than `depth` parts are none: each part would be reckoned once for all before it.
+    """
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
+            if depth == 0:
+                return ...
+            known = literal(right, depth - 1)
+            return ... if known is ... else _reckoned(literal(left, depth - 1), op, known)
+        case ast.JoinedStr(values=[ast.Constant(value=text)]):
+            return text
+        case ast.BinOp() | ast.JoinedStr():
+            return ...
+        case _:
+            try:
+                return ast.literal_eval(node)
+            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+                return ...
+
+
+def _reckoned(left: object, op: ast.operator, right: object) -> object:
+    match left, op, right:
+        case str(), ast.Add(), str():
+            return left + right
+        case int() | float(), _, int() | float() if max(abs(left), abs(right)) < 1e9:
+            if isinstance(op, ast.Mult):
+                return left * right
+            return left + right if isinstance(op, ast.Add) else left - right
+        case _:
+            return ...
+
+
+def parts(value: JsonValue) -> Iterator[JsonValue]:
+    """The values a pattern names, one by one."""
+    match value:
+        case dict():
+            for key, inner in value.items():
+                yield from parts(inner) if key != ANY else ()
+        case list() if value:
+            for inner in value:
+                yield from parts(inner)
+        case _:
+            if value != ANY:
+                yield value
+
+
+def as_key(value: object) -> str:
+    """A constant as text; equal numbers and equal lists are the same."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return json.dumps(value, sort_keys=True, default=repr)

@@ -1,0 +1,237 @@
+"""A tool module's bytes as a `ToolSpec`, or why they are none (spec §4, docs/tool-contract.md).
+
+Nothing is imported or executed, and no bytes make it raise. Effect: a large module is tried in a
+forked child first (`fenced_process.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import hashlib
+import io
+import tokenize
+import warnings
+from pathlib import Path
+
+from pulsus.core.contract import docstring, entry_point, examples, signature
+from pulsus.core.system import fenced_process
+from pulsus.core.types import ArgSpec, BrokenTool, Manifest, ToolSpec
+
+_COOKIE = b"coding"
+"""Stands in every declaration of an encoding (PEP 263); without one Python reads UTF-8."""
+
+
+class _Broken(Exception):
+    """The module is no tool."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+def read_tool(
+    source: bytes,
+    *,
+    path: Path,
+    tool_id: str,
+    domain: str | None,
+    action: str,
+    name: str,
+    max_bytes: int,
+    manifest: Manifest | None = None,
+) -> ToolSpec | BrokenTool:
+    """The tool these bytes define, or the code and the one-line reason why they define none.
+
+    `domain` is None for a shared tool. Codes: TOO_LARGE, NUL_BYTE, NOT_UTF8, SYNTAX_ERROR,
+    TOO_DEEP, TOO_COSTLY, NO_ENTRY, AMBIGUOUS_ENTRY, ASYNC_ENTRY, ENTRY_NOT_FUNCTION,
+    CONDITIONAL_ENTRY, DECORATED_ENTRY, BAD_SIGNATURE, NO_DOCSTRING, BAD_DOCSTRING.
+    """
+
+    def read() -> ToolSpec | BrokenTool:
+        return _read(source, path, tool_id, domain, action, name, max_bytes, manifest)
+
+    if fenced_process.FROM_BYTES < len(source) <= max_bytes:
+        from pulsus.core.system import strict_yaml  # noqa: F401 - no import in the child
+
+        if not fenced_process.affordable(read):
+            reason = (
+                f"reading its {len(source)} bytes takes more than "
+                f"{fenced_process.CPU_SECONDS} s of processor time, or ends the reader: "
+                "split or simplify the module"
+            )
+            return BrokenTool(path, "TOO_COSTLY", reason)
+    return read()
+
+
+def _read(
+    source: bytes,
+    path: Path,
+    tool_id: str,
+    domain: str | None,
+    action: str,
+    name: str,
+    max_bytes: int,
+    manifest: Manifest | None,
+) -> ToolSpec | BrokenTool:
+    try:
+        tree = _parse(_decode(source, max_bytes))
+        function = _entry(tree)
+        doc, missing = _docstring(tree, function)
+        args, return_hint = _signature(function, doc)
+    except _Broken as broken:
+        return BrokenTool(path, broken.code, docstring.one_line(broken.reason))
+    sections = doc.sections
+    kind, declared, kind_errors = docstring.kind(sections.get("Kind"))
+    effects, effect_errors = docstring.effects(sections.get("Effects"))
+    secrets, secret_errors = docstring.secrets(sections.get("Secrets"))
+    shown, example_errors = examples.read(sections.get("Examples"), _nameable(args))
+    return ToolSpec(
+        id=tool_id,
+        path=path,
+        entry=entry_point.entry_name(function),
+        args=args,
+        doc=doc.text,
+        domain=domain,
+        action=action,
+        name=name,
+        summary=doc.summary,
+        sha256=hashlib.sha256(source).hexdigest(),
+        body=doc.body,
+        kind=kind,
+        kind_declared=declared,
+        returns=docstring.outputs(sections.get("Returns"), return_hint),
+        return_hint=return_hint,
+        side_effects=sections.get("Side effects"),
+        effects=effects,
+        secrets=secrets,
+        examples=shown,
+        manifest=manifest,
+        missing_sections=missing,
+        composed=any(imports_steps(node) for node in tree.body),
+        contract_errors=(
+            *doc.errors,
+            *kind_errors,
+            *effect_errors,
+            *secret_errors,
+            *example_errors,
+        ),
+    )
+
+
+def imports_steps(node: ast.stmt) -> bool:
+    """Whether the statement imports what a composed module calls its steps through."""
+    match node:
+        case ast.Import(names=names):
+            return any(alias.name == "pulsus.steps" for alias in names)
+        case ast.ImportFrom(module="pulsus.steps"):
+            return True
+        case ast.ImportFrom(module="pulsus", names=names):
+            return any(alias.name == "steps" for alias in names)
+        case _:
+            return False
+
+
+def _decode(source: bytes, max_bytes: int) -> str:
+    if len(source) > max_bytes:
+        raise _Broken("TOO_LARGE", f"{len(source)} bytes; the limit is {max_bytes}")
+    if (at := source.find(b"\0")) >= 0:
+        line = source.count(b"\n", 0, at) + 1
+        raise _Broken("NUL_BYTE", f"line {line}: a NUL byte; this is not Python source")
+    if _COOKIE in source:
+        _check_encoding(source)
+    try:
+        return source.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        raise _Broken("NOT_UTF8", f"line {line}: not UTF-8 ({error.reason})") from None
+
+
+def _check_encoding(source: bytes) -> None:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    except SyntaxError as error:
+        raise _Broken("NOT_UTF8", f"{error.msg}; save it as UTF-8") from None
+    if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig"):
+        raise _Broken("NOT_UTF8", f"declares the encoding {encoding}; save it as UTF-8")
+
+
+def _parse(text: str) -> ast.Module:
+    # Compiling as well finds what the grammar alone lets through, such as two arguments of one
+    # name; neither step runs anything.
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<tool>", "exec", dont_inherit=True)
+            return ast.parse(text)
+    except SyntaxError as error:
+        where = f"line {error.lineno}: " if error.lineno else ""
+        raise _Broken("SYNTAX_ERROR", f"{where}{error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise _Broken("TOO_DEEP", "nested too deeply for Python's own parser") from None
+    except (ValueError, OverflowError) as error:
+        raise _Broken("SYNTAX_ERROR", str(error)) from None
+
+
+def _entry(tree: ast.Module) -> ast.FunctionDef:
+    found = entry_point.find(tree)
+    if isinstance(found, entry_point.Refusal):
+        raise _Broken(found.code, found.reason)
+    return found
+
+
+def _docstring(
+    tree: ast.Module, function: ast.FunctionDef
+) -> tuple[docstring.Docstring, tuple[str, ...]]:
+    """(the contract, sections it lacks). The module's own text is it; else the entry's."""
+    module_text = _text(tree)
+    entry_text = _text(function)
+    if not (module_text or entry_text):
+        raise _Broken("NO_DOCSTRING", "no docstring; its first line says what the tool gives back")
+    doc = docstring.parse(module_text or entry_text)
+    missing = tuple(s for s in docstring.SECTIONS if s not in doc.sections)
+    if not module_text:
+        return doc, ("module docstring", *missing)
+    if entry_text:
+        doc = _with_entry_text(doc, docstring.parse(entry_text))
+    return doc, missing
+
+
+def _with_entry_text(doc: docstring.Docstring, more: docstring.Docstring) -> docstring.Docstring:
+    """The module's contract, with the entry's prose for ranking and argument descriptions."""
+    sections = dict(doc.sections)
+    if "Args" not in sections and "Args" in more.sections:
+        sections["Args"] = more.sections["Args"]
+    prose = "\n".join(text for text in (doc.body, more.summary, more.body) if text)
+    return docstring.Docstring(doc.text, doc.summary, prose, sections, doc.errors)
+
+
+def _text(node: ast.Module | ast.FunctionDef) -> str:
+    text = ast.get_docstring(node, clean=False) or ""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        bad = f"\\u{ord(text[error.start]):04x}"
+        raise _Broken("BAD_DOCSTRING", f"the docstring holds {bad}, half a character") from None
+    return text if text.strip() else ""
+
+
+def _signature(
+    function: ast.FunctionDef, doc: docstring.Docstring
+) -> tuple[tuple[ArgSpec, ...], str | None]:
+    try:
+        described = docstring.descriptions(doc.sections.get("Args", ""))
+        return signature.read(function, described), signature.source(function.returns)
+    except (RecursionError, MemoryError):
+        raise _Broken("TOO_DEEP", f"line {function.lineno}: signature nested too deeply") from None
+    except ValueError as error:
+        reason = f"line {function.lineno}: signature cannot be read: {error}"
+        raise _Broken("BAD_SIGNATURE", reason) from None
+
+
+def _nameable(args: tuple[ArgSpec, ...]) -> tuple[str, ...] | None:
+    """The names an example may give; None where any name is taken."""
+    if any(a.kind == "var_keyword" for a in args):
+        return None
+    return tuple(a.name for a in args)

@@ -1,0 +1,122 @@
+"""Tools that are read when they are looked at, and what is known of each without that (spec §13).
+
+Pure but for the decoder a `ToolTable` is given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import field, fields
+from typing import overload
+
+from pulsus.core.types import Manifest, ToolSpec
+from pulsus.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is known of every tool, position by position; the columns have one length.
+
+    `sha256` are hex digests of the modules' bytes; `hints` those of the manifests' content, empty
+    where there is no manifest. `digest` is a hex SHA-256 over it all: equal digests, equal tools.
+    """
+
+    ids: tuple[str, ...]
+    sha256: tuple[str, ...]
+    hints: tuple[str, ...]
+    digest: str
+
+    @classmethod
+    def of(cls, ids: Iterable[str], sha256: Iterable[str], hints: Iterable[str]) -> Columns:
+        """The columns with their digest."""
+        own, hashes, said = tuple(ids), tuple(sha256), tuple(hints)
+        rows = map(" ".join, zip(own, hashes, said, strict=True))
+        digest = hashlib.sha256("\n".join(rows).encode("utf-8", "replace")).hexdigest()
+        return cls(own, hashes, said, digest)
+
+    def only(self, positions: Sequence[int]) -> Columns:
+        """The same of these positions, in their order."""
+        ids, sha256, hints = (
+            [column[n] for n in positions] for column in (self.ids, self.sha256, self.hints)
+        )
+        return Columns.of(ids, sha256, hints)
+
+
+@dataclass(frozen=True)
+class ToolTable(Sequence[ToolSpec]):
+    """Tools by position, each decoded once, when it is first asked for.
+
+    Equal to any sequence of the same tools. `decode` gives the tool at a position.
+    """
+
+    columns: Columns
+    decode: Callable[[int], ToolSpec]
+    _known: dict[int, ToolSpec] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.columns.ids)
+
+    @overload
+    def __getitem__(self, at: int) -> ToolSpec: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[ToolSpec, ...]: ...
+    def __getitem__(self, at: int | slice) -> ToolSpec | tuple[ToolSpec, ...]:
+        if isinstance(at, slice):
+            return tuple(self[n] for n in range(*at.indices(len(self))))
+        n = range(len(self))[at]
+        found = self._known.get(n)
+        if found is None:
+            found = self._known[n] = self.decode(n)
+        return found
+
+    def __iter__(self) -> Iterator[ToolSpec]:
+        return (self[n] for n in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or len(other) != len(self):
+            return NotImplemented if not isinstance(other, Sequence) else False
+        return all(own == its for own, its in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(self.columns.ids)
+
+
+def columns(tools: Sequence[ToolSpec]) -> Columns:
+    """What is known of `tools`; a `ToolTable` is not decoded for it."""
+    if isinstance(tools, ToolTable):
+        return tools.columns
+    return Columns.of(
+        (t.id for t in tools),
+        (t.sha256 for t in tools),
+        (hints_sha256(t.manifest) for t in tools),
+    )
+
+
+def without(tools: Sequence[ToolSpec], ids: Collection[str]) -> Sequence[ToolSpec]:
+    """The tools whose id is none of `ids`, still undecoded."""
+    if not isinstance(tools, ToolTable):
+        return tuple(t for t in tools if t.id not in ids)
+    kept = array("I", (n for n, own in enumerate(tools.columns.ids) if own not in ids))
+    return ToolTable(tools.columns.only(kept), lambda n: tools[kept[n]])
+
+
+def shadowed(ids: Sequence[str]) -> list[tuple[int, int]]:
+    """(shared tool, domain tool that hides it) by position: same action, same name (spec §9)."""
+    shared = {own.partition("/")[2]: n for n, own in enumerate(ids) if own.startswith("shared/")}
+    if not shared:
+        return []
+    return [
+        (shared[rest], n)
+        for n, (domain, _, rest) in enumerate(own.partition("/") for own in ids)
+        if rest in shared and domain != "shared"
+    ]
+
+
+def hints_sha256(manifest: Manifest | None) -> str:
+    """A hex digest of what a manifest says, wherever it lies; "" for none."""
+    if manifest is None:
+        return ""
+    said = [getattr(manifest, f.name) for f in fields(manifest) if f.name != "path"]
+    return hashlib.sha256(repr(said).encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,75 @@
+"""What somebody's word on a request makes of the other runs of the same words (ADR 16). Pure.
+
+The newest word on a request outweighs what runs of it merely went along with. A run that says
+otherwise counts nothing until the word has faded to half, and from then on ever more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pulsus.core.memory.past_routes import PastRoute, settled
+from pulsus.core.memory.request_index import Past
+from pulsus.core.text.phrases import phrases
+
+TOLD = 2.0
+"""What somebody's word for or against a tool counts beside a run that went well."""
+
+_DAY = 86_400.0
+
+
+def same_words(request: str) -> frozenset[int]:
+    """What requests of the same words, in the same order, have in common."""
+    return frozenset(phrase.key for phrase in phrases(request))
+
+
+def of_routes(
+    routes: Iterable[PastRoute], half_life_days: float, before: Sequence[PastRoute] = ()
+) -> Iterator[Past]:
+    """What past routes, oldest first, say; the words among those `before` them hold as well.
+
+    A run that failed does not say whether its tool was the right one; one without a request says
+    nothing of any.
+    """
+    new = settled(routes)
+    words = newest((*before, *new))
+    for route in new:
+        if not route.request:
+            continue
+        right, wrong = _verdicts(route)
+        word = words.get(same_words(route.request)) if words else None
+        if word is None or word is route:
+            yield from _past(route, right, wrong, TOLD if route.told else 1.0)
+            continue
+        told = frozenset(word.tools) if word.outcome == "accepted" else frozenset[str]()
+        agreed = [t for t in right if t in told], [t for t in wrong if t not in told]
+        denied = [t for t in right if t not in told], [t for t in wrong if t in told]
+        count = TOLD if route.told else 1.0
+        yield from _past(route, *agreed, count)
+        yield from _past(route, *denied, count * _against(word, route, half_life_days))
+
+
+def newest(routes: Iterable[PastRoute]) -> Mapping[frozenset[int], PastRoute]:
+    """The last word on each request that somebody said one on."""
+    return {same_words(route.request): route for route in settled(routes) if route.told}
+
+
+def _verdicts(route: PastRoute) -> tuple[Sequence[str], Sequence[str]]:
+    right = route.tools if route.outcome == "accepted" else ()
+    wrong = (*route.wrong, *(route.tools if route.outcome == "rejected" else ()))
+    return tuple(dict.fromkeys(right)), tuple(dict.fromkeys(wrong))
+
+
+def _past(
+    route: PastRoute, right: Sequence[str], wrong: Sequence[str], count: float
+) -> Iterator[Past]:
+    if count and (right or wrong):
+        yield Past(route.request, tuple(right), tuple(wrong), count, route.ts.timestamp())
+
+
+def _against(word: PastRoute, route: PastRoute, half_life_days: float) -> float:
+    """What a run that says otherwise than a word counts, in [0, 1): 0 for the first half-life."""
+    if route.told:
+        return 0.0  # the newest word stands in place of an earlier one
+    days = max(0.0, (route.ts - word.ts).total_seconds() / _DAY)
+    return float(max(0.0, 1 - 2 * 0.5 ** (days / half_life_days)))

@@ -1,0 +1,167 @@
+"""Past routes, in `.pulsus/accepted.jsonl`, and how each tool fared. Effect: reads and appends."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, get_args
+
+from pulsus.core.storage.records.metadata import Record
+from pulsus.core.system import jsonl
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import ToolHistory
+from pulsus.errors import StateCorrupt
+from pulsus.fast_dataclass import dataclass
+
+FILE_NAME = "accepted.jsonl"
+
+Outcome = Literal["accepted", "failed", "rejected"]
+
+_MAX_READ_BYTES = 4 << 20
+"""Some ten thousand routes; older ones no longer tell much and cost time on every request."""
+
+_STEP_BYTES = 1 << 20
+"""The oldest are forgotten so many bytes at a time: what was counted of the rest stays good."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastRoute:
+    """One route that came to an end. `ts` is aware; `tools` are ids, in order.
+
+    `told`: somebody said so (`pulsus feedback`), also which tools were `wrong` for the request.
+    """
+
+    ts: datetime
+    run_id: str
+    route_id: str | None
+    request: str
+    tools: tuple[str, ...]
+    outcome: Outcome
+    wrong: tuple[str, ...] = ()
+    told: bool = False
+
+
+def record(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
+    """Append one route, its request redacted. Raises DiskFull or StorageUnwritable.
+
+    The folder must exist (`open_state`).
+    """
+    row: dict[str, object] = {
+        "ts": route.ts.astimezone(UTC).isoformat(timespec="seconds"),
+        "run_id": route.run_id,
+        "route_id": route.route_id,
+        "request": redactor.redact(route.request),
+        "tools": list(route.tools),
+        "outcome": route.outcome,
+    }
+    if route.told:
+        row |= {"wrong": list(route.wrong), "told": True}
+    jsonl.append(state_dir / FILE_NAME, jsonl.encode({k: jsonl.plain(v) for k, v in row.items()}))
+
+
+def load(state_dir: Path) -> tuple[PastRoute, ...]:
+    """The latest past routes, oldest first; none where nothing was stored. Writes nothing.
+
+    A last line that was cut short does not count. Raises StateCorrupt naming file and line.
+    """
+    path = state_dir / FILE_NAME
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            skipped = max(0, -(-(size - _MAX_READ_BYTES) // _STEP_BYTES) * _STEP_BYTES)
+            file.seek(skipped)
+            data = file.read()
+    except FileNotFoundError:
+        return ()
+    except OSError as failure:
+        raise _corrupt(path, str(failure.strerror)) from failure
+    lines = data.split(b"\n")
+    first = 1 if skipped else 0
+    found = []
+    for number, line in enumerate(lines[first:-1], start=1):
+        try:
+            found.append(_parse(line))
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as failure:
+            where = f"line {number}" if not first else f"line {number} after byte {skipped}"
+            raise _corrupt(path, f"{where}: {failure}") from failure
+    return tuple(found)
+
+
+def settled(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
+    """The routes that count: of what was told of one run, the last."""
+    routes = tuple(past)
+    last = {route.run_id: route for route in routes if route.told}
+    return tuple(r for r in routes if not r.told or last[r.run_id] is r)
+
+
+def history(records: Iterable[Record], past: Iterable[PastRoute]) -> dict[str, ToolHistory]:
+    """How every tool that was ever promoted or routed to fared, by tool id.
+
+    A record that only changes a tool's status is no promotion.
+    """
+    promotions: Counter[str] = Counter()
+    accepted: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    last: dict[str, datetime] = {}
+    for rev in records:
+        if rev.event:
+            continue
+        promotions[rev.tool_id] += 1
+        last[rev.tool_id] = _later(last.get(rev.tool_id), rev.created)
+    for route in settled(past):
+        for tool_id in set(route.tools):
+            if route.outcome == "accepted":
+                accepted[tool_id] += 1
+                last[tool_id] = _later(last.get(tool_id), route.ts)
+            else:
+                failed[tool_id] += 1
+        failed.update(set(route.wrong))
+    return {
+        t: ToolHistory(t, promotions[t], accepted[t], failed[t], last.get(t))
+        for t in sorted({*promotions, *accepted, *failed})
+    }
+
+
+def _later(known: datetime | None, new: datetime) -> datetime:
+    new = new.astimezone(UTC)
+    return new if known is None else max(known, new)
+
+
+def _parse(line: bytes) -> PastRoute:
+    row = json.loads(line)
+    if not isinstance(row, dict):
+        raise TypeError(f"expected a JSON object, found {type(row).__name__}")
+    ts = datetime.fromisoformat(row["ts"])
+    if ts.tzinfo is None:
+        raise ValueError(f"ts {row['ts']!r} has no offset")
+    ts = ts.astimezone(UTC)
+    if row["outcome"] not in get_args(Outcome):
+        raise ValueError(f"outcome {row['outcome']!r} is none of {get_args(Outcome)}")
+    return PastRoute(
+        ts,
+        str(row["run_id"]),
+        row["route_id"],
+        str(row["request"]),
+        _ids(row["tools"], "tools"),
+        row["outcome"],
+        _ids(row.get("wrong", []), "wrong"),
+        row.get("told", False) is True,
+    )
+
+
+def _ids(found: object, name: str) -> tuple[str, ...]:
+    if not isinstance(found, list) or not all(isinstance(t, str) for t in found):
+        raise TypeError(f"{name} must be a list of ids, found {found!r:.80}")
+    return tuple(found)
+
+
+def _corrupt(path: Path, why: str) -> StateCorrupt:
+    return StateCorrupt(
+        f"cannot read past routes in {path}: {why}",
+        hint="delete that line, or the file: only ranking history is lost",
+        path=str(path),
+    )

@@ -1,0 +1,200 @@
+"""Past requests like this one, and what they say about each tool (spec §4, §10; ADR 16). Pure.
+
+Two things are recalled. Votes: every past request counts for the tools it was right for and against
+those it was wrong for, by how alike it is. Text: the words of its past requests belong to a tool.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from pulsus.core.memory.request_index import Segment, WordCounts
+from pulsus.core.rankers.protocols import Recalled
+from pulsus.core.text.phrases import Phrase, phrases
+from pulsus.core.types import Vote
+from pulsus.fast_dataclass import dataclass
+
+_SHARPNESS = 3
+"""A vote is similarity to this power: 2 lets many vague ones win, 4 and 6 the single nearest."""
+_FLOOR = 0.2
+"""Requests less alike do not vote; below it a vote is worth less than a hundredth."""
+_DOUBT = 0.05
+"""What the best tool's votes are held against: one request of similarity 0.37."""
+_DOUBT_AGAINST = 0.5
+"""The same where votes are against a tool: it takes a request much alike."""
+_K1, _B = 1.2, 0.25
+"""BM25 over a tool's past requests. At b = 0 the tools asked most win, at 0.5 the least."""
+_MOST = 100
+"""Tools recalled for the words of their past requests alone."""
+_SHOWN = 3
+"""Past requests named for one tool."""
+
+_Ballot = tuple[float, float, str]
+"""A vote's weight, the similarity of its request, and that request."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastMemory:
+    """What is remembered at one moment. `now` is in seconds of the epoch.
+
+    Word weights come from `counts` alone. They are renewed whenever memory doubles, not with every
+    request: so one more request never takes from a tool what it says for it.
+    """
+
+    counts: WordCounts
+    segments: tuple[Segment, ...]
+    now: float
+
+    @property
+    def known(self) -> float:
+        """The share of the catalogue's tools that have a past, in [0, 1]."""
+        return self.counts.known
+
+    def recall(self, text: str) -> Mapping[str, Recalled]:
+        """For each tool with a past that bears on `text`, the votes in [-1, 1] and its words."""
+        asked = phrases(text)
+        if not asked:
+            return {}
+        ballots = self._ballots(asked)
+        net = _net(ballots)
+        best = max(max(net.values(), default=0.0), 0.0)
+        values = {tool: _value(votes, best) for tool, votes in net.items()}
+        words = self._words(asked)
+        tools = {*values, *_strongest(words)}
+        return {
+            tool: Recalled(
+                values.get(tool, 0.0), _shown(ballots.get(tool, ())), words.get(tool, 0.0)
+            )
+            for tool in tools
+        }
+
+    def _ballots(self, asked: Sequence[Phrase]) -> dict[str, list[_Ballot]]:
+        """Every tool's votes; a request made many times is one request, believed more."""
+        found = sorted(
+            (seg.request_text(n), similarity, tool, count)
+            for seg in self.segments
+            for n, similarity in self._alike(asked, seg)
+            for tool, count in seg.verdicts(n, self.now)
+        )
+        ballots: dict[str, list[_Ballot]] = {}
+        for (text, tool), same in groupby(sorted(found, key=itemgetter(0, 2)), itemgetter(0, 2)):
+            rows = list(same)
+            similarity = rows[0][1]
+            believed = _believed(math.fsum(count for _, _, _, count in rows))
+            weight = similarity**_SHARPNESS * believed
+            ballots.setdefault(tool, []).append((weight, similarity, text))
+        return ballots
+
+    def _alike(self, asked: Sequence[Phrase], seg: Segment) -> Iterator[tuple[int, float]]:
+        """The segment's requests of similarity `_FLOOR` and more.
+
+        The cosine of the weighted sets of words and word pairs. Common words come last: what shares
+        only those cannot reach the floor and is not looked at.
+        """
+        weights = sorted(
+            ((self.counts.rarity(phrase) ** 2, phrase.likeness) for phrase in asked), reverse=True
+        )
+        length = math.fsum(weight for weight, _ in weights)
+        left = length
+        shared: dict[int, float] = {}
+        rest: list[tuple[float, int]] = []
+        for weight, key in weights:
+            if left < _FLOOR * _FLOOR * length:
+                rest.append((weight, key))
+                continue
+            left -= weight
+            for n in seg.requests_with(key):
+                shared[n] = shared.get(n, 0.0) + weight
+        lengths, least = seg.lengths, _FLOOR * _FLOOR * length
+        near = [
+            (n, weight)
+            for n, weight in shared.items()
+            if (weight + left) ** 2 >= least * lengths[n]
+        ]
+        for n, weight in near:
+            scale = math.sqrt(length * lengths[n])
+            more = math.fsum(w for w, key in rest if seg.has(n, key))
+            similarity = (weight + more) / scale
+            if similarity >= _FLOOR:
+                yield n, min(1.0, round(similarity, 9))
+
+    def _words(self, asked: Sequence[Phrase]) -> dict[str, float]:
+        """What each tool's past requests hold of this one: 1 is one request of the same words.
+
+        BM25 with a phrase's rarity among tools, as a share of the request's own mass, times the
+        share of the catalogue that has a past at all: where few tools have one, having one must not
+        decide.
+        """
+        known = self.counts.known
+        weights = [(self.counts.telling(phrase) ** 2, phrase) for phrase in asked]
+        mass = math.fsum(weight for weight, phrase in weights if not phrase.pair)
+        if not mass or not known:
+            return {}
+        sizes, found = self.counts.sizes, dict[str, float]()
+        for weight, phrase in weights:
+            gain = known * weight / mass * (_K1 + 1)
+            for tool, count in self._tools_with(phrase):
+                if count > 0:
+                    usual = _K1 * (1 - _B) + _K1 * _B * sizes.get(tool, 0.0)
+                    found[tool] = found.get(tool, 0.0) + gain * count / (count + usual)
+        return found
+
+    def _tools_with(self, phrase: Phrase) -> Iterable[tuple[str, float]]:
+        """The tools whose past requests hold the phrase, with how many do."""
+        first, *more = (seg.tools_with(phrase.key, self.now) for seg in self.segments)
+        if not any(more):
+            return first
+        counts: dict[str, float] = {}
+        for found in (first, *more):
+            for tool, count in found:
+                counts[tool] = counts.get(tool, 0.0) + count
+        return counts.items()
+
+
+def _net(ballots: Mapping[str, Sequence[_Ballot]]) -> dict[str, float]:
+    """What the votes come to for each tool.
+
+    A request of the same words decides against those that are merely like it: where it speaks for a
+    tool, they do not speak against that one or for another; where it speaks against a tool, they do
+    not speak for it. As much of their votes is left as its own has faded.
+    """
+    same = {
+        tool: min(1.0, max(-1.0, math.fsum(w for w, alike, _ in cast if alike >= 1.0)))
+        for tool, cast in ballots.items()
+    }
+    surest = max(0.0, *same.values()) if same else 0.0
+    net = {}
+    for tool, cast in ballots.items():
+        own = same[tool]
+        left_for = 1 - max(0.0, -own, surest - max(0.0, own))
+        left_against = 1 - max(0.0, own)
+        net[tool] = math.fsum(
+            w if alike >= 1.0 else w * (left_for if w > 0 else left_against) for w, alike, _ in cast
+        )
+    return net
+
+
+def _strongest(words: Mapping[str, float]) -> Iterable[str]:
+    if len(words) <= _MOST:
+        return words
+    least = sorted(words.values())[-_MOST]
+    return (tool for tool, held in words.items() if held >= least)
+
+
+def _believed(count: float) -> float:
+    """1 for one request, at most 2 however often it was made; below 0 where it was wrong."""
+    return 2 * count / (1 + abs(count))
+
+
+def _value(votes: float, best: float) -> float:
+    """Votes for a tool beside the best tool's; votes against it by themselves."""
+    doubt = best + _DOUBT if votes > 0 else abs(votes) + _DOUBT_AGAINST
+    return votes / doubt
+
+
+def _shown(cast: Iterable[_Ballot]) -> tuple[Vote, ...]:
+    strongest = sorted(cast, key=lambda ballot: (-abs(ballot[0]), ballot[2]))[:_SHOWN]
+    return tuple(Vote(text, similarity, weight) for weight, similarity, text in strongest if weight)

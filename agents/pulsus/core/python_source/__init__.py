@@ -1,0 +1,1 @@
+"""Read Python source without importing it."""

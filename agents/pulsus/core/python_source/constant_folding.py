@@ -1,0 +1,254 @@
+"""Constant text of expressions: what a module's source says without being run. Pure.
+
+Folded from constants, names bound once, joins, `/`, f-strings, templates and a few text methods.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from pulsus.core.python_source.names import last_name
+
+_DEEPEST = 40
+_LONGEST = 4096
+"""The length of a path (PATH_MAX of Linux)."""
+PATHS = frozenset(("Path", "PurePath", "PosixPath", "PurePosixPath"))
+_SAME = frozenset(("str", "fspath", "abspath", "realpath", "normpath", "expanduser", "expandvars"))
+FILE_MODULES = frozenset(("os", "shutil", "io", "codecs", "gzip", "bz2", "lzma", "posix", "path"))
+
+
+class Text(NamedTuple):
+    """A constant text; `path` if it is a `Path`."""
+
+    value: str
+    path: bool = False
+
+
+class Scope(dict[str, ast.expr]):
+    """Names that a module binds exactly once, and the constant texts of those that have one.
+
+    Each name is folded once, in the order of the source: names that double each other cost no more.
+    """
+
+    def __init__(
+        self,
+        found: Mapping[str, ast.expr],
+        bound: Collection[str] = frozenset(),
+        attributes: Mapping[str, ast.expr] | None = None,
+        *,
+        loose: bool = False,
+    ) -> None:
+        super().__init__(found)
+        self._texts: dict[str, Text | None] = {}
+        self._held: dict[str | int, Text | None] = {}
+        self.bound = bound
+        """Every name that the module binds, but for imports."""
+        self.attributes = attributes or {}
+        self.loose = loose
+        """Whether attributes and items of tables are read too: they may hold something else."""
+        for name in self:
+            self.text(name, _DEEPEST)
+
+    def held(self, key: str | int, value: ast.expr, depth: int) -> Text | None:
+        """The constant text of an attribute or an item, folded once."""
+        if key not in self._held:
+            self._held[key] = None
+            self._held[key] = fold(value, self, depth)
+        return self._held[key]
+
+    def text(self, name: str, depth: int) -> Text | None:
+        """The constant text of a name; None also for one that is made of itself."""
+        if name not in self._texts:
+            self._texts[name] = None
+            self._texts[name] = fold(self[name], self, depth)
+        return self._texts[name]
+
+
+BINDERS = frozenset(
+    (
+        *(ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+        *(ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+    )
+)
+"""Nodes that may bind a name."""
+
+
+def bindings(node: ast.AST) -> Iterator[str]:
+    """Names that one node binds, but for imports; a parameter's may be anything."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
+            yield name
+        case ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
+            yield name
+        case _:
+            pass
+
+
+def bound_once(nodes: Iterable[ast.AST]) -> Scope:
+    """The names that are bound once, with what they are bound to."""
+    found: dict[str, ast.expr] = {}
+    times: dict[str, int] = {}
+    imported: set[str] = set()
+    for node in nodes:
+        if type(node) in BINDERS:
+            for name in bindings(node):
+                times[name] = times.get(name, 0) + 1
+            continue
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        found[target.id] = value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                found[name] = value
+            case ast.NamedExpr(target=ast.Name(id=name), value=value):
+                found[name] = value
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                imported.update((alias.asname or alias.name).partition(".")[0] for alias in names)
+            case _:
+                pass
+    once = {n: value for n, value in found.items() if times[n] == 1 and n not in imported}
+    return Scope(once, frozenset(times))
+
+
+def fold(node: ast.expr, scope: Scope, depth: int = _DEEPEST) -> Text | None:
+    """The constant text or path that an expression is; None if its text does not say.
+
+    None also for what is longer than a path or a host may be.
+    """
+    found = _folded(node, scope, depth - 1) if depth else None
+    return found if found is not None and len(found.value) <= _LONGEST else None
+
+
+def _folded(node: ast.expr, scope: Scope, inner: int) -> Text | None:
+    match node:
+        case ast.Constant(value=str() | bytes() as value):
+            return Text(value if isinstance(value, str) else value.decode("utf-8", "replace"))
+        case ast.Name(id=name) if name in scope:
+            return scope.text(name, inner)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _joined([left, right], scope, inner)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            return _below(fold(left, scope, inner), [right], scope, inner)
+        case ast.JoinedStr(values=values):
+            return _joined(values, scope, inner)
+        case ast.FormattedValue(value=value, format_spec=None):
+            return fold(value, scope, inner)
+        case ast.Subscript(
+            value=value, slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp())
+        ):
+            turned = fold(value, scope, inner)
+            return Text(turned.value[::-1]) if turned else None
+        case ast.Call():
+            return _called(node, scope, inner)
+        case _:
+            return _held(node, scope, inner) if scope.loose else None
+
+
+def _held(node: ast.expr, scope: Scope, inner: int) -> Text | None:
+    """An attribute, the value of an enum's member, or an item of a table."""
+    match node:
+        case ast.Attribute(attr=name) if name in scope.attributes:
+            return scope.held(name, scope.attributes[name], inner)
+        case ast.Attribute(value=ast.Attribute() as member, attr="value"):
+            return fold(member, scope, inner)
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=at)) if name in scope:
+            item = _item(scope[name], at)
+            return None if item is None else scope.held(id(item), item, inner)
+        case _:
+            return None
+
+
+def _item(table: ast.expr, at: object) -> ast.expr | None:
+    if isinstance(table, ast.Dict):
+        for key, value in zip(table.keys, table.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == at:
+                return value
+    if isinstance(table, ast.Tuple | ast.List) and isinstance(at, int) and at < len(table.elts):
+        return table.elts[at] if at >= -len(table.elts) else None
+    return None
+
+
+def _called(call: ast.Call, scope: Scope, depth: int) -> Text | None:
+    name = last_name(call.func)
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if name == "join" and owner is not None:
+        return _join(call, owner, scope, depth)
+    if owner is None or last_name(owner) in FILE_MODULES or name in PATHS:
+        return _made(call, name, scope, depth)
+    if name == "home" and last_name(owner) in PATHS:
+        return Text("~", True)
+    known = fold(owner, scope, depth)
+    if known and known.path:
+        return _path_method(known, name, call, scope, depth)
+    return _text_method(known, name, call) if known else None
+
+
+def _made(call: ast.Call, name: str, scope: Scope, depth: int) -> Text | None:
+    """What a function makes of constants."""
+    if name in PATHS:
+        parts = [fold(arg, scope, depth) for arg in call.args]
+        return (
+            Text(posixpath.join(*[p.value for p in parts if p]), True)
+            if all(parts) and parts
+            else None
+        )
+    if name in _SAME and len(call.args) == 1:
+        return fold(call.args[0], scope, depth)
+    if name == "chr" and len(call.args) == 1 and isinstance(call.args[0], ast.Constant):
+        code = call.args[0].value
+        return Text(chr(code)) if isinstance(code, int) and 0 <= code < 0x110000 else None
+    return None
+
+
+def _text_method(known: Text, name: str, call: ast.Call) -> Text | None:
+    match name:
+        case "lower":
+            return Text(known.value.lower())
+        case "strip" if not call.args:
+            return Text(known.value.strip())
+        case "decode":
+            return known
+        case _:
+            return None
+
+
+def _path_method(known: Text, name: str, call: ast.Call, scope: Scope, depth: int) -> Text | None:
+    if name in ("expanduser", "resolve", "absolute"):
+        return known
+    return _below(known, call.args, scope, depth) if name == "joinpath" else None
+
+
+def _below(base: Text | None, parts: list[ast.expr], scope: Scope, depth: int) -> Text | None:
+    """The path of those parts below a folder."""
+    found = [fold(part, scope, depth) for part in parts]
+    if base is None or not all(found):
+        return None
+    return Text(posixpath.join(base.value, *[each.value for each in found if each]), True)
+
+
+def _join(call: ast.Call, owner: ast.expr, scope: Scope, depth: int) -> Text | None:
+    """`os.path.join(…)`, or a text's own `join` of a list."""
+    if last_name(owner) in ("path", "posixpath"):
+        parts = [fold(arg, scope, depth) for arg in call.args]
+        return (
+            Text(posixpath.join(*[p.value for p in parts if p])) if parts and all(parts) else None
+        )
+    between = fold(owner, scope, depth)
+    items = call.args[0] if len(call.args) == 1 else None
+    if between is None or not isinstance(items, ast.List | ast.Tuple):
+        return None
+    parts = [fold(item, scope, depth) for item in items.elts]
+    return Text(between.value.join(p.value for p in parts if p)) if all(parts) else None
+
+
+def _joined(values: list[ast.expr], scope: Scope, depth: int) -> Text | None:
+    parts = [fold(value, scope, depth) for value in values]
+    return Text("".join(p.value for p in parts if p)) if all(parts) else None

@@ -1,0 +1,82 @@
+"""What a module imports, and whether it can do without (spec §8). Pure."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+
+from pulsus.core.python_source.names import last_name
+from pulsus.fast_dataclass import dataclass
+
+_OURS = "pulsus"
+_CATCHING = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported top-level package. `late`: only when a function is called.
+
+    `optional`: the module goes on without it, or it is there for type checkers alone.
+    """
+
+    name: str
+    line: int
+    late: bool = False
+    optional: bool = False
+
+
+def third_party(tree: ast.Module) -> tuple[Import, ...]:
+    """Imports of what is neither the standard library nor Pulsus, in the order of the lines."""
+    found = [
+        Import(name, line, late, optional)
+        for name, line, late, optional in _imports(tree)
+        if name not in sys.stdlib_module_names and name != _OURS
+    ]
+    return tuple(sorted(found, key=lambda each: each.line))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, int, bool, bool]]:
+    todo: list[tuple[ast.AST, bool, bool]] = [(node, False, False) for node in tree.body]
+    while todo:
+        node, late, optional = todo.pop()
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield alias.name.partition(".")[0], node.lineno, late, optional
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module.partition(".")[0], node.lineno, late, optional
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                todo += [(child, True, optional) for child in ast.iter_child_nodes(node)]
+            case ast.Try() if any(map(_catches, node.handlers)):
+                todo += [(child, late, True) for child in node.body]
+                rest = (*node.handlers, *node.orelse, *node.finalbody)
+                todo += [(child, late, optional) for child in rest]
+            case ast.If(test=test) if _for_checkers(test):
+                todo += [(child, late, optional) for child in node.orelse]
+            case ast.With(items=items) if any(map(_suppresses, items)):
+                todo += [(child, late, True) for child in node.body]
+            case _:
+                todo += [(child, late, optional) for child in ast.iter_child_nodes(node)]
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or _names_import_error(handler.type)
+
+
+def _names_import_error(node: ast.expr) -> bool:
+    kinds = node.elts if isinstance(node, ast.Tuple) else [node]
+    return any(last_name(kind) in _CATCHING for kind in kinds)
+
+
+def _suppresses(item: ast.withitem) -> bool:
+    call = item.context_expr
+    return (
+        isinstance(call, ast.Call)
+        and last_name(call.func) == "suppress"
+        and any(map(_names_import_error, call.args))
+    )
+
+
+def _for_checkers(test: ast.expr) -> bool:
+    return last_name(test) == "TYPE_CHECKING"

@@ -1,0 +1,150 @@
+"""Where a name of a module's text comes from: `module.name`, under whatever alias. Pure."""
+
+from __future__ import annotations
+
+import ast
+
+from pulsus.core.python_source.constant_folding import Scope, fold
+from pulsus.core.python_source.names import last_name
+
+_DEEPEST = 8
+_BUILTINS = frozenset(
+    (
+        *("open", "exec", "eval", "__import__", "getattr", "vars", "globals", "breakpoint"),
+        *("help", "compile"),
+    )
+)
+_NONE: frozenset[str] = frozenset()
+_BUILTIN = frozenset(("builtins",))
+
+
+class Origins:
+    """The imports of a module, and the names that are bound once to what they give."""
+
+    def __init__(self, nodes: list[ast.AST], scope: Scope) -> None:
+        self._scope = scope
+        self._imported: dict[str, set[str]] = {}
+        self._starred: set[str] = set()
+        self._keys: dict[int, frozenset[str]] = {}
+        self.modules: set[str] = set()
+        """Every part of every imported module's name."""
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                self._imports(node)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                self._imports_from(node, node.module)
+        self.defined = {
+            node.name
+            for node in nodes
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        }
+        self._bound = scope.bound
+
+    def _imports(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self.modules.update(alias.name.split("."))
+            first = alias.name.partition(".")[0]
+            name, whole = (alias.asname, alias.name) if alias.asname else (first, first)
+            self._imported.setdefault(name, set()).add(whole)
+
+    def _imports_from(self, node: ast.ImportFrom, module: str) -> None:
+        self.modules.update(module.split("."))
+        for alias in node.names:
+            if alias.name == "*":
+                self._starred.add(module)
+                continue
+            self.modules.add(alias.name)
+            self._imported.setdefault(alias.asname or alias.name, set()).add(
+                f"{module}.{alias.name}"
+            )
+
+    def is_sure(self, node: ast.expr) -> bool:
+        """Whether a dotted name begins with a name that one import binds, and nothing else."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return (
+            isinstance(node, ast.Name)
+            and len(self._imported.get(node.id, ())) == 1
+            and node.id not in self._bound
+        )
+
+    def is_builtin(self, name: str) -> bool:
+        """Whether a name is Python's own: neither imported nor bound."""
+        return name not in self._imported and name not in self._bound and not self._starred
+
+    def keys(self, node: ast.AST) -> frozenset[str]:
+        """`module.name` with the last part of the module, or `module`; nothing if unknown."""
+        known = self._keys.get(id(node))
+        if known is None:
+            found = self.dotted(node) if isinstance(node, ast.expr) else _NONE
+            known = frozenset(map(_key, found)) if found else _NONE
+            self._keys[id(node)] = known
+        return known
+
+    def dotted(self, node: ast.expr, depth: int = _DEEPEST) -> frozenset[str]:
+        """The whole dotted names that an expression may be."""
+        if depth == 0:
+            return _NONE
+        inner = depth - 1
+        match node:
+            case ast.Name(id=name):
+                return self._name(name, inner)
+            case ast.Attribute(value=value, attr="__dict__"):
+                return self.dotted(value, inner)
+            case ast.Attribute(value=value, attr=name):
+                return self._below(self.dotted(value, inner), name)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.dotted(body, inner) | self.dotted(orelse, inner)
+            case ast.Call(func=func, args=[first, *rest]):
+                return self._called(last_name(func), first, rest, inner)
+            case ast.Subscript(value=value, slice=at):
+                return self._subscript(value, at, inner)
+            case _:
+                return _NONE
+
+    def _name(self, name: str, depth: int) -> frozenset[str]:
+        if name in self._imported:
+            return frozenset(self._imported[name])
+        if name in self.defined:
+            return _NONE
+        if name in self._scope:
+            return self.dotted(self._scope[name], depth)
+        if name == "__builtins__":
+            return _BUILTIN
+        if name not in _BUILTINS and not self._starred:
+            return _NONE
+        found = {f"{module}.{name}" for module in self._starred}
+        return frozenset(found | {f"builtins.{name}"} if name in _BUILTINS else found)
+
+    def _called(
+        self, name: str, first: ast.expr, rest: list[ast.expr], depth: int
+    ) -> frozenset[str]:
+        if name == "getattr" and rest:
+            text = fold(rest[0], self._scope)
+            return self._below(self.dotted(first, depth), text.value) if text else _NONE
+        if name in ("__import__", "import_module"):
+            text = fold(first, self._scope)
+            return frozenset((text.value,)) if text else _NONE
+        return self.dotted(first, depth) if name == "vars" else _NONE
+
+    def _subscript(self, value: ast.expr, at: ast.expr, depth: int) -> frozenset[str]:
+        text = fold(at, self._scope)
+        if text is None:
+            return _NONE
+        if last_name(value) == "modules":
+            return frozenset((text.value,))
+        if isinstance(value, ast.Call) and last_name(value.func) in ("globals", "locals"):
+            return self._name(text.value, depth)
+        holds_names = isinstance(value, ast.Call) or last_name(value) in (
+            "__dict__",
+            "__builtins__",
+        )
+        return self._below(self.dotted(value, depth), text.value) if holds_names else _NONE
+
+    def _below(self, owners: frozenset[str], name: str) -> frozenset[str]:
+        return frozenset(f"{owner}.{name}" for owner in owners) if owners else _NONE
+
+
+def _key(dotted: str) -> str:
+    parts = [part if part.startswith("__") else part.lstrip("_") for part in dotted.split(".")]
+    return ".".join(parts[-2:])

@@ -1,0 +1,142 @@
+"""Constants that a name or an attribute may hold among others: what a text could use. Pure.
+
+A name bound once is its constant. Others are tried one after the other: defaults of helpers that a
+call leaves out, elements a loop walks over, one of several assignments, attributes of classes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from pulsus.core.python_source.constant_folding import Scope, fold
+from pulsus.core.python_source.names import last_name
+
+_MOST = 16
+"""So many values of one name are tried; a tool that needs more is shown by its dry run."""
+_PLACE = re.compile(r"[/~]|\w+://|[\w-]+(\.[\w-]+)+\Z|[0-9a-fA-F:]+:[0-9a-fA-F:.]*\Z")
+_HOLDING = frozenset(
+    (
+        *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.comprehension, ast.ClassDef),
+        *(ast.FunctionDef, ast.AsyncFunctionDef),
+    )
+)
+_METHOD = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def scopes(nodes: list[ast.AST], scope: Scope) -> Iterator[Scope]:
+    """The scope with one choice of every such name after the other; none if there are none."""
+    names: dict[str, list[ast.expr]] = {}
+    attributes: dict[str, list[ast.expr]] = {}
+    called = _Called(nodes)
+    for node in nodes:
+        if type(node) not in _HOLDING:
+            continue
+        for name, value in (*_assigned(node, scope), *called.defaults(node)):
+            if name not in scope and _is_place(value, scope):
+                names.setdefault(name, []).append(value)
+        for name, value in _attributes(node, called):
+            if _is_place(value, scope):
+                attributes.setdefault(name, []).append(value)
+    tables = any(isinstance(value, ast.Dict) for value in scope.values())
+    rounds = min(_MOST, max((len(v) for v in (*names.values(), *attributes.values())), default=0))
+    for at in range(max(rounds, int(tables))):
+        chosen = {name: values[min(at, len(values) - 1)] for name, values in names.items()}
+        held = {name: values[min(at, len(values) - 1)] for name, values in attributes.items()}
+        yield Scope({**scope, **chosen}, scope.bound, held, loose=True)
+
+
+def _is_place(value: ast.expr, scope: Scope) -> bool:
+    text = fold(value, scope)
+    return text is not None and (text.path or bool(_PLACE.match(text.value)))
+
+
+def _assigned(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.expr]]:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, value
+        case (
+            ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            | ast.NamedExpr(target=ast.Name(id=name), value=value)
+        ):
+            yield name, value
+        case (
+            ast.For(target=ast.Name(id=name), iter=value)
+            | ast.comprehension(target=ast.Name(id=name), iter=value)
+        ):
+            if isinstance(value, ast.Name) and value.id in scope:
+                value = scope[value.id]
+            if isinstance(value, ast.Tuple | ast.List | ast.Set):
+                yield from ((name, each) for each in value.elts)
+        case _:
+            pass
+
+
+def _attributes(node: ast.AST, called: _Called) -> Iterator[tuple[str, ast.expr]]:
+    """What a class or an instance holds under a name."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
+            yield name, value
+        case ast.ClassDef(body=body) if not _is_data(node) or called.bare(node.name):
+            for each in body:
+                match each:
+                    case (
+                        ast.Assign(targets=[ast.Name(id=name)], value=value)
+                        | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                    ):
+                        yield name, value
+                    case _:
+                        pass
+        case _:
+            pass
+
+
+def _is_data(node: ast.ClassDef) -> bool:
+    """Whether its attributes are defaults of arguments (a data class, a named tuple)."""
+    makers = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
+    return any(
+        last_name(each) in ("dataclass", "NamedTuple", "define", "BaseModel")
+        for each in (*makers, *node.bases)
+    )
+
+
+class _Called:
+    """How the functions and data classes of a text are called."""
+
+    def __init__(self, nodes: list[ast.AST]) -> None:
+        self._calls: dict[str, list[ast.Call]] = {}
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                self._calls.setdefault(last_name(node.func), []).append(node)
+
+    def bare(self, name: str) -> bool:
+        """Whether a call gives a class nothing, so that all its defaults hold."""
+        return any(not (call.args or call.keywords) for call in self._calls.get(name, ()))
+
+    def defaults(self, node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+        """Parameters of a helper with the defaults that a call leaves in place."""
+        if not isinstance(node, _METHOD) or node.name == "run":
+            return
+        calls = self._calls.get(node.name, [])
+        least = min((_given(call) for call in calls), default=0)
+        arguments = node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        first = len(positional) - len(arguments.defaults)
+        named = set.intersection(*map(_names, calls)) if calls else set[str]()
+        for at, value in enumerate(arguments.defaults, first):
+            if at >= least and positional[at].arg not in named:
+                yield positional[at].arg, value
+        for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            if default is not None and arg.arg not in named:
+                yield arg.arg, default
+
+
+def _given(call: ast.Call) -> int:
+    return len([each for each in call.args if not isinstance(each, ast.Starred)])
+
+
+def _names(call: ast.Call) -> set[str]:
+    return {each.arg for each in call.keywords if each.arg}

@@ -1,0 +1,145 @@
+"""The numbers `p` is computed from (spec §5): how good a candidate is, not only how it compares.
+
+Each is about one candidate among all of a request's; `calibration.json` says which count and how
+much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pulsus.core.rankers.candidate_details import Detail
+
+VERSION = 3
+"""Raised when a signal, or the ranking it comes from, changes its meaning: a calibration fitted to
+other signals must not be applied to these."""
+
+NAMES = (
+    "strength",
+    "coverage",
+    "heard",
+    "rarest",
+    "name_words",
+    "alike",
+    "lead",
+    "shared",
+    "alike_lead",
+    "recalled",
+    "recalled_lead",
+    "size",
+)
+"""Fitted signals. `named` and `caution` have fixed effects (calibration.py)."""
+
+FALLING = frozenset({"shared", "size"})
+"""Signals of which more means less sure; of the others more never lowers p."""
+
+_NEXT = 4
+"""How many of the best other candidates one is compared with."""
+
+_UNLIKE = 0.02
+"""Cosines below it are chance."""
+
+
+class Standing(NamedTuple):
+    """One candidate's figures, before it is compared with the others.
+
+    `match` is the score without its history: what all tools share says nothing about rivals.
+    `covered` is idf mass; `missed` the number of request words the tool does not have;
+    `name_cover` the share of its name the request says.
+    """
+
+    score: float
+    match: float
+    coverage: float
+    covered: float
+    overlap: float
+    name: float
+    name_cover: float
+    missed: int
+    named: bool
+    cautious: bool
+
+    @property
+    def strength(self) -> float:
+        """The overlap in idf mass: a share of the request's own mass says nothing of how much."""
+        return self.overlap * self.covered / self.coverage if self.coverage else 0.0
+
+
+def signals(
+    standings: Sequence[Standing],
+    size: int,
+    detail: Callable[[int], Detail],
+    shown: int | None = None,
+) -> list[dict[str, float]]:
+    """The signals of each candidate among all of a request's, best first, of `size` tools.
+
+    `detail` gives more of a candidate by its place in that order; it is asked for those that are
+    given, only the first `shown` where that is said, and the best others.
+    """
+    named = sum([s.named for s in standings])
+    scores = sorted([s.score for s in standings], reverse=True)[:2]
+    count = len(standings) if shown is None else min(shown, len(standings))
+    known = [detail(at) for at in range(min(len(standings), max(count, _NEXT + 1)))]
+    found, rivals = [], _rivals(standings, known, count)
+    for at in range(count):
+        own = standings[at]
+        if at <= _NEXT:
+            rivals = _rivals(standings, known, at)
+        rival = scores[own.score == scores[0]] if len(scores) > 1 else 0.0
+        found.append(
+            {
+                **_of(own, known[at], rivals),
+                "size": math.log1p(size),
+                "margin": own.score - rival,
+                "named": 1 / named if own.named else 0.0,
+                "caution": float(own.cautious),
+            }
+        )
+    return found
+
+
+class _Rivals(NamedTuple):
+    """The best other candidates: the last one's score, the first one's words, the rest at most."""
+
+    bar: float
+    also: frozenset[int]
+    alike: float
+    recalled: float
+
+
+def _rivals(standings: Sequence[Standing], known: Sequence[Detail], at: int) -> _Rivals:
+    others = [n for n in range(min(_NEXT + 1, len(standings))) if n != at][:_NEXT]
+    return _Rivals(
+        standings[others[-1]].score if len(others) == _NEXT else 0.0,
+        known[others[0]].heard if others else frozenset(),
+        max([known[n].alike for n in others], default=0.0),
+        max([known[n].recalled for n in others], default=0.0),
+    )
+
+
+def _of(own: Standing, detail: Detail, others: _Rivals) -> dict[str, float]:
+    """What a candidate has of the request, and what it has more than the best others.
+
+    `name_words` is how much of its name the request says, by how many words that are: one word is
+    said by chance. `lead` is the share of its score that the last of the others lacks, all where
+    they are fewer; `shared` the share of its words that the next has too: what tells them apart is
+    the rest.
+    """
+    heard, log = detail.heard, math.log1p
+    return {
+        "strength": log(own.strength),
+        "coverage": own.coverage,
+        "heard": log(len(heard)),
+        "rarest": detail.rarest,
+        "name_cover": own.name_cover,
+        "name_words": own.name_cover * log(detail.in_name),
+        "alike": math.log(max(detail.alike, _UNLIKE)),
+        "recalled": detail.recalled,
+        "mass": log(own.covered),
+        "lead": max(-1.0, 1 - others.bar / own.score) if own.score > 0 else 0.0,
+        "shared": len(heard & others.also) / len(heard) if heard else 0.0,
+        "alike_lead": detail.alike - others.alike,
+        "recalled_lead": detail.recalled - others.recalled,
+    }

@@ -1,0 +1,126 @@
+"""Does the request ask for a change, and does the tool make one? (spec §6: partial fits)
+
+A tool that only reads must not answer "restart nginx", and a tool that deletes must not answer
+"show the largest files", however many words they share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from pulsus.core.text import command_line
+from pulsus.core.text import verb_tables as table
+from pulsus.core.text.tokens import clean, first_words, stem, stems, words
+from pulsus.core.text.verbs import Known, asked_groups, command, groups, may_command, named_groups
+from pulsus.core.types import ToolSpec
+
+_CLAUSE = re.compile(
+    r"""
+    (?=[.,;:!?tbaopkcwy])  # what any of them begins with: most places are passed over here
+    (?:
+    (?P<ends>[.,;:!?](?=\s|$)|\b(?:then|but)\b)
+    | \b(?:and|or)\b
+    | \b(?=(?:please|pls|plz|kindly)\b|(?:(?:can|could|would|will)\s+you|you\s+(?:can|could))\b)
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+_JOINTS = frozenset(
+    ("then", "but", "and", "or", "please", "pls", "plz", "kindly", "can", "could", "would", "will")
+)
+_STOPS = frozenset(".,;:!?")
+"""Without any of these a text is one clause: a quick look."""
+
+
+def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]:
+    """The verbs of change the request gives as a command, in order, each once.
+
+    Only a clause's first word counts, past polite words, and only in its plain form ("list deleted
+    files" and "packages to update" command nothing), or a wish with its participle (verbs.py). A
+    command line is read as one (command_line.py): "ip route add".
+    `known` tells the catalogue's words from misspelt verbs: without it, none is misspelt.
+    """
+    text = clean(request)
+    typed = command_line.changes(text)
+    if typed is not None:
+        return typed
+    said = words(text)
+    if not may_command(said, known):
+        return ()
+    found = (command(part, known) for part in _clauses(text, said))
+    return tuple(dict.fromkeys(verb for verb in found if verb))
+
+
+def _clauses(text: str, said: Sequence[str]) -> list[str]:
+    """The clauses that may begin with a command: "and" in a question goes on asking.
+
+    `said` are the words of the text.
+    """
+    if _JOINTS.isdisjoint(said) and _STOPS.isdisjoint(text):
+        return [text] if said else []
+    found: list[str] = []
+    start, asking, joined = 0, False, False
+    for mark in [*_CLAUSE.finditer(text), None]:
+        part = text[start : mark.start() if mark else None]
+        own = words(part)
+        if own and not (joined and asking and table.THINGS.isdisjoint(own[1:2])):
+            asking = own[0] in table.QUESTIONS
+            found.append(part)
+        if mark:
+            joined = not mark["ends"] and bool(mark[0]) and bool(own or joined)
+            start = mark.end()
+    return found
+
+
+def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str | None:
+    """Why request and tool are at odds, in one line; None where they are not.
+
+    `asked` are the request's `commands`, `said` the groups of all its words (`groups_of`). A
+    declared write tool that names its change must be asked for that change; an asked change needs
+    a tool that makes one. A tool that only reads may still do what is asked to the rows it is
+    given: then its summary begins with that verb.
+    """
+    if not asked and not (tool.kind_declared and tool.kind == "write"):
+        return None
+    leading, named = _groups_in(tool.name, tool.action, tool.summary)
+    makes = leading | named if tool.kind == "write" else frozenset()
+    if not asked:
+        odd = bool(makes) and not makes & said
+        return "the tool changes things, the request does not ask for that" if odd else None
+    wanted = asked_groups(asked)
+    if tool.kind != "write":
+        return None if wanted & leading else f"the request asks to {asked[0]}, the tool only reads"
+    odd = bool(makes) and not makes & wanted
+    return f"the request asks to {asked[0]}, the tool does not" if odd else None
+
+
+def strange(typed: Sequence[str], tool: ToolSpec) -> str | None:
+    """Why a typed command is none of the tool's, in one line; None where it may be.
+
+    `typed` is its program and the words behind it. What "helm list" lists only a tool can tell that
+    speaks of helm itself; or its manifest does, and either of them of what is done.
+    """
+    program, *rest = typed
+    if program in words(f"{tool.id} {tool.doc}"):
+        return None
+    manifest = tool.manifest
+    hints = (*manifest.intents, *manifest.requests) if manifest else ()
+    near = [hint for hint in map(stems, hints) if stem(program) in hint]
+    own = stems(f"{tool.name} {tool.action} {tool.summary}") if near else []
+    if not set(stems(" ".join(rest))).isdisjoint([*own, *(s for hint in near for s in hint)]):
+        return None
+    return f"the request is a command of {program}, which the tool does not speak of"
+
+
+def groups_of(request: str) -> frozenset[str]:
+    """The groups of change any word of the request belongs to, as a command or not."""
+    return named_groups(words(clean(request)))
+
+
+@lru_cache(maxsize=16384)
+def _groups_in(name: str, action: str, summary: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Groups of the word where a tool's verb stands, and of its name and action anywhere."""
+    return groups(first_words(summary)[:1]), groups([*words(name), *words(action)])

@@ -1,0 +1,148 @@
+"""Why one candidate lost against another, and what its `p` is made of (spec §5, §12). Pure.
+
+Everything is computed from the numbers the decision was made from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from pulsus.core.rankers.calibration import CAUTION, Calibration
+from pulsus.core.text.tokens import stem, stems, words
+from pulsus.core.types import Ranked, ToolSpec
+from pulsus.fast_dataclass import dataclass
+
+_EQUAL = 1e-9
+"""Scores closer than this are equal (tie_breaks.py rounds to as many digits)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One feature of a loser against the winner's. `weight` is its share of all weights.
+
+    `gap` is `weight` times the difference: positive where the loser is worse.
+    """
+
+    feature: str
+    own: float
+    winner: float
+    weight: float
+    gap: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A feature's value above which the loser would win, everything else as it is."""
+
+    feature: str
+    now: float
+    above: float
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """What one signal added to the log-odds of `p`: `coefficient` times `value`."""
+
+    signal: str
+    value: float
+    coefficient: float
+    push: float
+
+
+def parts(ranked: Ranked) -> dict[str, float]:
+    """What each feature gave to the score; they sum to it. Zero weights give zeros."""
+    return {name: share * ranked.features[name] for name, share in _shares(ranked).items()}
+
+
+def gaps(winner: Ranked, loser: Ranked) -> tuple[Gap, ...]:
+    """Every weighted feature of both, what cost the loser most first.
+
+    The gaps sum to `winner.score - loser.score`.
+    """
+    found = []
+    for name, share in _shares(winner).items():
+        mine, theirs = loser.features.get(name, 0.0), winner.features.get(name, 0.0)
+        if share:
+            found.append(Gap(name, mine, theirs, share, share * (theirs - mine)))
+    return tuple(sorted(found, key=lambda g: (-g.gap, g.feature)))
+
+
+def decisive(found: Sequence[Gap]) -> tuple[Gap, ...]:
+    """The fewest features without whose gaps the loser would not have lost by score.
+
+    Empty where it did not: `gaps` sum to 0 or less.
+    """
+    left = math.fsum(g.gap for g in found)
+    taken = []
+    for gap in sorted(found, key=lambda g: (-g.gap, g.feature)):
+        if left <= _EQUAL:
+            break
+        taken.append(gap)
+        left -= gap.gap
+    return tuple(taken)
+
+
+def changes(found: Sequence[Gap]) -> tuple[Change, ...]:
+    """Each feature that alone could make the loser win, the smallest rise first."""
+    lost_by = math.fsum(g.gap for g in found)
+    if lost_by <= _EQUAL:
+        return ()
+    possible = [Change(g.feature, g.own, g.own + lost_by / g.weight) for g in found]
+    reachable = [c for c in possible if c.above < 1.0]
+    return tuple(sorted(reachable, key=lambda c: (c.above - c.now, c.feature)))
+
+
+def stated(values: Sequence[float], digits: int) -> tuple[float, ...]:
+    """The values rounded so that they still sum to their rounded sum: what is printed adds up.
+
+    Each differs from its value by less than one unit of the last digit (largest remainder).
+    """
+    unit = 10.0**digits
+    scaled = [value * unit for value in values]
+    floors = [math.floor(value) for value in scaled]
+    missing = round(math.fsum(scaled)) - sum(floors)
+    by_rest = sorted(range(len(scaled)), key=lambda n: (floors[n] - scaled[n], n))
+    for n in by_rest[:missing]:
+        floors[n] += 1
+    return tuple(round(value / unit, digits) for value in floors)
+
+
+def pushes(calibration: Calibration, signals: Mapping[str, float]) -> tuple[Push, ...]:
+    """What moved the log-odds from the calibration's intercept, the strongest first.
+
+    The intercept and all pushes sum to the log-odds; a tool named in the request, and one at odds
+    with it, have limits of p beside them (calibration.py).
+    """
+    coefficients = {**calibration.coefficients, "caution": -CAUTION}
+    found = [
+        Push(name, signals.get(name, 0.0), weight, weight * signals.get(name, 0.0))
+        for name, weight in coefficients.items()
+    ]
+    return tuple(sorted((f for f in found if f.push), key=lambda f: (-abs(f.push), f.signal)))
+
+
+def heard(ranked: Ranked) -> tuple[str, ...]:
+    """The request's words found in the tool, each once, in the order of places."""
+    return tuple(dict.fromkeys(w for found in ranked.matched.values() for w in found))
+
+
+def spelt(tool: ToolSpec, found: str) -> str:
+    """A stem as the tool writes it: the shortest of its words with that stem, or the stem."""
+    hints = " ".join((*tool.manifest.intents, *tool.manifest.requests)) if tool.manifest else ""
+    text = f"{tool.name} {tool.domain or ''} {tool.action} {tool.doc} {hints}"
+    return min(
+        (w for w in words(text) if stem(w) == found), key=lambda w: (len(w), w), default=""
+    ) or (found)
+
+
+def declined(tool: ToolSpec, request: str) -> tuple[str, ...]:
+    """The tool's anti-intents the request says words of."""
+    said = frozenset(stems(request))
+    refused = tool.manifest.anti_intents if tool.manifest else ()
+    return tuple(hint for hint in refused if said.intersection(stems(hint)))
+
+
+def _shares(ranked: Ranked) -> dict[str, float]:
+    total = sum(ranked.weights.values())
+    return {name: weight / total for name, weight in ranked.weights.items()}

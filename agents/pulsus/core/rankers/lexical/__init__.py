@@ -1,0 +1,1 @@
+"""The lexical index: terms of a request find matching tools (spec §4, ADR 18)."""

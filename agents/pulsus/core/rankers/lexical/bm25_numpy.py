@@ -1,0 +1,185 @@
+"""BM25 over many postings (bm25.py): the same sums in the same order, on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulsus.core.rankers.lexical.bm25 import K1, Hit, Lookup, norm
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.postings import Postings
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+_BLOCKS = 64
+"""Parts of the catalogue whose best tools bound the score of the last one that is kept."""
+
+_LEAST = 5e-324
+"""The smallest number above 0."""
+
+_KEPT = 1 << 17
+"""Postings whose scores are kept between requests: 2 MiB."""
+
+_SMALL = 1 << 15
+"""Tools up to which they are: adding up is most of a large catalogue's time anyway."""
+
+
+class _Column(NamedTuple):
+    """The tools one posting list has, what it adds to each, and where the word stands there."""
+
+    tools: Numbers
+    values: Floats
+    places: NDArray[np.uint8]
+
+
+def best(
+    lookups: Sequence[Sequence[Lookup]],
+    documents: Documents,
+    size: int,
+    admit: Callable[[int], bool] | None,
+    extra: Collection[int],
+) -> tuple[dict[int, float], dict[int, list[Hit]]]:
+    """The best tools that are admitted, then `extra`, with their scores; and their hits."""
+    tools = _count(documents)
+    if not any(lookups):
+        return dict.fromkeys(extra, 0.0), {n: [] for n in extra}
+    stood: list[tuple[int, Lookup]] = []
+    columns: list[_Column] = []
+    for term, meanings in enumerate(lookups):
+        own = [
+            (meaning, _scored(meaning, at, documents))
+            for meaning in meanings
+            for at in range(len(meaning.postings))
+        ]
+        stood += [(term, meaning) for meaning, _ in own]
+        found = [column for _, column in own]
+        columns += found if len(meanings) < 2 else _best_of(found, tools)
+    numbers = np.concatenate([column.tools for column in columns])
+    total = _sums(numbers, np.concatenate([column.values for column in columns]), tools)
+    if documents.gone:
+        total[list(documents.gone)] = 0.0
+    scores = _first(total, documents, size, admit)
+    scores |= {n: float(total[n]) for n in extra if n not in scores}
+    wanted = np.zeros(tools, np.bool_)
+    wanted[list(scores)] = True
+    at = wanted[numbers].nonzero()[0]
+    hits: dict[int, list[Hit]] = {n: [] for n in scores}
+    for n, hit in zip(numbers[at].tolist(), _hits(stood, columns, at), strict=True):
+        hits[n].append(hit)
+    return scores, hits
+
+
+def _first(
+    scored: Floats, documents: Documents, size: int, admit: Callable[[int], bool] | None
+) -> dict[int, float]:
+    """The best of them, equal ones in the order of ids."""
+    numbers = np.flatnonzero(scored >= _bar(scored, size) if admit is None else scored)
+    scores = scored[numbers]
+    if admit is None and len(numbers) > 2 * size:
+        kept = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
+        numbers, scores = numbers[kept], scores[kept]
+    places = numbers if documents.delta is None else _positions(documents)[numbers]
+    near = zip((-scores).tolist(), places.tolist(), numbers.tolist(), strict=True)
+    found: dict[int, float] = {}
+    for value, _, n in sorted(near):
+        if admit is None or admit(n):
+            found[n] = -value
+            if len(found) == size:
+                break
+    return found
+
+
+def _bar(scored: Floats, size: int) -> float:
+    """A score above 0 that at least `size` tools reach, if that many are above 0: as many parts of
+    the catalogue have one that does."""
+    width = len(scored) // _BLOCKS
+    if not width or size > _BLOCKS:
+        return _LEAST
+    tops: list[float] = scored[: width * _BLOCKS].reshape(_BLOCKS, width).max(axis=1).tolist()
+    return max(_LEAST, sorted(tops)[_BLOCKS - size])
+
+
+def _hits(
+    stood: Sequence[tuple[int, Lookup]], columns: Sequence[_Column], at: Numbers
+) -> Iterator[Hit]:
+    """What these places of the columns, one after the other, say."""
+    ends = list(accumulate(len(column.tools) for column in columns))
+    which = np.searchsorted(ends, at, side="right").tolist()
+    places = np.concatenate([column.places for column in columns])[at].tolist()
+    made: dict[tuple[int, int], Hit] = {}
+    for own in zip(which, places, strict=True):
+        hit = made.get(own)
+        if hit is None:
+            term, meaning = stood[own[0]]
+            hit = made[own] = Hit(term, meaning.key, meaning.weight, own[1])
+        yield hit
+
+
+def _sums(numbers: Numbers, values: Floats, tools: int) -> Floats:
+    """The values of each tool, added up in the order given."""
+    return cast(Floats, np.bincount(numbers, values, tools))
+
+
+def _scored(meaning: Lookup, at: int, documents: Documents) -> _Column:
+    """What one of a meaning's postings adds to which tools."""
+    if _count(documents) > _SMALL:
+        return _column(meaning.gain, meaning.postings[at], documents)
+    kept: dict[tuple[str, float, int], _Column] = documents.arrays.setdefault("scored", {})
+    key = (meaning.key, meaning.gain, at)
+    found = kept.get(key)
+    if found is None:
+        found = _column(meaning.gain, meaning.postings[at], documents)
+        count = documents.arrays.get("kept", 0) + len(found.tools)
+        if count > _KEPT:
+            kept.clear()
+            count = len(found.tools)
+        documents.arrays["kept"] = count
+        kept[key] = found
+    return found
+
+
+def _column(gain: float, part: Postings, documents: Documents) -> _Column:
+    least, slope = norm(documents)
+    numbers = _array(part.tools).astype(np.int64)
+    counts = np.frombuffer(part.counts, np.uint8).astype(np.float64)
+    lengths = _array(part.lengths)[numbers].astype(np.float64)
+    values = gain * (counts * (K1 + 1)) / (counts + (least + slope * lengths))
+    if part.first:
+        numbers += part.first
+    return _Column(numbers, values, np.frombuffer(part.places, np.uint8))
+
+
+def _count(documents: Documents) -> int:
+    """One more than the highest number of a tool."""
+    return len(documents.base) + (0 if documents.delta is None else len(documents.delta))
+
+
+def _array(column: memoryview[int]) -> NDArray[np.unsignedinteger[Any]]:
+    return np.frombuffer(column, np.uint16 if column.itemsize == 2 else np.uint32)
+
+
+def _best_of(meanings: Sequence[_Column], tools: int) -> list[_Column]:
+    """A word of several meanings counts by its best one: the others add nothing."""
+    reached = np.zeros(tools)
+    for numbers, values, _ in meanings:
+        reached[numbers] = np.maximum(reached[numbers], values)
+    found = []
+    for numbers, values, places in meanings:
+        taken = values == reached[numbers]
+        reached[numbers[taken]] = np.inf  # once: another may reach as high
+        found.append(_Column(numbers, np.where(taken, values, 0.0), places))
+    return found
+
+
+def _positions(documents: Documents) -> Numbers:
+    """Every tool's place in id order, kept with the documents."""
+    kept: Numbers | None = documents.arrays.get("positions")
+    if kept is None:
+        every = range(_count(documents))
+        kept = documents.arrays["positions"] = np.array([documents.position(n) for n in every])
+    return kept

@@ -1,0 +1,205 @@
+"""Tools to a segment (spec §13): words counted once, so that a request only looks up. Pure.
+
+Counting needs no library: what a word weighs follows from the counts when a request is ranked, and
+an index that grew with the catalogue equals one made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+
+import pulsus
+from pulsus.core.contract.tool_table import columns
+from pulsus.core.rankers.lexical.char_ngrams import grams, norm
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.segment import (
+    KEY_BYTES,
+    PRINT_BYTES,
+    Segment,
+    assemble,
+    encode,
+    hash_of,
+)
+from pulsus.core.rankers.lexical.tool_fields import bag, field_words, places, surface
+from pulsus.core.rankers.lexical.tool_names import filed
+from pulsus.core.text.tokens import stem
+from pulsus.core.types import Kind, ToolSpec
+
+KINDS: tuple[Kind, ...] = ("resolve", "read", "write")
+KIND_BITS = 0b11
+"""The first two bits of a tool's flags: its kind's place in `KINDS`."""
+SHARED = 1 << 2
+CAREFUL = 1 << 3
+"""A declared write tool: it must be asked for its change."""
+DECLINES = 1 << 4
+"""Its manifest has anti-intents."""
+
+ANALYSIS = f"1 {pulsus.__version__}"
+"""The code that takes words from tools; the number changes when it takes other words."""
+
+MOST = 255
+"""Highest count of a word in one tool; BM25 hardly tells it from more."""
+
+
+def print_of(sha256: str, hints: str, remembered: Sequence[str]) -> bytes:
+    """A short hash of what a tool's words come from: its file, its manifest, past requests."""
+    told = f"{ANALYSIS} {sha256} {hints} {tuple(remembered) or ''}".encode("utf-8", "replace")
+    return hashlib.blake2b(told, digest_size=PRINT_BYTES).digest()
+
+
+def pack(
+    tools: Iterable[tuple[ToolSpec, bytes]],
+    remembered: Mapping[str, Sequence[str]],
+    *,
+    key: bytes = bytes(KEY_BYTES),
+    removed: Sequence[int] = (),
+) -> bytes:
+    """The segment of tools in id order, each with its print (`print_of`)."""
+    packer = _Packer()
+    for tool, printed in tools:
+        packer.add(tool, printed, remembered.get(tool.id, ()))
+    return assemble(packer.columns(removed), key)
+
+
+def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]]) -> Documents:
+    """The words of tools in id order, counted anew."""
+    known = columns(tools)
+    prints = (
+        print_of(sha256, hints, remembered.get(tool_id, ()))
+        for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)
+    )
+    return Documents.of(Segment(pack(zip(tools, prints, strict=True), remembered)))
+
+
+def flags_of(tool: ToolSpec) -> int:
+    """What filters and order need of a tool, as bits."""
+    careful = CAREFUL if tool.kind_declared and tool.kind == "write" else 0
+    declines = DECLINES if tool.manifest and tool.manifest.anti_intents else 0
+    return KINDS.index(tool.kind) | (SHARED if tool.shared else 0) | careful | declines
+
+
+class _Packer:
+    """Columns while they grow; stems and words are numbered as they come."""
+
+    def __init__(self) -> None:
+        self.stems: dict[str, int] = {}
+        self.words: dict[str, int] = {}
+        self.word_stem = array("I")
+        self.word_tools = array("I")
+        self.postings: list[tuple[array[int], bytearray, bytearray]] = []
+        self.ids: list[bytes] = []
+        self.prints: list[bytes] = []
+        self.flags = bytearray()
+        self.lengths = array("I")
+        self.names: list[list[int]] = []
+        self.said: list[list[tuple[int, int]]] = []
+        self.norms = array("f")
+        self.spelt: list[tuple[int, int]] = []
+
+    def add(self, tool: ToolSpec, printed: bytes, remembered: Sequence[str]) -> None:
+        number = len(self.ids)
+        fields = field_words(tool, remembered)
+        counts, bits = bag(fields), places(fields)
+        for key, count in counts.items():
+            tools, found, where = self.postings[self._stem(key)]
+            tools.append(number)
+            found.append(min(count, MOST))
+            where.append(bits[key])
+        written = surface(fields)
+        self.norms.append(norm(written))
+        said = [(self._word(word), min(count, MOST)) for word, count in written.items()]
+        for word, _ in said:
+            self.word_tools[word] += 1
+        self.said.append(said)
+        self.names.append([self.stems[k] for k in dict.fromkeys(map(stem, fields["name"]))])
+        self.lengths.append(sum(counts.values()))
+        self.ids.append(encode(tool.id))
+        self.prints.append(printed)
+        self.flags.append(flags_of(tool))
+        self.spelt += [(hash_of(key), number) for key in sorted(filed(tool))]
+
+    def _stem(self, key: str) -> int:
+        number = self.stems.setdefault(key, len(self.stems))
+        if number == len(self.postings):
+            self.postings.append((array("I"), bytearray(), bytearray()))
+        return number
+
+    def _word(self, word: str) -> int:
+        number = self.words.setdefault(word, len(self.words))
+        if number == len(self.word_stem):
+            self.word_stem.append(self.stems[stem(word)])
+            self.word_tools.append(0)
+        return number
+
+    def columns(self, removed: Sequence[int]) -> dict[str, bytes]:
+        """Every column, stems and words renumbered in the order of their texts."""
+        stems, stem_number = _sorted(self.stems)
+        words, word_number = _sorted(self.words)
+        by_stem = [self.postings[self.stems[s]] for s in stems]
+        by_word = [self.words[w] for w in words]
+        self.spelt.sort()
+        said = [sorted((word_number[w], count) for w, count in own) for own in self.said]
+        return {
+            **_texts("stem", map(encode, stems)),
+            **_texts("word", map(encode, words)),
+            "word_stem": _bytes(stem_number[self.word_stem[n]] for n in by_word),
+            "word_tools": _bytes(self.word_tools[n] for n in by_word),
+            "word_slots": _slots(words),
+            "gram_at": _ends(len(grams(word)) for word in words),
+            "grams": array("H", (slot for word in words for slot in grams(word))).tobytes(),
+            "posting_at": _ends(len(tools) for tools, _, _ in by_stem),
+            "posting_tool": b"".join(tools.tobytes() for tools, _, _ in by_stem),
+            "posting_count": b"".join(counts for _, counts, _ in by_stem),
+            "posting_places": b"".join(bits for _, _, bits in by_stem),
+            "lengths": self.lengths.tobytes(),
+            "total": _bytes([sum(self.lengths)]),
+            "name_at": _ends(map(len, self.names)),
+            "name_stem": _bytes(stem_number[n] for name in self.names for n in name),
+            **_texts("id", self.ids),
+            "prints": b"".join(self.prints),
+            "flags": bytes(self.flags),
+            "said_at": _ends(map(len, self.said)),
+            "said_word": _bytes(word for own in said for word, _ in own),
+            "said_count": bytes(count for own in said for _, count in own),
+            "norms": self.norms.tobytes(),
+            "spelt_hash": _bytes(found for found, _ in self.spelt),
+            "spelt_tool": _bytes(number for _, number in self.spelt),
+            "removed": _bytes(removed),
+        }
+
+
+def _sorted(numbers: Mapping[str, int]) -> tuple[list[str], list[int]]:
+    """The texts in order, and the place of each by its number."""
+    texts = sorted(numbers)
+    place = [0] * len(texts)
+    for at, text in enumerate(texts):
+        place[numbers[text]] = at
+    return texts, place
+
+
+def _slots(words: Sequence[str]) -> bytes:
+    """The hash table of the words: each number plus one, 0 where nothing is."""
+    size = 2 << len(words).bit_length()
+    slots = array("I", bytes(4 * size))
+    for number, word in enumerate(words, start=1):
+        at = hash_of(word) & (size - 1)
+        while slots[at]:
+            at = (at + 1) & (size - 1)
+        slots[at] = number
+    return slots.tobytes()
+
+
+def _texts(name: str, texts: Iterable[bytes]) -> dict[str, bytes]:
+    listed = list(texts)
+    return {f"{name}s": b"".join(listed), f"{name}_at": _ends(map(len, listed))}
+
+
+def _ends(sizes: Iterable[int]) -> bytes:
+    return _bytes(accumulate(sizes, initial=0))
+
+
+def _bytes(numbers: Iterable[int]) -> bytes:
+    return array("I", numbers).tobytes()

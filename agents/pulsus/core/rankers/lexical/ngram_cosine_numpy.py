@@ -1,0 +1,111 @@
+"""The cosine of character n-grams (doc_feature.py): the same sums in the same order, on arrays."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulsus.core.rankers.lexical.char_ngrams import SCALE, SLOTS, slots_of, table
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.segment import Segment
+
+Floats = NDArray[np.float64]
+Column = NDArray[np.unsignedinteger[Any]]
+_TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32}
+
+_SQUARES = np.array([(value / SCALE) ** 2 for value in range(256)])
+"""The idf of a slot squared, by its value in the table."""
+
+
+class _View(NamedTuple):
+    """A segment's words by tool, and n-grams by word (segment.py)."""
+
+    at: memoryview[int]
+    words: Column
+    counts: Column
+    gram_at: Column
+    grams: Column
+
+
+def likeness(
+    said: Iterable[str], numbers: Collection[int], documents: Documents
+) -> dict[int, float]:
+    """The cosine of n-grams of these tools with a request of these words, each word once."""
+    slots, worth = _asked(list(dict.fromkeys(said)))
+    length = math.sqrt(sum(worth.tolist())) or 1.0
+    by_part: dict[int, tuple[Segment, list[int], list[int]]] = {}
+    for n in numbers:
+        part, own = documents.within(n)
+        _, everywhere, inside = by_part.setdefault(id(part), (part, [], []))
+        everywhere.append(n)
+        inside.append(own)
+    found: dict[int, float] = dict.fromkeys(numbers, 0.0)
+    for part, everywhere, inside in by_part.values():
+        held = _held(_view(part, documents), inside, slots, worth)
+        for n, own, total in zip(everywhere, inside, held, strict=True):
+            norm = part.norms[own]
+            found[n] = total / (norm * length) if norm else 0.0
+    return found
+
+
+def _asked(said: Sequence[str]) -> tuple[Column, Floats]:
+    """For every slot the place of what it is worth to the request; 0 where that is nothing."""
+    if not said:
+        return np.zeros(SLOTS, np.uint8), np.zeros(1)
+    slots = np.frombuffer(b"".join(map(_slots, said)), np.uint16)
+    own = _SQUARES[np.frombuffer(table(), np.uint8)[slots]]
+    count = len(slots)
+    places: Column = np.zeros(SLOTS, np.uint16 if count < SLOTS else np.uint32)
+    places[slots[::-1]] = np.arange(count, 0, -1)  # of a slot's places the first
+    return places, _sums(places[slots], own, count + 1)
+
+
+@lru_cache(maxsize=512)
+def _slots(word: str) -> bytes:
+    return array("H", slots_of(word)).tobytes()
+
+
+def _held(view: _View, tools: Sequence[int], slots: Column, worth: Floats) -> list[float]:
+    """What each of these tools of a segment holds of the request."""
+    spans = [slice(view.at[n], view.at[n + 1]) for n in tools]
+    words = np.concatenate([view.words[span] for span in spans])
+    if not len(words):
+        return [0.0] * len(tools)
+    counts = np.concatenate([view.counts[span] for span in spans])
+    words = words.astype(np.int64)
+    first = view.gram_at[words].astype(np.int64)
+    sizes = view.gram_at[words + 1] - first
+    ends = sizes.cumsum()
+    every = (first - ends + sizes).repeat(sizes)
+    every += np.arange(len(every))
+    found = slots[view.grams[every]]
+    known = found.nonzero()[0]
+    scores = _sums(ends.searchsorted(known, side="right"), worth[found[known]], len(words))
+    own = np.arange(len(tools)).repeat([span.stop - span.start for span in spans])
+    totals: list[float] = _sums(own, counts * scores, len(tools)).tolist()
+    return totals
+
+
+def _sums(at: NDArray[Any], values: Floats, size: int) -> Floats:
+    """The values of each place, added up in the order given."""
+    return cast(Floats, np.bincount(at, values, size))
+
+
+def _view(part: Segment, documents: Documents) -> _View:
+    """The columns as arrays, of the same bytes; kept with the documents."""
+    kept: dict[int, _View] = documents.arrays.setdefault("spelling", {})
+    view = kept.get(id(part))
+    if view is None:
+        names = ("said_word", "said_count", "gram_at", "grams")
+        view = kept[id(part)] = _View(part["said_at"], *(_array(part[name]) for name in names))
+    return view
+
+
+def _array(column: memoryview[int]) -> Column:
+    return np.frombuffer(column, _TYPES[column.itemsize])

@@ -1,0 +1,216 @@
+"""A request as weighted terms: itself, synonyms, compounds, probable typos (spec §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple, Protocol
+
+from pulsus.core.text.literals import KIND, OWN, Value, take_values
+from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, stem, words
+
+
+class Lexicon(Protocol):
+    """The words something is written in; `rankers.doc` has two."""
+
+    def knows(self, key: str) -> bool:
+        """Whether a stem stands anywhere."""
+        ...
+
+    def stem_of(self, word: str) -> str | None:
+        """The stem of a word that is written somewhere."""
+        ...
+
+    def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
+        """The written words of some length that begin so, shorter ones first."""
+        ...
+
+    def called(self, key: str) -> bool:
+        """Whether something is called just that."""
+        ...
+
+    @property
+    def nearby(self) -> dict[str, Mapping[str, float]]:
+        """What unknown words were found to mean: kept here between requests."""
+        ...
+
+
+Synonyms = Mapping[str, tuple[str, ...]]
+"""A lower-case word or phrase (up to three words) → words it may also mean."""
+
+SYNONYM = 0.5
+"""Weight of a synonym beside the word itself."""
+_ONLY_SYNONYM = 0.8
+"""Its weight where the word itself stands nowhere: then it is what the word means."""
+_TYPO = 0.7
+_COMPOUND = 0.9
+HOW: Mapping[float, Literal["synonym", "typo", "compound"]] = {
+    SYNONYM: "synonym",
+    _ONLY_SYNONYM: "synonym",
+    _TYPO: "typo",
+    _COMPOUND: "compound",
+}
+"""How a stem was come by, by its weight; a word's own stem weighs 1."""
+_PHRASE = 3
+_MEMO = 4096
+"""Unknown words whose meaning is remembered."""
+
+_ASKING = WEAK_WORDS | {
+    "check",
+    "count",
+    "display",
+    "find",
+    "list",
+    "look",
+    "print",
+    "report",
+    "see",
+    "show",
+    "tell",
+    "view",
+}
+_ASKS = 0.4
+"""What a word counts that is mostly a way of asking, beside words that say for what."""
+
+
+class Term(NamedTuple):
+    """One word of the request and the stems it may match, its own first, each with a weight in
+    (0, 1].
+
+    `factor` in (0, 1] is how much the word counts at all: less inside a value (literals.py).
+    """
+
+    word: str
+    stems: Mapping[str, float]
+    factor: float = 1.0
+
+
+class StemmedSynonyms(dict[str, tuple[str, ...]]):
+    """Synonyms of which an earlier run kept the `table`: stemming them all takes a while."""
+
+    def __init__(
+        self, synonyms: Synonyms, table: Mapping[tuple[str, ...], tuple[str, ...]]
+    ) -> None:
+        super().__init__(synonyms)
+        self.table = dict(table)
+
+
+def synonym_table(synonyms: Synonyms) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Synonyms by stemmed phrase, so that `certs` finds what `cert` was given."""
+    if isinstance(synonyms, StemmedSynonyms):
+        return synonyms.table
+    table: dict[tuple[str, ...], dict[str, None]] = {}
+    for phrase, meanings in synonyms.items():
+        key = tuple(stem(w) for w in words(phrase))
+        found = table.setdefault(key, {})
+        for meaning in meanings:
+            found.update(dict.fromkeys(stem(w) for w in words(meaning) if w not in STOP_WORDS))
+    return {key: tuple(found) for key, found in table.items()}
+
+
+def terms(
+    text: str, index: Lexicon, table: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> tuple[Term, ...]:
+    """The request's content words, each once, with everything in the catalogue they may mean."""
+    rest, values = take_values(text)
+    said = words(rest)
+    content = [w for w in said if w not in STOP_WORDS]
+    found: dict[str, dict[str, float]] = {}
+    for word in content:
+        if word in found:
+            continue
+        key = _stem(word, index)
+        found[word] = {key: 1.0}
+        if not index.knows(key):
+            _raise(found[word], _kept(word, index))
+    for word, meanings in _synonyms(said, table, index) if table else ():
+        if word in found:
+            weight = SYNONYM if index.knows(_stem(word, index)) else _ONLY_SYNONYM
+            _raise(found[word], {m: weight for m in meanings if index.knows(m)})
+    for first, second in pairwise(content):
+        joined = index.stem_of(first + second)
+        if joined:
+            for word in (first, second):
+                _raise(found[word], {joined: _COMPOUND})
+    about = any(word not in _ASKING for word in found)
+    outside = [
+        Term(word, keys, _ASKS if about and _only_asks(word, index) else 1.0)
+        for word, keys in found.items()
+        if not word.isdecimal()
+    ]
+    return _distinct([*outside, *_in_values(values, index)])
+
+
+def _only_asks(word: str, index: Lexicon) -> bool:
+    """Whether the word is a way of asking; not where a tool is called just that (`find`)."""
+    return word in _ASKING and not index.called(_stem(word, index))
+
+
+def _in_values(values: Sequence[Value], index: Lexicon) -> Iterator[Term]:
+    """Terms of the values' words and kinds the catalogue knows; an unknown one asks nothing."""
+    for value in values:
+        for said, factor in ((value.own, OWN), (value.kind, KIND)):
+            for word in said:
+                key = _stem(word, index)
+                if index.knows(key):
+                    yield Term(word, {key: 1.0}, factor)
+
+
+def _distinct(found: Sequence[Term]) -> tuple[Term, ...]:
+    """One term a stem, the first: `log` and `logs` in one request are one word."""
+    seen: dict[str, Term] = {}
+    for term in found:
+        seen.setdefault(next(iter(term.stems)), term)
+    return tuple(seen.values())
+
+
+def _stem(word: str, index: Lexicon) -> str:
+    """The word's stem, looked up where it is written: stemming takes longer than ranking."""
+    return index.stem_of(word) or stem(word)
+
+
+def _raise(into: dict[str, float], more: Mapping[str, float]) -> None:
+    for key, weight in more.items():
+        into[key] = max(into.get(key, 0.0), weight)
+
+
+def _synonyms(
+    said: Sequence[str], table: Mapping[tuple[str, ...], tuple[str, ...]], index: Lexicon
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each content word that is, or lies in, a known phrase, with that phrase's meanings."""
+    keys = [_stem(w, index) for w in said]
+    for length in range(1, _PHRASE + 1):
+        for start in range(len(said) - length + 1):
+            meanings = table.get(tuple(keys[start : start + length]))
+            if meanings:
+                for word in said[start : start + length]:
+                    yield word, meanings
+
+
+def _kept(word: str, index: Lexicon) -> Mapping[str, float]:
+    """The same as `_nearby`, looked for once."""
+    known = index.nearby.get(word)
+    if known is None:
+        if len(index.nearby) > _MEMO:
+            index.nearby.clear()
+        known = index.nearby[word] = _nearby(word, index)
+    return known
+
+
+def _nearby(word: str, index: Lexicon) -> dict[str, float]:
+    """Stems an unknown word may be: a compound of two known words, or a typo of one."""
+    for cut in range(3, len(word) - 2):
+        first = index.stem_of(word[:cut])
+        second = index.stem_of(word[cut:]) if first else None
+        if first and second:
+            return {first: _COMPOUND, second: _COMPOUND}
+    if len(word) < 4 or not word.isalpha():
+        return {}
+    from rapidfuzz import process  # only for a word that no tool has
+    from rapidfuzz.distance import OSA
+
+    allowed = 1 if len(word) < 8 else 2
+    written = index.like(word[0], len(word) - allowed, len(word) + allowed)
+    close = process.extract(word, written, scorer=OSA.distance, score_cutoff=allowed, limit=3)
+    meant = (index.stem_of(known) for known, _, _ in close)
+    return dict.fromkeys((key for key in meant if key), _TYPO)

@@ -1,0 +1,199 @@
+"""What a request's words find in the catalogue: one pass over the postings, no tool is scanned.
+
+All tools are scored by their words (BM25); of the best few it is then looked up which words stand
+where. Both ways of scoring give the same numbers to the last bit (bm25.py, bm25_numpy.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from pulsus.core.rankers.lexical import bm25 as overlap
+from pulsus.core.rankers.lexical.bm25 import Hit, Lookup
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.postings import Postings
+from pulsus.core.rankers.lexical.query import Term
+from pulsus.core.rankers.lexical.tool_fields import FOCUS, NAME, place_names
+from pulsus.fast_dataclass import dataclass
+
+POOL = 24
+"""Candidates whose features are computed; the rest share too few words to matter."""
+
+MENTION = 0.6
+"""What covering a word counts where the tool only mentions it (its body, arguments, history)."""
+
+_FEW = 400
+"""Postings up to which passing over all beats looking up each candidate."""
+
+
+MANY = 500
+"""Postings from which numpy is faster where it is loaded. Loading it costs a hundred requests."""
+
+
+class Found(NamedTuple):
+    """What one tool has of a request.
+
+    `overlap` is its BM25 score; `covered` the idf mass of the matched words; `named` that of its
+    name's words the request says, or means.
+    """
+
+    overlap: float
+    covered: float
+    named: float
+    hits: Sequence[Hit]
+    terms: int
+
+
+_NOTHING = Found(0.0, 0.0, 0.0, (), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The tools looked at, by number.
+
+    `asked` maps every stem looked for to its weight. `mass` is the idf mass of the whole request.
+    """
+
+    terms: tuple[Term, ...]
+    asked: Mapping[str, float]
+    found: Mapping[int, Found]
+    mass: float
+
+    def coverage(self, number: int) -> float:
+        """Share of the request's idf mass the tool has words for, in [0, 1]."""
+        return min(1.0, self.found[number].covered / self.mass) if self.mass else 0.0
+
+
+Admit = Callable[[int], bool]
+"""Whether a tool may be a candidate, by number."""
+
+
+def gather(
+    terms: tuple[Term, ...],
+    documents: Documents,
+    *,
+    admit: Admit | None = None,
+    extra: Collection[int] = (),
+) -> Evidence:
+    """The evidence of a request; a word found in several meanings counts by its best one.
+
+    Tools that are not admitted are not there, though their words keep what they weigh. `extra` are
+    looked at whatever they share.
+    """
+    asked: dict[str, float] = {}
+    owns: list[float] = []
+    lookups: list[list[Lookup]] = []
+    mass = 0.0
+    for term in terms:
+        for key, weight in term.stems.items():
+            asked[key] = max(asked.get(key, 0.0), weight * term.factor)
+        lookups.append(_lookups(term, documents))
+        own = importance(term, lookups[-1], documents)
+        owns.append(own)
+        mass += own
+    named = {own.key: asked[own.key] * own.idf for meanings in lookups for own in meanings}
+    scores, hits = best(lookups, documents, admit, extra)
+    found = {
+        n: _found(score, hits[n], owns, named) if hits[n] else _NOTHING
+        for n, score in scores.items()
+    }
+    return Evidence(terms, asked, found, mass)
+
+
+def best(
+    lookups: Sequence[Sequence[Lookup]],
+    documents: Documents,
+    admit: Admit | None,
+    extra: Collection[int],
+) -> tuple[dict[int, float], dict[int, list[Hit]]]:
+    """The `POOL` best tools that are admitted and share a word, best first, then `extra`; and
+    where the terms stand in each."""
+    many = sum([len(p.tools) for term in lookups for found in term for p in found.postings])
+    if many >= MANY and "numpy" in sys.modules:
+        from pulsus.core.rankers.lexical import bm25_numpy  # only where it costs no import
+
+        return bm25_numpy.best(lookups, documents, POOL, admit, extra)
+    scores = overlap.sums(lookups, documents)
+    found = overlap.first(scores, documents, POOL, admit)
+    found |= {n: scores.get(n, 0.0) for n in extra if n not in found}
+    return found, _hits(lookups, found)
+
+
+def importance(term: Term, found: Sequence[Lookup], documents: Documents) -> float:
+    """The idf of the word, or of what it most probably means where it is unknown, by factor."""
+    if not found:
+        return term.factor * documents.unseen
+    if len(found) == 1:
+        return term.factor * found[0].idf
+    return term.factor * max((meaning.weight, meaning.idf) for meaning in found)[1]
+
+
+def _lookups(term: Term, documents: Documents) -> list[Lookup]:
+    found = []
+    for key, weight in term.stems.items():
+        entry = documents.entry(key)
+        if entry is not None:
+            gain = term.factor * weight * entry.idf
+            found.append(Lookup(key, weight, gain, entry.idf, entry.postings))
+    return found
+
+
+def _hits(lookups: Sequence[Sequence[Lookup]], pool: Collection[int]) -> dict[int, list[Hit]]:
+    """Where the terms stand in each tool of the pool."""
+    hits: dict[int, list[Hit]] = {n: [] for n in pool}
+    for number, meanings in enumerate(lookups):
+        for key, weight, _, _, postings in meanings:
+            for part in postings:
+                for n, places in _places(part, hits):
+                    hits[n].append(Hit(number, key, weight, places))
+    return hits
+
+
+def _places(part: Postings, pool: Collection[int]) -> list[tuple[int, int]]:
+    """The tools of the pool among these postings, with their places."""
+    first, tools = part.first, part.tools
+    if len(tools) <= _FEW:
+        near = zip(tools.tolist(), part.places.tolist(), strict=True)
+        return [(first + n, places) for n, places in near if first + n in pool]
+    found = []
+    for n in pool:
+        at = bisect_left(tools, n - first) if n >= first else len(tools)
+        if at < len(tools) and tools[at] == n - first:
+            found.append((n, part.places[at]))
+    return found
+
+
+def _found(
+    score: float, hits: Sequence[Hit], owns: Sequence[float], worth: Mapping[str, float]
+) -> Found:
+    covered = named = 0.0
+    count, last, reach = 0, -1, 0.0
+    said: list[str] = []
+    for number, key, weight, places in hits:
+        own = weight if places & FOCUS else weight * MENTION
+        if number == last:  # another meaning of the same word: the better one counts
+            covered += max(0.0, own - reach) * owns[number]
+            reach = max(own, reach)
+        else:
+            covered += own * owns[number]
+            count, last, reach = count + 1, number, own
+        if places & NAME and key not in said:
+            said.append(key)
+            named += worth[key]
+    return Found(score, covered, named, hits, count)
+
+
+def matched(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple[str, ...]]:
+    """The request's words found in one tool, by place; a word may stand in several."""
+    found: dict[str, dict[str, None]] = {}
+    for number, _, _, places in hits:
+        word = terms[number].word
+        for place in place_names(places):
+            if place in found:
+                found[place][word] = None
+            else:
+                found[place] = {word: None}
+    return {place: tuple(said) for place, said in found.items()}

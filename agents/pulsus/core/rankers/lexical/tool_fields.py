@@ -1,0 +1,82 @@
+"""The words of a tool, by where they stand (spec §4, §15)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from pulsus.core.text.tokens import STOP_WORDS, stem, words
+from pulsus.core.types import ToolSpec
+
+PLACES = ("name", "summary", "manifest", "path", "body", "args", "history")
+"""A posting holds them as bits."""
+
+NAME = 0b1
+"""The bit of the first place."""
+
+FOCUS = 0b1111
+"""The first four: what the tool is for. The others say what else it mentions."""
+
+_SHOWN = {"summary": "doc", "body": "doc"}
+
+_COUNTS: Mapping[str, int] = {"name": 2}
+"""How often a word counts; 1 unless given. Three times for the name measured no better."""
+
+
+def field_words(tool: ToolSpec, remembered: Iterable[str] = ()) -> dict[str, list[str]]:
+    """Content words of each place, in order. `remembered` are past requests it answered well.
+
+    Argument and output names count once each however often they occur, so that a tool with many
+    arguments is not about its arguments.
+    """
+    args = [a.name for a in tool.args] + [r.name for r in tool.returns]
+    told = [a.description for a in tool.args] + [r.description for r in tool.returns]
+    hints = tool.manifest
+    texts: dict[str, Iterable[str]] = {
+        "name": (tool.name,),
+        "summary": (tool.summary,),
+        "body": (tool.body,),
+        "args": dict.fromkeys(w for t in (*args, *told) for w in words(t)),
+        "manifest": (*hints.intents, hints.name or "") if hints else (),
+        "path": (tool.domain or "", tool.action),
+        "history": remembered,
+    }
+    return {
+        place: [w for text in texts[place] for w in words(text) if w not in STOP_WORDS]
+        for place in PLACES
+    }
+
+
+def surface(fields: Mapping[str, list[str]]) -> Counter[str]:
+    """Counts of one tool's words as they are written, over all places."""
+    counts: Counter[str] = Counter()
+    for place, found in fields.items():
+        for word in found:
+            counts[word] += _COUNTS.get(place, 1)
+    return counts
+
+
+def bag(fields: Mapping[str, list[str]]) -> Counter[str]:
+    """Stem counts of one tool over all places."""
+    counts: Counter[str] = Counter()
+    for word, count in surface(fields).items():
+        counts[stem(word)] += count
+    return counts
+
+
+def places(fields: Mapping[str, list[str]]) -> dict[str, int]:
+    """For each stem the places it stands in, as bits in the order of `PLACES`."""
+    bits: dict[str, int] = {}
+    for bit, place in enumerate(PLACES):
+        for word in fields[place]:
+            key = stem(word)
+            bits[key] = bits.get(key, 0) | 1 << bit
+    return bits
+
+
+@cache
+def place_names(bits: int) -> tuple[str, ...]:
+    """The places of a bit set as `matched` calls them; summary and body are both `doc`."""
+    found = (place for bit, place in enumerate(PLACES) if bits >> bit & 1)
+    return tuple(dict.fromkeys(_SHOWN.get(place, place) for place in found))

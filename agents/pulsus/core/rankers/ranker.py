@@ -1,0 +1,248 @@
+"""The one scorer: features, weights, order, p (spec §4, §5). Pure once built.
+
+Everything `--explain` prints is made here, from the numbers that decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from functools import cache
+from heapq import nlargest
+from itertools import groupby, pairwise
+from operator import attrgetter
+
+from pulsus.config.settings import RankerConfig
+from pulsus.core.contract.tool_table import ToolTable
+from pulsus.core.rankers.admission import Allowed, admission
+from pulsus.core.rankers.calibration import Calibration, shipped
+from pulsus.core.rankers.doc_feature import doc_shares, gained, promising
+from pulsus.core.rankers.effect_mismatch import commands, groups_of
+from pulsus.core.rankers.lexical import index_builder, query
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.query_matches import POOL, Admit, gather
+from pulsus.core.rankers.lexical.tool_names import key_of, mentions, spellings
+from pulsus.core.rankers.protocols import Dense, Feature, Memory
+from pulsus.core.rankers.result_rows import rows
+from pulsus.core.rankers.scorer import Assessed, Assessor
+from pulsus.core.rankers.tie_breaks import last_resort
+from pulsus.core.text import command_line
+from pulsus.core.text.tokens import clean
+from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
+from pulsus.fast_dataclass import dataclass
+
+_by_order = attrgetter("order")
+
+BUILT_IN = ("name", "doc", "history")
+
+
+@dataclass(frozen=True, slots=True)
+class RankIndex:
+    """A catalogue made ready for ranking. Statistics always cover the whole catalogue.
+
+    `tools` are in id order and looked at only where they are candidates. Tools of the ids in
+    `hidden` are no candidates.
+    """
+
+    tools: Sequence[ToolSpec]
+    documents: Documents
+    config: RankerConfig
+    calibration: Calibration
+    extra: tuple[Feature, ...] = ()
+    synonyms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    dense: Dense | None = None
+    memory: Memory | None = None
+    hidden: frozenset[str] = frozenset()
+
+    @classmethod
+    def build(
+        cls,
+        tools: Sequence[ToolSpec],
+        config: RankerConfig | None = None,
+        *,
+        features: Sequence[Feature] = (),
+        synonyms: query.Synonyms | None = None,
+        remembered: Mapping[str, Sequence[str]] | None = None,
+        documents: Documents | None = None,
+        calibration: Calibration | None = None,
+        dense: Dense | None = None,
+        memory: Memory | None = None,
+    ) -> RankIndex:
+        """The index of `tools`, the same for any order of them.
+
+        `remembered` maps a tool id to past requests it answered well. `documents` are the words of
+        the same tools, manifests and `remembered` where they are at hand
+        (routing/search/ranking_index_cache.py). `dense`
+        and `memory` are asked once a request. Raises ValueError for two features of one name.
+        """
+        names = [*BUILT_IN, *(f.name for f in features)]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        if twice:
+            raise ValueError(f"two ranking features are called {', '.join(twice)}")
+        ordered = tools if isinstance(tools, ToolTable) else _in_order(tools)
+        return cls(
+            tools=ordered,
+            documents=documents or index_builder.words_of(ordered, remembered or {}),
+            config=config or RankerConfig(),
+            calibration=calibration or shipped(),
+            extra=tuple(features),
+            synonyms=query.synonym_table(synonyms or {}),
+            dense=dense,
+            memory=memory,
+        )
+
+    def weights(self) -> dict[str, float]:
+        """The weight of every feature as configured; 0 for a plugin's until it is."""
+        names = (*BUILT_IN, *(f.name for f in self.extra))
+        return {name: self.config.weights.get(name, 0.0) for name in names}
+
+    def _shares(self) -> dict[str, float]:
+        """The weights over their sum."""
+        weights = self.weights()
+        total = 0.0
+        for weight in weights.values():
+            total += weight
+        return {name: weight / total for name, weight in weights.items()}
+
+    def rank(
+        self,
+        request: ParsedIntent | str,
+        *,
+        tools: Collection[str] | None = None,
+        history: Mapping[str, ToolHistory] | None = None,
+        now: datetime | None = None,
+        limit: int | None = None,
+        include: Collection[str] = (),
+        without: Collection[str] = (),
+        kinds: Collection[Kind] | None = None,
+        allowed: Allowed | None = None,
+    ) -> tuple[Ranked, ...]:
+        """The candidates, best first; a tool that shares no word with the request is none.
+
+        `tools` keeps only these ids: ranks count among them, `p` still knows the better tools
+        elsewhere. `limit` defaults to the settings; `include` adds ids beyond it (`--why-not`).
+        `kinds`, `allowed` and `without` filter before anything is ranked: a tool left out is no
+        candidate and no rival of one. `history` needs `now` (aware UTC), else ValueError.
+        """
+        if history and now is None:
+            raise ValueError("history decays with time: give `now`")
+        intent = request if isinstance(request, ParsedIntent) else _unparsed(request)
+        text = clean(intent.intent)
+        admit = admission(self.documents, self.hidden.union(without), kinds, allowed)
+        assessor, named = self._look(intent, text, history or {}, now, include, admit)
+        assessed = sorted(
+            (assessor.assess(n, named=n in named) for n in assessor.found.found),
+            key=_by_order,
+        )
+        ordered = self._settled(assessed)
+        ids = {self.documents.number(i) for i in include}
+        kept = [
+            at
+            for at, a in enumerate(ordered)
+            if tools is None or self.documents.id(a.number) in tools
+        ]
+        first = self.config.max_candidates if limit is None else limit
+        shown = [n for n, at in enumerate(kept) if n < first or ordered[at].number in ids]
+        return rows(
+            assessor,
+            ordered,
+            kept,
+            shown,
+            tool=self._tool,
+            calibration=self.calibration,
+            weights=self.weights(),
+        )
+
+    def _look(
+        self,
+        intent: ParsedIntent,
+        text: str,
+        history: Mapping[str, ToolHistory],
+        now: datetime | None,
+        include: Collection[str],
+        admit: Admit | None,
+    ) -> tuple[Assessor, frozenset[int]]:
+        """What is known of the request's candidates, and which of them it names."""
+        documents = self.documents
+        similar = self.dense.similar(text) if self.dense else {}
+        by_number = {documents.at(position): value for position, value in similar.items()}
+        recalled = self.memory.recall(text) if self.memory else {}
+        named = self._named(text)
+        extra = {*named, *self._numbers(include), *self._all_if_weighed()}
+        if similar:
+            nearest = nlargest(POOL, similar, key=lambda at: (similar[at], -at))
+            extra.update(map(documents.at, nearest))
+        if recalled:
+            extra.update(self._numbers(promising(recalled)))
+        found = gather(
+            query.terms(text, documents, self.synonyms),
+            documents,
+            admit=admit,
+            extra=[n for n in sorted(extra) if admit is None or admit(n)],
+        )
+        words, alike = doc_shares(
+            text, found, documents, recalled, self.memory.known if self.memory else 0.0
+        )
+        assessor = Assessor(
+            intent=intent,
+            asked=commands(text, lambda word: documents.stem_of(word) is not None),
+            said=cache(lambda: groups_of(text)),
+            found=found,
+            documents=documents,
+            tools=self.tools,
+            shares=self._shares(),
+            extra=self.extra,
+            history=history,
+            now=now,
+            half_life_days=self.config.history_half_life_days,
+            similar=by_number,
+            nearest=max(by_number.values(), default=0.0) or 1.0,
+            recalled=recalled,
+            gain=gained(recalled, self.memory.known if self.memory else 0.0),
+            words=words,
+            closest=max(words.values(), default=0.0) or 1.0,
+            alike=alike,
+            typed=command_line.program(text),
+        )
+        return assessor, named
+
+    def _named(self, text: str) -> frozenset[int]:
+        """Tools the request says by id, file or whole name."""
+        said = mentions(text)
+        near = {n for key in map(key_of, said) for n in self.documents.spelt(key)}
+        near.update(self._numbers(name for name in said if not name.startswith("=")))
+        return frozenset(n for n in near if not said.isdisjoint(spellings(self._tool(n))))
+
+    def _numbers(self, ids: Iterable[str]) -> list[int]:
+        found = (self.documents.number(tool_id) for tool_id in ids)
+        return [n for n in found if n is not None]
+
+    def _all_if_weighed(self) -> list[int]:
+        """Every tool, though it shares no word, where a weighted plugin may know better."""
+        if not any(self.config.weights.get(f.name, 0.0) > 0 for f in self.extra):
+            return []
+        return [self.documents.at(position) for position in range(len(self.tools))]
+
+    def _tool(self, number: int) -> ToolSpec:
+        return self.tools[self.documents.position(number)]
+
+    def _settled(self, assessed: Sequence[Assessed]) -> list[Assessed]:
+        """The candidates in final order: where figures are equal the tools decide."""
+        if not any(a.order == b.order for a, b in pairwise(assessed)):
+            return list(assessed)
+        ordered: list[Assessed] = []
+        for _, equal in groupby(assessed, key=_by_order):
+            same = list(equal)
+            if len(same) > 1:
+                same.sort(key=lambda a: last_resort(self._tool(a.number)))
+            ordered += same
+        return ordered
+
+
+def _in_order(tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    return tuple(sorted(tools, key=lambda t: t.id))
+
+
+def _unparsed(request: str) -> ParsedIntent:
+    return ParsedIntent(domain=None, action=None, intent=request, confidence=0.0)

@@ -1,0 +1,75 @@
+"""Candidates as they are given back: p and every reason, of the numbers that decided (spec §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+
+from pulsus.core.rankers.calibration import Calibration
+from pulsus.core.rankers.calibration_signals import signals
+from pulsus.core.rankers.candidate_details import details
+from pulsus.core.rankers.lexical.query_matches import matched
+from pulsus.core.rankers.scorer import Assessed, Assessor
+from pulsus.core.rankers.tie_breaks import Candidate, tie_break, why_not
+from pulsus.core.rankers.word_matches import meant, unmatched
+from pulsus.core.types import Ranked, ToolSpec
+
+
+def rows(
+    assessor: Assessor,
+    ordered: Sequence[Assessed],
+    kept: Sequence[int],
+    shown: Sequence[int],
+    *,
+    tool: Callable[[int], ToolSpec],
+    calibration: Calibration,
+    weights: Mapping[str, float],
+) -> tuple[Ranked, ...]:
+    """The candidates to give back, with p (it never rises down the order) and why.
+
+    `ordered` are all, best first; `kept` the places of those that count for ranks, `shown` which of
+    these are given. `tool` gives a tool by its number.
+    """
+    if not shown:
+        return ()
+    found = assessor.found
+    detail = details(found, assessor.documents, assessor.alike, assessor.recalled)
+    numbers = signals(
+        [a.standing for a in ordered],
+        assessor.documents.size,
+        lambda at: detail(ordered[at].number),
+        kept[shown[-1]] + 1,
+    )
+    chances = list(accumulate([calibration.p(s) for s in numbers], min))
+    wanted = {kept[at] for n in shown for at in (n, n + 1) if at < len(kept)} | {kept[0]}
+    known = {at: _candidate(ordered[at], tool) for at in wanted}
+    winner = known[kept[0]]
+    ranked = []
+    for n in shown:
+        at = kept[n]
+        assessed, own = ordered[at], known[at]
+        hits = found.found[assessed.number].hits
+        ranked.append(
+            Ranked(
+                tool=own.tool,
+                features=assessed.features,
+                weights=weights,
+                score=assessed.score,
+                p=chances[at],
+                rank=n + 1,
+                tie_break=tie_break(own, known[kept[n + 1]]) if n + 1 < len(kept) else None,
+                why_not=why_not(winner, own, weights) if n else None,
+                matched=matched(found.terms, hits),
+                meant=meant(found.terms, hits),
+                unmatched=unmatched(found.terms, hits),
+                signals=numbers[at],
+                caution=assessed.caution,
+                votes=assessed.votes,
+            )
+        )
+    return tuple(ranked)
+
+
+def _candidate(assessed: Assessed, tool: Callable[[int], ToolSpec]) -> Candidate:
+    standing = assessed.standing
+    return Candidate(tool(assessed.number), assessed.features, assessed.score, standing.named)

@@ -1,0 +1,1 @@
+"""What the kernel is asked to enforce around a sandbox (spec §17)."""

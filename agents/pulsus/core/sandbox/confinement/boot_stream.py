@@ -1,0 +1,81 @@
+"""What the sandbox's interpreter is given to run: our modules as code, and the job, as one stream.
+
+Nothing of Pulsus lies in the sandbox's file system. Where host and sandbox run the same version of
+Python the modules are compiled once in a process and handed over ready to run; another one gets
+their text. Effect: reads our sources.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import functools
+import marshal
+import sys
+from pathlib import Path
+from typing import Any
+
+from pulsus.core.sandbox.interpreter import Interpreter
+
+_ROOM = "pulsus.core.sandbox.harness"
+_PACKAGES = ("pulsus", "pulsus.core", "pulsus.core.sandbox", _ROOM)
+_MODULES = tuple(
+    f"{_ROOM}.{name}"
+    for name in (
+        *("load_and_call", "exit", "first_process", "traced_paths", "read_hook", "audit_hook"),
+        *("trace_request", "wire_protocol", "harness"),
+    )
+)
+_RELAYED = f"{_ROOM}.socket_proxy"
+_STEPS = "pulsus.steps"
+_FORMAT = 4  # which every Python that runs tools can read
+_SOURCES = Path(__file__).parents[4]
+
+# Given by -c, so that a child of the candidate finds no main module to run again.
+BOOT = (
+    "import marshal,sys\n"
+    "with open(0,'rb',closefd=False) as file:modules,job=marshal.loads(file.read())\n"
+    "for name,code in modules:\n"
+    " module=sys.modules[name]=type(sys)(name)\n"
+    " if code:exec(marshal.loads(code),module.__dict__)\n"
+    " else:module.__path__=[]\n"
+    "job=[job]\n"
+    "del file,modules,name,code,module\n"
+    # No name may lead a candidate from here to the tasks: they know the secret of the channel.
+    f"for _ in map(*sys.modules['{_ROOM}.harness'].main(job.pop())):pass\n"
+)
+"""The first thing that runs inside: it reads from stdin what `stream` gives."""
+
+
+def stream(job: dict[str, Any], *, steps: bool, python: Interpreter | None = None) -> bytes:
+    """Our modules and the job. `steps` says whether `pulsus.steps` is among the modules."""
+    same = python is None or python.minor == sys.version_info[:2]
+    made = _modules(steps=steps, same=same, network=bool(job.get("network")))
+    return marshal.dumps((made, job), _FORMAT)
+
+
+@functools.cache
+def _modules(*, steps: bool, same: bool, network: bool) -> list[tuple[str, bytes]]:
+    names = (*_MODULES, *((_STEPS,) if steps else ()), *((_RELAYED,) if network else ()))
+    made = _code if same else _text
+    return [*((name, b"") for name in _PACKAGES), *((name, made(name)) for name in names)]
+
+
+def _text(name: str) -> bytes:
+    source = _SOURCES.joinpath(*name.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+    return marshal.dumps(source, _FORMAT)
+
+
+def _code(name: str) -> bytes:
+    """The module ready to run. What only readers need is left out: it is loaded at every start."""
+    source = _SOURCES.joinpath(*name.split(".")).with_suffix(".py").read_bytes()
+    tree = ast.parse(source)
+    tree.body = [line for line in tree.body if not _is_future(line)]
+    flag = __future__.annotations.compiler_flag
+    filename = f"/{name.replace('.', '/')}.py"
+    code = compile(tree, filename, "exec", flags=flag, dont_inherit=True, optimize=2)
+    return marshal.dumps(code)
+
+
+def _is_future(line: ast.stmt) -> bool:
+    return isinstance(line, ast.ImportFrom) and line.module == "__future__"

@@ -1,0 +1,267 @@
+"""What runs first inside the sandbox: limits, self-check, import, call, report (spec §8, §17).
+
+Standard library only, and little of it at the top: every import is paid at every start.
+"""
+
+from __future__ import annotations
+
+import posix  # what `os` wraps, without its start-up
+import resource
+import sys
+import time
+
+from pulsus.core.sandbox.harness import exit
+from pulsus.core.sandbox.harness.audit_hook import install
+from pulsus.core.sandbox.harness.first_process import shut
+from pulsus.core.sandbox.harness.load_and_call import load_entry, load_module, performer, run_entry
+from pulsus.core.sandbox.harness.trace_request import NONE, listen
+from pulsus.core.sandbox.harness.wire_protocol import channel, check_json, describe, encode, line_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Callable, Generator, Iterator
+    from typing import Any
+
+    from pulsus.core.sandbox.harness.load_and_call import Task
+    from pulsus.core.sandbox.harness.wire_protocol import Send
+
+
+class Boundary(Exception):
+    """This process is not confined as it must be; nothing of the candidate may run."""
+
+
+def check_boundary(host: dict[str, str]) -> None:
+    """Raise Boundary unless the kernel says that this process is confined.
+
+    `host` maps a namespace's name to the identity it has outside. A bubblewrap that silently did
+    nothing would otherwise let the candidate run unconfined.
+    """
+    for name, outside in host.items():
+        if posix.readlink(f"/proc/self/ns/{name}") == outside:
+            raise Boundary(f"the {name} namespace is the host's")
+    with open("/proc/self/status", encoding="utf-8") as file:  # noqa: PTH123 - see above
+        status = dict(line.split(":", 1) for line in file if ":" in line)
+    wanted = {"CapEff": "0" * 16, "CapPrm": "0" * 16, "NoNewPrivs": "1", "Seccomp": "2"}
+    for name, value in wanted.items():
+        if status.get(name, "").strip() != value:
+            raise Boundary(f"{name} is {status.get(name, 'unknown').strip()}, not {value}")
+    if posix.getuid() != 65534:
+        raise Boundary(f"the user is {posix.getuid()}, not 65534")
+    for folder in ("/", "/usr", "/dev"):
+        if not posix.statvfs(folder).f_flag & posix.ST_RDONLY:
+            raise Boundary(f"{folder} is writable")
+
+
+def set_limits(limits: dict[str, int]) -> None:
+    """Lower this process's limits for good: no capability is left to raise them again."""
+    for name in limits.keys() & {"as", "cpu", "nproc", "fsize", "nofile"}:
+        kind: int = getattr(resource, f"RLIMIT_{name.upper()}")
+        hard = resource.getrlimit(kind)[1]
+        value = limits[name] if hard == resource.RLIM_INFINITY else min(limits[name], hard)
+        resource.setrlimit(kind, (value, value))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def enter_environment(python: dict[str, Any]) -> None:
+    """What `site` would have set up, without looking for it again: the host knows."""
+    import _sitebuiltins
+    import builtins
+
+    sys.prefix, sys.exec_prefix = python["prefix"], python["exec_prefix"]
+    sys.path += [path for path in python["path"] if path not in sys.path]
+    for name in ("exit", "quit"):
+        setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D"))
+    builtins.help = _sitebuiltins._Helper()
+
+
+def write_files(files: list[dict[str, Any]]) -> None:
+    """Write an example's files below /tmp, parents included, with their ages in seconds."""
+    if not files:
+        return
+    import os
+
+    for item in files:
+        path = os.path.normpath(item["path"])
+        if not path.startswith("/tmp/"):
+            raise ValueError(f"example file {item['path']!r} does not lie under /tmp")
+        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - see above
+        with open(path, "wb") as file:  # noqa: PTH123
+            file.write(item["content"])
+        if item["age_s"] is not None:
+            when = time.time() - item["age_s"]
+            os.utime(path, (when, when))
+
+
+def bind_steps(steps: dict[str, dict[str, Any]]) -> None:
+    """Give composed modules a `pulsus.steps` whose `call` runs exactly the given sources."""
+    import json
+
+    module = sys.modules["pulsus.steps"]
+    sys.modules["pulsus"].__dict__["steps"] = module
+    loaded: dict[str, types.ModuleType] = {}
+    dumps, loads = json.dumps, json.loads
+
+    def run_step(tool_id: str, inputs: dict[str, object]) -> object:
+        if tool_id not in steps:
+            raise KeyError(f"step {tool_id!r} is not part of this plan")
+        step = steps[tool_id]
+        if tool_id not in loaded:
+            loaded[tool_id] = load_module(step["source"], tool_id, f"/pulsus/steps/{tool_id}.py")
+        # What a real run hands from step to step is JSON, so it is here too.
+        result: object = loads(dumps(run_entry(loaded[tool_id], step["entry"], inputs)))
+        return result
+
+    module.__dict__["bind"](run_step)
+
+
+def hide_pulsus() -> None:
+    """Leave of Pulsus only what a composed module may import."""
+    for name in [n for n in sys.modules if n.partition(".")[0] == "pulsus"]:
+        if name not in ("pulsus", "pulsus.steps") or "pulsus.steps" not in sys.modules:
+            del sys.modules[name]
+
+
+def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
+    """Hand out the tasks that import the candidate and call it; send what came of them.
+
+    All that may run the candidate's code is such a task. Names are bound here, before it runs,
+    because it may replace any that it can import.
+    """
+    flush, exits, spent = [sys.stdout.flush, sys.stderr.flush], posix._exit, _clock()
+    own_pid, own, filename = posix.getpid, posix.getpid(), job["filename"]
+    check, cap, tell, line = _problem, int(job["limits"]["result"]), describe, line_in
+    run, entry, inputs = run_entry, job["entry"], job["inputs"]
+    ends: list[Callable[[], object]]
+    ends = [exit.wait_for_threads, exit.run_exit_handlers, exit.drop_loaded]
+    ends += [exit.run_finalizers, *flush]
+    waited_for, still_running = exit.waited_for, exit.still_running
+
+    def leave_forked() -> None:
+        if own_pid() != own:
+            exits(1)  # a process that the candidate forked came back here
+
+    stage, error, module, value = "files", job["unwritten"], None, None
+    if error is None:
+        ends.insert(3, install(job["effects_fd"], paths=not job["traps"]))
+        stage = "import"
+        spent(0)
+        yield load_entry, (job["source"], job["name"], filename, entry)
+        leave_forked()
+        module, error = came
+    if error is None:
+        send("imported", {"ms": spent(0)})
+        stage = "run"
+        if inputs is not None:
+            yield run, (module, entry, inputs)
+            leave_forked()
+            value, error = came
+            if error is None and (error := check(value, cap)) is not None:
+                stage = "result"
+    if error is None:
+        stage = "end"
+        yield waited_for, ()
+        send("returned", {"value": value, "threads": came[0] or []})
+        error = yield from _ended(ends, lambda: send("joined", {}), leave_forked, came)
+    if error is None:
+        yield still_running, ()
+        send("done", {"ms": spent(1), "threads": came[0] or []})
+        return
+    body = {"stage": stage, "ms": spent(1)}
+    yield line, (error, filename)
+    body["line"] = came[0] or 0
+    yield tell, (error,)
+    leave_forked()
+    send("failed", {**body, **(came[0] or {"kind": "Error", "message": "", "trace": ""})})
+
+
+def _ended(
+    ends: list[Callable[[], object]],
+    joined: Callable[[], None],
+    leave_forked: Callable[[], None],
+    came: list[Any],
+) -> Generator[Task, None, BaseException | None]:
+    """Do what a program's end does; the first of it waits for threads. Return what failed."""
+    failed: BaseException | None = None
+    for number, each in enumerate(ends):
+        yield each, ()
+        leave_forked()
+        failed = failed or came[1]
+        if number == 0 and failed is None:
+            joined()
+    return failed
+
+
+def _clock() -> Callable[[int], int]:
+    """Return a function that says how many milliseconds passed, and with 0 begins anew."""
+    now = time.monotonic
+    began = [now()]
+
+    def spent(keep: int) -> int:
+        passed = now() - began[0]
+        began[0] += 0 if keep else passed
+        return int(passed * 1000)
+
+    return spent
+
+
+def _problem(value: object, cap: int) -> ValueError | None:
+    """Why that value is no result."""
+    try:
+        check_json(value)
+        size = len(encode(value))
+    except ValueError as error:
+        return error
+    if size > cap:
+        return ValueError(f"the result is {size} bytes; the limit is {cap}: return less")
+    return None
+
+
+def main(job: dict[str, Any]) -> tuple[Callable[[Task], None], Iterator[Task]]:
+    """Confine this process, and return how to carry out tasks, and the tasks of the job.
+
+    Whoever calls this carries them out with no frame of ours above the candidate's.
+    """
+    null = posix.open("/dev/null", posix.O_RDONLY)
+    posix.dup2(null, 0)
+    posix.close(null)
+    send = channel(job["result_fd"], job.pop("nonce"))
+    try:
+        check_boundary(job["host"])
+        shut(job["first"])
+        set_limits(job["limits"])
+        enter_environment(job["python"])
+        if job["network"]:
+            sys.modules["pulsus.core.sandbox.harness.socket_proxy"].install(job["network"])
+        hide_pulsus()
+        if "pulsus.steps" in sys.modules:
+            bind_steps(job["steps"])
+        job["unwritten"] = None
+        try:
+            write_files(job["files"])  # before anybody looks: the candidate does not write these
+        except Exception as error:  # noqa: BLE001 - the example's fault, told as such
+            job["unwritten"] = error
+        calls = listen(job["traps"], job["seccomp"])
+    except Exception as error:  # noqa: BLE001 - whatever it is, the candidate must not run
+        send("unsafe", describe(error))
+        posix._exit(1)
+    send("ready", {"calls": calls})
+    if posix.read(job["go_fd"], 1) != b"g":
+        posix._exit(1)
+    posix.close(job["go_fd"])
+    if calls == NONE:
+        job["traps"] = b""
+    else:
+        posix.close(calls)  # the host has it; here it would let the candidate answer for itself
+    perform, came = performer()
+    return perform, until_the_end(serve(job, send, came))
+
+
+def until_the_end(tasks: Iterator[Task]) -> Iterator[Task]:
+    """Hand on the tasks, then wait to be ended, without clean-up."""
+    close, pipe, read = posix.closerange, posix.pipe, posix.read
+    yield from tasks
+    # Helpers of its own, such as trackers of shared memory, end once nobody holds their pipes.
+    close(3, 4096)
+    inward, _ = pipe()
+    read(inward, 1)  # until the host ends this, so that it sees what else is left running

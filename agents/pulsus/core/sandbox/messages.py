@@ -1,0 +1,103 @@
+"""How the end of a sandbox is told, in one sentence each (spec §8). Pure.
+
+What comes from the candidate is cut, and cleaned of control characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pulsus.core.sandbox.channels import Channel
+from pulsus.core.sandbox.confinement import bwrap_arguments
+from pulsus.core.sandbox.harness.audit_hook import printable
+from pulsus.core.sandbox.job import Stage
+from pulsus.core.telemetry.sanitize import one_line, strip_controls
+
+_NAMED = 5
+
+
+def late(stage: Stage, limits: bwrap_arguments.Limits, threads: object) -> str:
+    """That a clock ran out. `threads` are the names of those that are waited for."""
+    match stage:
+        case "import":
+            return f"import took longer than {limits.import_seconds:g} s"
+        case "end" if names := _names(threads):
+            return (
+                f"it returned, but {_many('thread', names)} still ran when its "
+                f"{limits.run_seconds:g} s were over: join what it starts before it returns"
+            )
+        case "end":
+            return (
+                f"it returned, but its exit handlers still ran when its "
+                f"{limits.run_seconds:g} s were over"
+            )
+        case _:
+            return f"it took longer than {limits.run_seconds:g} s"
+
+
+def starved() -> str:
+    """Say that the machine had no time for the sandbox."""
+    return "this machine was too busy to run it: try again when less is going on"
+
+
+def left(processes: Sequence[str]) -> str:
+    """That processes outlived it. `processes` are their names."""
+    what = _many("process", _names(processes)) if processes else "a process"
+    return f"it returned, but left {what} running: wait for it or end it before returning"
+
+
+def left_running(threads: object) -> tuple[str, ...]:
+    """Each thread that ran when all else was over, in words."""
+    return tuple(sorted({f"leaves thread {name!r} running" for name in _names(threads)}))
+
+
+def no_start(stderr: bytes, status: int | None) -> str:
+    """That bubblewrap or the harness ended before anything could be run."""
+    words = strip_controls(stderr.decode("utf-8", "replace"))
+    last = words.strip().rpartition("\n")[2] or f"exit status {status}"
+    return one_line(f"the sandbox cannot start: {last}", 300)
+
+
+def no_answer(stage: Stage) -> str:
+    """That its process ended by itself."""
+    if stage == "end":
+        return "it returned, but then a thread or an exit handler ended its process"
+    return "it ended its process without giving a result"
+
+
+def failure(final: Mapping[str, object]) -> str:
+    """What the harness says went wrong."""
+    kind, text = final.get("kind"), final.get("message")
+    if final.get("phase") == "unsafe":
+        return one_line(f"the sandbox does not confine: {text}", 300)
+    told = ": ".join(str(each) for each in (kind, text) if each)
+    return one_line(told, 300) or "it failed and does not say how"
+
+
+def output(*streams: Channel) -> str:
+    """What was kept of what it printed, and how much was not."""
+    kept = [bytes(each.data) for each in streams]
+    lost = sum(each.total for each in streams) - sum(map(len, kept))
+    text = "".join(part.decode("utf-8", "replace") for part in kept)
+    return strip_controls(text) + (f"\n[{lost} more bytes]" if lost else "")
+
+
+def _names(found: object) -> tuple[str, ...]:
+    if not isinstance(found, list | tuple):
+        return ()
+    return tuple(printable(str(name)) for name in found[:_NAMED])
+
+
+def _many(what: str, names: Sequence[str]) -> str:
+    plural = {"thread": "threads", "process": "processes"}
+    return f"its {what if len(names) == 1 else plural[what]} {', '.join(names)}"
+
+
+def number(value: object) -> int:
+    """A number it told; 0 where it told none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def milliseconds(value: object) -> int:
+    """A time it told, which may be a lie: within the days that any clock here allows."""
+    return min(max(number(value), 0), 10**9 - 1)

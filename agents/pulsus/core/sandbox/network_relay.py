@@ -1,0 +1,227 @@
+"""The way out of a sandbox to the hosts that settings allow (spec §8, §17). Effect: network.
+
+The sandbox's own network stays empty. Threads here, outside, take connections from a Unix socket
+that is shown in it, are told a host and port, compare them with the allowlist, look the name up
+themselves, and carry bytes both ways up to a limit. Whoever is inside gets no more than that,
+however it talks to the socket.
+
+A connection is asked for by one line `host:port`. The answer is `+`, and from then on the bytes are
+the host's, or `-`, an error number and why not.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pulsus.config.hosts import canonical
+from pulsus.core.sandbox.connect import Refused, reach
+from pulsus.core.sandbox.harness.audit_hook import printable
+
+AT_ONCE = 32
+MOST = 256
+"""Connections of one run: at the same time, and in all."""
+
+_LINE_BYTES = 300
+_CHUNK = 65536
+_END_SECONDS = 1.0
+
+Reach = Callable[[str], socket.socket]
+"""A connection to a canonical `host:port`. Raises Refused or OSError."""
+
+
+class Relay:
+    """One sandbox's way out to `allowed`, for `limit` bytes in all, both directions."""
+
+    def __init__(self, allowed: Sequence[str], limit: int, reach: Reach = reach) -> None:
+        self._allowed = frozenset(map(canonical, allowed))
+        self._limit, self._reach = limit, reach
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._folder: Path | None = None
+        self._acceptor = threading.Thread(target=self._accept, daemon=True)
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._workers: set[threading.Thread] = set()
+        self._asked: set[str] = set()
+        self._count = self._bytes = 0
+        self._closing = False
+        self._problem = ""
+
+    def start(self) -> Path:
+        """The socket to show in the sandbox, in a folder that nobody else can look into.
+
+        Raises OSError.
+        """
+        self._folder = Path(tempfile.mkdtemp(prefix="pulsus-network-"))
+        folder = os.open(self._folder, os.O_PATH | os.O_DIRECTORY)
+        try:
+            # By the folder's number: its path may be longer than a Unix address.
+            self._listener.bind(f"/proc/self/fd/{folder}/socket")
+        finally:
+            os.close(folder)
+        path = self._folder / "socket"
+        path.chmod(0o666)  # in the sandbox we may be nobody
+        self._listener.listen(AT_ONCE)
+        self._acceptor.start()
+        return path
+
+    def hide(self) -> None:
+        """Remove the socket from our file system; the sandbox that has it keeps it."""
+        if self._folder is not None:
+            with suppress(OSError):
+                (self._folder / "socket").unlink(missing_ok=True)
+                self._folder.rmdir()
+
+    def problem(self) -> str:
+        """Why the run must end; empty as long as nothing speaks against it."""
+        if self._problem or self._closing or self._acceptor.is_alive():
+            return self._problem
+        return "the relay to the allowed hosts ended"
+
+    def asked(self) -> tuple[str, ...]:
+        """What was asked for, allowed or not, sorted."""
+        with self._lock:
+            return tuple(sorted(self._asked))
+
+    def close(self) -> None:
+        """End every connection and remove the socket. May be called again."""
+        self._closing = True
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes up who waits in accept
+        self._listener.close()
+        self._cut()
+        until = time.monotonic() + _END_SECONDS
+        with self._lock:
+            waiting = [t for t in (self._acceptor, *self._workers) if t.is_alive()]
+        for thread in waiting:  # one that looks up a name still ends by itself
+            thread.join(max(0.0, until - time.monotonic()))
+        self.hide()
+
+    def _accept(self) -> None:
+        try:
+            while not self._closing:
+                inside, _ = self._listener.accept()
+                self._count += 1
+                if self._count > MOST:
+                    self._problem = f"it connected more than {MOST} times"
+                    inside.close()
+                    return
+                self._work(self._serve, inside)
+        except OSError:
+            pass  # closed, or out of descriptors: `problem` tells which
+        finally:
+            self._listener.close()
+            self._cut()
+
+    def _work(self, task: Callable[..., None], *args: object) -> threading.Thread:
+        thread = threading.Thread(target=task, args=args, daemon=True)
+        with self._lock:
+            self._workers = {each for each in self._workers if each.is_alive()} | {thread}
+            thread.start()
+        return thread
+
+    def _serve(self, inside: socket.socket) -> None:
+        """Answer one connection, and carry its bytes."""
+        with suppress(OSError), self._held(inside):
+            target = _line(inside)
+            why = self._objection(target)
+            if why:
+                inside.sendall(_refusal(errno.ECONNREFUSED, why))
+                return
+            try:
+                outside = self._reach(canonical(target))
+            except (Refused, OSError) as error:
+                inside.sendall(_refusal(*_told(error)))
+                return
+            with self._held(outside):
+                inside.sendall(b"+")
+                back = self._work(self._carry, outside, inside)
+                self._carry(inside, outside)
+                back.join()
+
+    def _objection(self, target: str) -> str:
+        """Why that is not to be connected to; empty where it may be."""
+        try:
+            wanted = canonical(target)
+        except ValueError as error:
+            wanted, why = printable(target), str(error)
+        else:
+            why = "" if wanted in self._allowed else f"{wanted} is not among the allowed hosts"
+        with self._lock:
+            self._asked.add(wanted)
+            if len(self._open) > 2 * AT_ONCE:  # two ends each
+                return f"a run may hold {AT_ONCE} connections"
+        return why
+
+    def _carry(self, source: socket.socket, sink: socket.socket) -> None:
+        """Bytes from one to the other until there are no more, or too many."""
+        try:
+            while data := source.recv(_CHUNK):
+                with self._lock:
+                    self._bytes += len(data)
+                    spent = self._bytes > self._limit
+                if spent:
+                    self._problem = f"it moved more than {self._limit >> 20} MB over the network"
+                    self._cut()
+                    return
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            for each in (source, sink):
+                _shut(each)
+
+    @contextmanager
+    def _held(self, end: socket.socket) -> Iterator[None]:
+        """Close it in the end; meanwhile `_cut` reaches it."""
+        with end:
+            with self._lock:
+                self._open.add(end)
+            try:
+                if self._closing or self._problem:
+                    raise ConnectionAbortedError
+                yield
+            finally:
+                with self._lock:
+                    self._open.discard(end)
+
+    def _cut(self) -> None:
+        """Let nothing more through."""
+        with self._lock:
+            for each in self._open:
+                _shut(each)
+
+
+def _shut(end: socket.socket) -> None:
+    with suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+
+
+def _line(inside: socket.socket) -> str:
+    """The line that was sent; what is too long or cut short is shown as it came."""
+    line = b""
+    while len(line) < _LINE_BYTES and not line.endswith(b"\n") and (byte := inside.recv(1)):
+        line += byte
+    return line.rstrip(b"\n").decode("ascii", "backslashreplace")
+
+
+def _told(error: Exception) -> tuple[int, str]:
+    match error:
+        case socket.gaierror():
+            return errno.EHOSTUNREACH, f"the name cannot be looked up: {error.strerror}"
+        case TimeoutError():
+            return errno.ETIMEDOUT, "the host does not answer"
+        case OSError(errno=int(number)) if number > 0:
+            return number, os.strerror(number)
+        case _:
+            return errno.ECONNREFUSED, str(error)
+
+
+def _refusal(number: int, why: str) -> bytes:
+    return f"-{number} {why}".encode("utf-8", "replace")

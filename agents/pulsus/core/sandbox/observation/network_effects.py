@@ -1,0 +1,163 @@
+"""What the system calls of a sandbox say about hosts, ports and sockets (spec §8, §17).
+
+Effect: reads /proc and asks a socket of the sandbox for its address, through `process_memory.py`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import socket
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from pulsus.core.sandbox.harness.audit_hook import Fact, outside, printable
+from pulsus.core.sandbox.harness.socket_proxy import SOCKET as _RELAY
+from pulsus.core.sandbox.observation.observed_effects import is_loopback
+from pulsus.core.sandbox.observation.process_memory import Caller, Inside
+
+CALLS = ("bind", "connect", "sendto", "sendmsg", "sendmmsg", "listen")
+_ADDRESS_BYTES = 128
+_QUESTION_BYTES = 512
+_MESSAGES = 8  # looked at, of one call
+# Where the C library asks for users, groups and names, which no tool asks for itself.
+_LOOK_UPS = (
+    *("/run/nscd/socket", "/var/run/nscd/socket", "/var/lib/sss/pipes/nss", _RELAY),
+    *("/run/systemd/resolve/io.systemd.Resolve", "/run/systemd/machine/io.systemd.Machine"),
+)
+_USERS = "/run/systemd/userdb/"  # one socket for each service that knows users
+_RESOLVER = "127.0.0.1:53"  # whom it asks where no name server is configured
+_EPHEMERAL = 32768  # from here on the kernel chooses ports
+
+
+class Reached:
+    """The hosts and ports of one sandbox, as its calls name them."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._unasked: set[int] = set()  # callers connected to the resolver, who asked nothing yet
+
+    def facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        """Name the hosts and sockets that a call reaches, and the ports at which it listens."""
+        if name == "listen":
+            yield from self._listens(caller.bound_to(args[0]))
+            return
+        for address in _addresses(name, caller, args):
+            yield from self._address(name, caller, address)
+        for text in _asked_for(name, caller, args):
+            self._unasked.discard(caller.pid)
+            yield "h", printable(text)
+
+    def last(self) -> Iterator[Fact]:
+        """Name the resolver if something was connected to it that looked up no name."""
+        if self._unasked:
+            yield "h", _RESOLVER
+
+    def _address(self, name: str, caller: Caller, address: bytes) -> Iterator[Fact]:
+        family = int.from_bytes(address[:2], "little")
+        if family == socket.AF_UNIX:
+            yield from self._unix(caller, address[2:], binds=name == "bind")
+        elif family in (socket.AF_INET, socket.AF_INET6):
+            host, port = _host(family, address)
+            if name == "bind":
+                if port:
+                    yield "s", f"calls listen at {_shown(host, port)}"
+                return
+            text = _shown(host, port)
+            if text == _RESOLVER and name == "connect":
+                if caller.pid in self._unasked:
+                    yield "h", text
+                self._unasked.add(caller.pid)
+                return
+            if is_loopback(host) and port >= _EPHEMERAL and self._inside.listens(port):
+                yield "l", str(port)
+            yield "h", text
+
+    def _listens(self, bound: tuple[str, int] | None) -> Iterator[Fact]:
+        """A port that the kernel chose is of use to other machines only, on another address."""
+        if bound is not None and not is_loopback(bound[0]):
+            yield "s", f"calls listen at {_shown(bound[0], 0)}"
+
+    def _unix(self, caller: Caller, raw: bytes, *, binds: bool) -> Iterator[Fact]:
+        if raw[:1] == b"\0":
+            if not raw.strip(b"\0"):
+                return
+            name = "unix:@" + printable(raw[1:].decode("utf-8", "backslashreplace"))
+            yield ("s", f"calls listen at {name}") if binds else ("h", name)
+            return
+        name = raw.partition(b"\0")[0].decode("utf-8", "backslashreplace")
+        if not name:
+            return
+        path = name if name[0] == "/" else f"{caller.base(-1)}/{name}"
+        real = caller.real(self._inside, path, follow=not binds)
+        shown = outside(real)
+        if binds:
+            if shown:
+                yield "p", shown
+        elif shown and not (_is_look_up(real) or _is_look_up(posixpath.normpath(path))):
+            yield "h", "unix:" + shown
+
+
+def _is_look_up(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return path in _LOOK_UPS or (folder + "/" == _USERS and bool(name))
+
+
+def _host(family: int, address: bytes) -> tuple[str, int]:
+    raw = address[4:8] if family == socket.AF_INET else address[8:24]
+    (port,) = struct.unpack_from("!H", address, 2)
+    return socket.inet_ntop(family, raw), port
+
+
+def _shown(host: str, port: int) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"{name}:{port}" if port else name
+
+
+def _addresses(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
+    match name:
+        case "bind" | "connect":
+            yield caller.bytes(args[1], min(args[2] & 0xFFFF, _ADDRESS_BYTES))
+        case "sendto":
+            if args[4]:
+                yield caller.bytes(args[4], min(args[5] & 0xFFFF, _ADDRESS_BYTES))
+        case _:
+            for head in _messages(name, caller, args):
+                address, length = struct.unpack_from("=QI", head)
+                if address:
+                    yield caller.bytes(address, min(length, _ADDRESS_BYTES))
+
+
+def _messages(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
+    """Each `struct msghdr` of a call, the first few."""
+    count, size = (1, 56) if name == "sendmsg" else (min(args[2], _MESSAGES), 64)
+    for number in range(count):
+        yield caller.bytes(args[1] + number * size, 56)
+
+
+def _asked_for(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
+    """Names that a program looks up, from its questions to a name server."""
+    if name == "sendto":
+        sent = [(args[1], args[2])]
+    elif name in ("sendmsg", "sendmmsg"):
+        heads = (struct.unpack_from("=Q8x2Q", head) for head in _messages(name, caller, args))
+        sent = [struct.unpack("=2Q", caller.bytes(parts, 16)) for _, parts, count in heads if count]
+    else:
+        return
+    for start, size in sent:
+        with suppress(OSError):
+            if text := question(caller.bytes(start, min(size, _QUESTION_BYTES))):
+                yield text
+
+
+def question(data: bytes) -> str:
+    """The name that a DNS message asks for (RFC 1035 §4); empty where it is none."""
+    if len(data) < 17 or data[2] & 0xF8 or data[4:10] != b"\0\1\0\0\0\0":
+        return ""
+    labels, at = [], 12
+    while at < len(data) and 0 < data[at] < 64:
+        labels.append(data[at + 1 : at + 1 + data[at]])
+        at += 1 + data[at]
+    if data[at : at + 1] != b"\0" or data[at + 3 : at + 5] != b"\0\1" or not labels:
+        return ""
+    return b".".join(labels).decode("ascii", "backslashreplace").lower()

@@ -1,0 +1,89 @@
+"""What a candidate was seen trying, as the host reads it from the sandbox (spec §8, §17). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from pulsus.core.sandbox.harness.audit_hook import HOSTNAME, MOST, SYSTEM, outside, printable
+from pulsus.core.types import Observed
+
+KEEP_BYTES = 128 * 1024
+_MORE = "(and more)"
+
+
+def read(data: bytes, total: int) -> Observed:
+    """What those lines report, sorted and bounded. `total` is how many bytes were sent in all.
+
+    A line that is none of ours is dropped: it can only have come from the candidate.
+    """
+    found: dict[str, set[str]] = {kind: set() for kind in "phcsr"}
+    for line in data.split(b"\n")[:-1]:
+        kind, _, text = line.decode("utf-8", "backslashreplace").partition(" ")
+        shown = printable(text)
+        if kind in found and shown and (kind not in "pr" or _is_outside(shown)):
+            found[kind].add(shown)
+    lost = total > len(data)
+    return Observed(*(_bounded(found[kind], lost=lost) for kind in "phcsr"))
+
+
+def _is_outside(path: str) -> bool:
+    return path[0] == "~" or (path[0] == "/" and bool(outside(path)))
+
+
+def witnessed(told: Observed, seen: Mapping[str, Collection[str]]) -> Observed:
+    """What the candidate's own process told, and what its system calls showed.
+
+    A program that was told by name is not shown again by where the system keeps it. Whoever
+    reaches what it started itself, in a network that holds nobody else, reaches nobody.
+    """
+    commands = {c for c in seen["c"] if not _is_told(c, told.commands)}
+    names = {host.rpartition(":")[0] for host in told.hosts}
+    hosts = {host for host in seen["h"] if host not in names}  # looked up, and told with its port
+    hosts = {host for host in hosts if not _is_own(host, seen["l"])}
+    told = replace(told, hosts=tuple(h for h in told.hosts if not _is_own(h, seen["l"])))
+    kernel = Observed(
+        *(_bounded(set(found), lost=False) for found in (seen["p"], hosts, commands, seen["s"]))
+    )
+    return together((told, kernel))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether that name or address, without brackets, is this machine for itself."""
+    number = host.startswith("127.") and host.replace(".", "").isdigit()
+    return number or host in ("localhost", "::1")
+
+
+def _is_own(host: str, ports: Collection[str]) -> bool:
+    """Whether it is the sandbox itself: looked up by name, or at a port that it listened at."""
+    name, _, port = host.rpartition(":")
+    if not port.isdigit():
+        return host == HOSTNAME or is_loopback(host.strip("[]"))
+    return port in ports and is_loopback(name.strip("[]"))
+
+
+def _is_told(command: str, told: tuple[str, ...]) -> bool:
+    folder, _, name = command.rpartition("/")
+    return folder in SYSTEM and name in told
+
+
+def together(several: Iterable[Observed]) -> Observed:
+    """All that was seen in any of them."""
+    each = list(several)
+    return Observed(
+        paths=_union(o.paths for o in each),
+        hosts=_union(o.hosts for o in each),
+        commands=_union(o.commands for o in each),
+        others=_union(o.others for o in each),
+        reads=_union(o.reads for o in each),
+    )
+
+
+def _union(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    items = {item for part in parts for item in part}
+    return _bounded(items - {_MORE}, lost=_MORE in items)
+
+
+def _bounded(items: set[str], *, lost: bool) -> tuple[str, ...]:
+    kept = sorted(items)
+    return (*kept[:MOST], _MORE) if len(kept) > MOST or lost else tuple(kept)

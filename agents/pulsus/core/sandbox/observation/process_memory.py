@@ -1,0 +1,194 @@
+"""Looking into the processes of one sandbox from outside (spec §17). Effect: reads /proc.
+
+What is read belongs to the candidate and may change under our eyes: it says what was tried, and
+decides nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pulsus.core.sandbox.harness.traced_paths import GONE, resolve
+from pulsus.core.sandbox.observation import native_calls
+
+_PATH_BYTES = 4096
+_PAGE = 4096
+_AT_FDCWD = -100
+_WAITING = ("0A", "07")  # TCP_LISTEN, and TCP_CLOSE, which is a bound datagram socket
+
+
+class Gone(Exception):
+    """The process that called is no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """One sandbox, by the host's numbers for its first process and for the harness."""
+
+    first: int
+    harness: int
+
+    def program(self, pid: int) -> str:
+        """What a process runs, as the sandbox names it."""
+        return os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115 - the text, unresolved
+
+    def holds(self, number: int) -> bool:
+        """Whether the sandbox has a process of that number of its own."""
+        return os.path.exists(f"/proc/{self.first}/root/proc/{number}")  # noqa: PTH110
+
+    def newest(self) -> int:
+        """The highest of its processes' own numbers."""
+        found = os.listdir(f"/proc/{self.first}/root/proc")  # noqa: PTH208
+        return max(int(name) for name in found if name.isdigit())
+
+    def exists(self, path: str) -> bool:
+        """Whether something lies at that absolute path, which no link leads to."""
+        return os.path.lexists(f"/proc/{self.first}/root{path}")
+
+    def listens(self, port: int) -> bool:
+        """Whether a process of the sandbox takes connections or datagrams at that port."""
+        return any(self._at(name, f":{port:04X}") for name in ("tcp", "tcp6", "udp", "udp6"))
+
+    def _at(self, table: str, end: str) -> bool:
+        with suppress(OSError), open(f"/proc/{self.first}/net/{table}", encoding="ascii") as file:  # noqa: PTH123
+            rows = [line.split()[1:4] for line in file][1:]
+            return any(own.endswith(end) and state in _WAITING for own, _, state in rows)
+        return False
+
+    def link(self, path: str) -> str:
+        """The text of the link at that absolute path, or nothing. Raises PermissionError."""
+        of_process = path.startswith("/proc/")
+        try:
+            text = os.readlink(f"/proc/{self.first}/root{path}")  # noqa: PTH115
+        except PermissionError:
+            if of_process:
+                raise  # it hides what it has open
+            return ""
+        except OSError:
+            return ""
+        return text if not of_process or self.exists(text) else text.removesuffix(GONE)
+
+    def device(self, path: str) -> int:
+        """The file system that the absolute path lies on. Raises OSError."""
+        return os.stat(f"/proc/{self.first}/root{path}").st_dev  # noqa: PTH116
+
+
+class Caller:
+    """The process (or thread) that waits in a system call, as long as it waits."""
+
+    def __init__(self, pid: int, still: Callable[[], None]) -> None:
+        self.pid = pid
+        self._numbers: tuple[str, str] | None = None
+        self._memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
+        try:
+            still()  # before anything is read: else the number could be another process's by now
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of it."""
+        os.close(self._memory)
+
+    def bytes(self, address: int, size: int) -> bytes:
+        """So many bytes of its memory, or fewer. Raises OSError."""
+        return os.pread(self._memory, size, address)
+
+    def number(self, address: int) -> int:
+        """The C int that lies there. Raises OSError."""
+        return int.from_bytes(self.bytes(address, 4), "little", signed=True)
+
+    def text(self, address: int) -> str:
+        """The text that ends at a zero there, undecodable bytes shown as such."""
+        found = b""
+        while b"\0" not in found and len(found) < _PATH_BYTES:
+            at = address + len(found)
+            found += self.bytes(at, _PAGE - at % _PAGE) or b"\0"
+        return found.partition(b"\0")[0][:_PATH_BYTES].decode("utf-8", "backslashreplace")
+
+    def path(self, folder: int | None, path: int | None, args: Sequence[int]) -> str:
+        """The absolute path those arguments name, unresolved; nothing if they name no file."""
+        base = _AT_FDCWD if folder is None else signed(args[folder])
+        name = "" if path is None or not args[path] else self.text(args[path])
+        if name.startswith("/"):
+            return name
+        if not name and base < 0:
+            return ""
+        start = self.base(base)
+        return f"{start}/{name}" if name and start else start
+
+    def base(self, fd: int) -> str:
+        """The file or folder behind a descriptor, below 0 the working folder; nothing if none."""
+        start = os.readlink(f"/proc/{self.pid}/{'cwd' if fd < 0 else f'fd/{fd}'}")  # noqa: PTH115
+        if not start.startswith("/"):
+            return ""
+        return start if self._lies(start) else start.removesuffix(GONE)
+
+    def real(self, inside: Inside, path: str, *, follow: bool, root: str = "/") -> str:
+        """Resolve an absolute path as this process sees it; nothing if it leads to no file.
+
+        Its own entry of /proc is named `self`, because its number differs from run to run.
+        """
+
+        def links(at: str) -> str:
+            if at == "/proc/self":
+                return self._own()[0]
+            if at == "/proc/thread-self":
+                return "{}/task/{}".format(*self._own())
+            return inside.link(at)
+
+        found = resolve(path, links, follow=follow, root=root)
+        if found.startswith("/proc/"):
+            process, own = found.split("/")[2], self._own()
+            if process == own[0] or process == own[1]:
+                return "/proc/self" + found[len("/proc/" + process) :]
+        return found
+
+    def own_number(self) -> int:
+        """The number that this process has in the sandbox."""
+        return int(self._own()[0])
+
+    def _own(self) -> tuple[str, str]:
+        """The numbers that this process and this thread have in the sandbox."""
+        if self._numbers is None:
+            with open(f"/proc/{self.pid}/status", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+                facts = dict(line.split(":", 1) for line in file if ":" in line)
+            self._numbers = facts["NStgid"].split()[-1], facts["NSpid"].split()[-1]
+        return self._numbers
+
+    def _lies(self, path: str) -> bool:
+        return os.path.lexists(f"/proc/{self.pid}/root{path}")
+
+    def device(self, fd: int) -> int:
+        """The file system that an open file of it lies on. Raises OSError."""
+        return os.stat(f"/proc/{self.pid}/fd/{fd}").st_dev  # noqa: PTH116
+
+    def bound_to(self, fd: int) -> tuple[str, int] | None:
+        """Host and port that a socket of it is bound to; None for one of another family."""
+        with open(f"/proc/{self.pid}/status", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            leader = next(int(line.split()[1]) for line in file if line.startswith("Tgid:"))
+        pidfd = os.pidfd_open(leader)
+        try:
+            with socket.socket(
+                fileno=native_calls.call(native_calls.PIDFD_GETFD, pidfd, fd, 0)
+            ) as found:
+                name = found.getsockname()
+                inet = found.family in (socket.AF_INET, socket.AF_INET6)
+        finally:
+            os.close(pidfd)
+        return (name[0], name[1]) if inet else None
+
+    def facts_of(self, fd: int) -> str:
+        """What the kernel says about a descriptor of it."""
+        with open(f"/proc/{self.pid}/fdinfo/{fd}", encoding="ascii") as file:  # noqa: PTH123
+            return file.read()
+
+
+def signed(value: int) -> int:
+    """An argument as the C int it is."""
+    low = value & 0xFFFFFFFF
+    return low - (1 << 32) if low & 0x80000000 else low

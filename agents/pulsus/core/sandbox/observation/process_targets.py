@@ -1,0 +1,101 @@
+"""Which processes a call of the sandbox concerns: those it started itself, or others (spec §8).
+
+The kernel gives the numbers of a namespace one after another. So what lies above the highest
+number that was seen in the sandbox belongs to others. Calls that start a process are not looked
+at: a signal that comes meanwhile would end them (EINTR), which no program expects of `fork`.
+Effect: reads /proc, through `process_memory.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pulsus.core.sandbox.harness.audit_hook import Fact
+from pulsus.core.sandbox.observation import traced_syscalls
+from pulsus.core.sandbox.observation.process_memory import Caller, Inside, signed
+
+FIRST = 1  # bubblewrap's own, which the candidate did not start
+_GROUP, _USER = 1, 2  # PRIO_PGRP, PRIO_USER
+_OWNER_GROUP = 2  # F_OWNER_PGRP
+_SIGNALLED = {"kill": 0, "tkill": 0, "tgkill": 0, "rt_sigqueueinfo": 0, "rt_tgsigqueueinfo": 0}
+_SIGNAL = {"tgkill": 2, "rt_tgsigqueueinfo": 2}  # its position; else 1
+SETTINGS = (
+    *("setpriority", "ioprio_set", "prlimit64"),
+    *("sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity"),
+)
+"""Calls that change how a process runs."""
+
+OPENS = "pidfd_open"
+"""A signal may follow, but only if there is such a process."""
+
+
+class Targets:
+    """The processes of one sandbox, and what its calls do to others."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._highest = inside.newest()
+
+    def saw(self, number: int) -> None:
+        """Take in a number that a process of the sandbox has."""
+        self._highest = max(self._highest, number)
+
+    def signals(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        """Name whom a signal goes to, if the candidate did not start it."""
+        if not signed(args[_SIGNAL.get(name, 1)]):
+            return  # it only asks whether there is such a process
+        if name == "pidfd_send_signal":
+            target = _process_of(caller.facts_of(signed(args[0])))
+        else:
+            target = signed(args[_SIGNALLED[name]])
+        if target == -1:
+            yield "s", "signals every process"
+        elif self._is_strange(target):
+            yield "s", f"signals {_named(target)}"
+
+    def settings(self, name: str, args: Sequence[int]) -> Iterator[Fact]:
+        """Name whose priority, scheduling or limits are changed, if it is not the sandbox's own."""
+        kind, target = 0, signed(args[0])
+        if name in ("setpriority", "ioprio_set"):
+            # IOPRIO_WHO_PROCESS and the rest are one more than PRIO_PROCESS and the rest.
+            kind, target = signed(args[0]) - (name == "ioprio_set"), signed(args[1])
+        elif name == "prlimit64" and not args[2]:
+            return  # it only asks
+        if kind == _USER:
+            yield "s", f"calls {name} for every process of a user"
+        elif self._is_strange(-target if kind == _GROUP else target):
+            yield "s", f"calls {name} for {_named(-target if kind == _GROUP else target)}"
+
+    def owner(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        """Name who is to get the signals of a descriptor, and a signal that is chosen for it."""
+        order = args[1] & 0xFFFFFFFF
+        if name == "fcntl" and order == traced_syscalls.F_SETSIG:
+            yield "s", "calls fcntl F_SETSIG"
+            return
+        target = signed(args[2])
+        if name == "ioctl":
+            target = caller.number(args[2])
+        elif order == traced_syscalls.F_SETOWN_EX:
+            kind = caller.number(args[2])
+            target = caller.number(args[2] + 4)
+            target = -target if kind == _OWNER_GROUP else target
+        if self._is_strange(target):
+            yield "s", f"signals {_named(target)}"
+
+    def _is_strange(self, target: int) -> bool:
+        number = abs(target)
+        self.saw(self._inside.newest())
+        return number == FIRST or (number > self._highest and not self._inside.holds(number))
+
+
+def _named(target: int) -> str:
+    return f"process{' group' if target < 0 else ''} {abs(target)}"
+
+
+def _process_of(facts: str) -> int:
+    """The number that the process behind a pidfd has in the sandbox."""
+    for line in facts.splitlines():
+        name, _, numbers = line.partition(":")
+        if name == "NSpid":
+            return int(numbers.split()[-1])
+    return 0

@@ -1,0 +1,169 @@
+"""What a sandbox's system calls say about files, hosts, programs and processes (spec §8, §17).
+
+Effect: reads /proc, through `process_memory.py`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+
+from pulsus.core.sandbox.confinement.seccomp_filter import TERMINAL_INPUT
+from pulsus.core.sandbox.harness.audit_hook import MOST, SYSTEM, Fact, is_shared, outside, printable
+from pulsus.core.sandbox.observation import network_effects, process_targets, traced_syscalls
+from pulsus.core.sandbox.observation.process_memory import Caller, Inside, signed
+
+_CACHES = ("/var/cache/fontconfig/",)  # which every program that draws text tries to renew
+_LOCK_UN = 8
+_CLOCKS = {"adjtimex": 0, "clock_adjtime": 1}  # where its changes are given, 0 for none
+_OPENS = {"open": 1, "creat": None, "openat": 2, "openat2": None}  # position of the flags
+_EXCLUSIVE = 0o300  # O_CREAT and O_EXCL
+_NAMES = ("link", "linkat")  # how the C library gives a semaphore its name
+_IN_ROOT = 0x10  # RESOLVE_IN_ROOT
+_DECIDED = ("flock", "fcntl", *process_targets.SETTINGS)
+"""Calls that are refused where they reach beyond the sandbox."""
+
+
+class Witness:
+    """Notes each different thing once, up to a number of each kind: facts, signals and other calls
+    (`s`), and ports of the sandbox's own loopback at which it was listened (`l`).
+    """
+
+    def __init__(self, inside: Inside) -> None:
+        self.seen: dict[str, set[str]] = {kind: set() for kind in "phcsl"}
+        self._inside = inside
+        self._names = traced_syscalls.names()
+        self._python = inside.program(inside.harness)
+        self._targets = process_targets.Targets(inside)
+        self._reached = network_effects.Reached(inside)
+        self._shared: set[str] = set()  # names of shared memory that this sandbox made
+        self._private = {inside.device(path) for path in ("/", "/tmp", "/dev", "/dev/shm")}
+
+    def note(self, number: int, args: Sequence[int], pid: int, still: Callable[[], None]) -> bool:
+        """Take in one call, and say whether it may be carried out.
+
+        `still` raises where the caller is no more. Raises OSError.
+        """
+        name = self._names.get(number, "")
+        try:
+            with closing(Caller(pid, still)) as caller:
+                facts = list(self._facts(name, caller, args))
+                still()  # of a process that was killed meanwhile the call is not carried out
+            self._keep(facts)
+        except PermissionError:  # it made itself one that only root may look into
+            self._keep([("s", "hides what it does")])
+            return name not in _DECIDED and name not in traced_syscalls.REFUSED
+        return not (
+            name in traced_syscalls.REFUSED or (name in _DECIDED and facts) or _types(name, args)
+        )
+
+    def last(self) -> None:
+        """Take in what only shows when no call can follow."""
+        self._keep(self._reached.last())
+
+    def _keep(self, facts: Iterator[Fact] | list[Fact]) -> None:
+        for kind, text in facts:
+            if len(self.seen[kind]) <= MOST:
+                self.seen[kind].add(text)
+
+    def _facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        if name in (*process_targets.SETTINGS, process_targets.OPENS):
+            yield from self._targets.settings(name, args)
+        elif name in ("fcntl", "flock", "ioctl"):
+            yield from self._ordered(name, caller, args)
+        elif name in traced_syscalls.FILES:
+            yield from self._files(name, caller, args)
+        elif name.startswith("exec"):
+            yield from self._program(name, caller, args)
+        elif name in traced_syscalls.REFUSED:
+            if name not in _CLOCKS or caller.number(args[_CLOCKS[name]]):
+                yield "s", f"calls {name}"
+        elif name == "socket":
+            yield "h", "raw socket"
+        elif name in network_effects.CALLS:
+            yield from self._reached.facts(name, caller, args)
+        else:
+            yield from self._targets.signals(name, caller, args)
+
+    def _files(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        flags, root = 0, "/"
+        if name == "openat2":
+            head = caller.bytes(args[2], 24)
+            flags = int.from_bytes(head[:8], "little")
+            if not flags & traced_syscalls.WRITING:
+                return
+            if int.from_bytes(head[16:], "little") & _IN_ROOT:
+                root = caller.base(signed(args[0]))
+        elif (at := _OPENS.get(name)) is not None:
+            flags = args[at]
+        creates = name in _NAMES or flags & _EXCLUSIVE == _EXCLUSIVE
+        for change in traced_syscalls.FILES[name].changes:
+            path = caller.path(change.folder, change.path, args)
+            if root != "/":
+                path = caller.text(args[1])  # counted from there, though it begins with a slash
+            yield from self._changed(caller, path, change, args, root=root, creates=creates)
+
+    def _changed(
+        self,
+        caller: Caller,
+        path: str,
+        change: traced_syscalls.Change,
+        args: Sequence[int],
+        *,
+        root: str,
+        creates: bool,
+    ) -> Iterator[Fact]:
+        real = (
+            caller.real(self._inside, path, follow=change.follows(args), root=root) if path else ""
+        )
+        if not real or real.startswith(_CACHES):
+            return
+        if is_shared(real):
+            if creates or self._inside.exists(real):
+                self._shared.add(real)
+            if real not in self._shared:
+                yield "p", printable(real)
+        elif (shown := outside(real)) and not (change.new and self._inside.exists(real)):
+            yield "p", shown
+
+    def _ordered(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        """What is ordered of a descriptor: its attributes, whom it signals, what it locks."""
+        order = args[1] & 0xFFFFFFFF
+        if name == "ioctl" and order not in (*traced_syscalls.OWNS, *TERMINAL_INPUT):
+            yield from self._files(name, caller, args)
+        elif name == "ioctl" and order in TERMINAL_INPUT:
+            yield "s", "calls ioctl TIOCSTI"
+        elif name == "fcntl" and order == traced_syscalls.F_NOTIFY:
+            yield "s", "calls fcntl F_NOTIFY"
+        elif name == "flock" or order in traced_syscalls.LOCKS:
+            yield from self._locked(name, caller, args)
+        else:
+            yield from self._targets.owner(name, caller, args)
+
+    def _locked(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        """A lock on a file that the host shares, where it would keep others waiting."""
+        fd = signed(args[0])
+        path = caller.base(fd) if fd >= 0 else ""
+        if name == "flock" and args[1] & _LOCK_UN:
+            return
+        if path and caller.device(fd) not in self._private:
+            yield "s", f"calls {name} on {printable(path)}"
+
+    def _program(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+        """Only what Python starts: what a program starts is part of that program."""
+        self._targets.saw(caller.own_number())
+        if self._inside.program(caller.pid) != self._python:
+            return
+        folder, path = (0, 1) if name == "execveat" else (None, 0)
+        asked = caller.path(folder, path, args)
+        real = caller.real(self._inside, asked, follow=True) if asked else ""
+        if not asked or real == self._python:
+            return
+        where, _, last = posixpath.normpath(asked).rpartition("/")
+        missing = where in SYSTEM and not self._inside.exists(real)
+        yield "c", printable(last if missing else posixpath.normpath(asked))
+
+
+def _types(name: str, args: Sequence[int]) -> bool:
+    return name == "ioctl" and args[1] & 0xFFFFFFFF in TERMINAL_INPUT

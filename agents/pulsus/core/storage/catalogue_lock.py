@@ -1,0 +1,191 @@
+"""The catalogue, locked for one decision at a time (spec §10). Effect: writes files.
+
+Whoever takes the lock first puts right what an interrupted decision left. A decision's files and
+its entry in the decision log happen together: the journal carries the entry until it is logged.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+
+import filelock
+
+from pulsus.core.storage.decision_log import decision_log, guard, key_search, log_record
+from pulsus.core.storage.decision_log.user_witness import Witness
+from pulsus.core.storage.records import file_transaction, metadata
+from pulsus.core.storage.records.change_set import Ledger
+from pulsus.core.storage.records.record_key import decision_key as decision_key
+from pulsus.core.storage.records.target import checked_root
+from pulsus.core.system.state_dir import open_state
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import JsonValue
+from pulsus.errors import Busy, PulsusError, StateCorrupt, storage_error
+from pulsus.fast_dataclass import dataclass
+
+JOURNAL = "promotion.json"
+
+_LOG = logging.getLogger(__name__)
+
+_POLL_SECONDS = 0.01
+"""A decision takes some ten milliseconds: whoever waits looks again soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The right to change the catalogue at `root`, held until the lock is given back."""
+
+    root: Path
+    state_dir: Path
+    clock: Clock
+    redactor: Redactor
+
+    def anchor(self) -> dict[str, JsonValue]:
+        """The decision log's head, for the record.
+
+        Raises as `chain.anchor`, and AuditTampered where any of the log is not as it was written.
+        """
+        anchors = (log_record.anchored(r.log) for r in metadata.read_all(self.root))
+        guard.require_whole(self.state_dir / "audit", anchors)
+        return decision_log.anchor(self.state_dir, clock=self.clock, catalogue=self.root)
+
+    def next_revision(self, now: datetime, *pending: metadata.Record) -> str:
+        """The next revision of that day, behind `pending` and every one that ever was here.
+
+        One whose record was taken out is still in the decision log: its id is not given again. The
+        newest there is the highest of its day, for each was given here. Raises MetadataCorrupt,
+        StorageUnwritable.
+        """
+        there = (record.id for record in (*metadata.read_all(self.root), *pending))
+        keys = key_search.starting(self.state_dir / "audit", metadata.revision_prefix(now))
+        logged = next(keys, "").partition(":")[0]
+        return metadata.next_revision((*there, logged), now)
+
+    def write(self, ledger: Ledger, *records: metadata.Record) -> None:
+        """Change the files, and log the decisions that `records` stand for.
+
+        Raises what `transaction.apply` and `chain.append` do; then nothing has changed.
+        """
+        changes = ledger.changes()
+        if changes:
+            note: file_transaction.Note = {"decisions": [_decision(r) for r in records]}
+            self._witness().expect(map(decision_key, records))
+            file_transaction.apply(self.root, changes, _journal(self.state_dir), note, self.log)
+
+    def log(self, note: file_transaction.Note) -> None:
+        """Log the decisions a journal carries; once each, however often it is called.
+
+        A journal that this user's Pulsus did not write, such as one that came with the repository,
+        approves nothing.
+        """
+        decisions = note.get("decisions")
+        for decision in decisions if isinstance(decisions, list) else ():
+            match decision:
+                case {"key": str(key), "kind": str(kind), "data": dict(data)}:
+                    decision_log.append(
+                        self.state_dir,
+                        kind,
+                        data,
+                        clock=self.clock,
+                        redactor=self.redactor,
+                        key=key,
+                        catalogue=self.root,
+                        own=self._witness().expects(key),
+                    )
+                case _:
+                    raise StateCorrupt(
+                        f"the journal in {self.state_dir} names a decision that cannot be read",
+                        hint=f"check the latest promotion by `git status`, then delete {JOURNAL}",
+                    )
+
+    def _witness(self) -> Witness:
+        return Witness.of(self.state_dir / "audit")
+
+
+@contextmanager
+def exclusive(
+    workflows_root: Path,
+    state_dir: Path,
+    *,
+    clock: Clock,
+    redactor: Redactor,
+    lock_seconds: float,
+) -> Iterator[Writing]:
+    """The right to change the catalogue, what was interrupted put right before.
+
+    Raises WorkflowsMissing, TargetRefused, StateCorrupt, Busy, DiskFull, StorageUnwritable,
+    AuditTampered.
+    """
+    writing = Writing(checked_root(workflows_root), state_dir, clock, redactor)
+    with _lock(state_dir, lock_seconds):
+        file_transaction.recover(_journal(state_dir), writing.log, writing.root)
+        yield writing
+
+
+def recover(workflows_root: Path, state_dir: Path, *, clock: Clock, redactor: Redactor) -> None:
+    """Put right what an interrupted decision left, where nobody is at work.
+
+    A command that only reads goes on where that is not possible: a warning is logged.
+    """
+    if not _journal(state_dir).exists():
+        return
+    try:
+        with (
+            suppress(Busy),
+            exclusive(workflows_root, state_dir, clock=clock, redactor=redactor, lock_seconds=0),
+        ):
+            _LOG.info("finished or took back an interrupted promotion")
+    except PulsusError as failure:
+        _LOG.warning("an interrupted promotion is still there: %s; %s", failure, failure.hint)
+
+
+def _decision(record: metadata.Record) -> dict[str, JsonValue]:
+    """The entry for the decision log. The key is the record's own: a revision may come again
+    from a clone, whose decision log is another one."""
+    data: dict[str, JsonValue] = {
+        "revision": record.id,
+        "tool": record.tool_id,
+        "version": record.version,
+        "tool_hash": record.tool_hash,
+        "approved_by": record.approved_by,
+        "run_id": record.run_id,
+    }
+    more: dict[str, JsonValue] = {
+        "bump": record.bump,
+        "restores": record.restores,
+        "replaces": record.replaces,
+        "replacement": record.replacement if record.event else None,
+        "sunset": record.sunset if record.event else None,
+        "owner": record.owner,
+        "model": dict(record.model) if record.model else None,
+    }
+    data |= {name: value for name, value in more.items() if value is not None}
+    kind = record.event or ("rollback" if record.restores else "promote")
+    return {"key": decision_key(record), "kind": kind, "data": data}
+
+
+def _journal(state_dir: Path) -> Path:
+    return state_dir / JOURNAL
+
+
+@contextmanager
+def _lock(state_dir: Path, seconds: float) -> Iterator[None]:
+    path = open_state(state_dir).locks / "promote.lock"
+    lock = filelock.FileLock(path, timeout=seconds)
+    try:
+        lock.acquire(poll_interval=_POLL_SECONDS)
+    except filelock.Timeout as failure:
+        raise Busy(
+            f"another promotion held {path} for {seconds:g} s",
+            hint="try again; set storage.lock_seconds to wait longer",
+        ) from failure
+    except OSError as failure:
+        raise storage_error(failure, path) from failure
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,1 @@
+"""Who decided what, chained by hashes (spec §10, ADR 21)."""

@@ -1,0 +1,169 @@
+"""A damaged decision log that somebody looked at and goes on from (ADR 21). Effect: appends files.
+
+The acceptance is the first record of a new segment. It pins name, size and hash of every segment
+before it, so that what is accepted is that damage and no later one, and it says who and why. The
+damaged segments stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pulsus.core.storage.decision_log import (
+    approved_records,
+    decision_log,
+    log_files,
+    log_mark,
+    log_record,
+    sealed_segments,
+)
+from pulsus.core.storage.decision_log.log_record import GENESIS, Head, Record
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import JsonValue
+from pulsus.errors import AuditTampered, storage_error
+from pulsus.fast_dataclass import dataclass
+
+KIND = approved_records.ACCEPT
+MORE = approved_records.MORE
+STARTER = approved_records.STARTER
+
+keys = approved_records.accepted
+"""The promotions that a record accepts although the log does not know them like that."""
+
+KEYS = 1000
+"""Keys in one record: a line has room for so many."""
+
+_NAME = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_LOCK_SECONDS = 30.0
+
+Content = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Who accepted what state of the log, and why. `contents` are its segments, oldest first.
+
+    `promotions` counts those that the log does not know as they are.
+    """
+
+    record: Record
+    by: str
+    reason: str
+    damages: int
+    promotions: int
+    contents: tuple[Content, ...]
+
+
+def parse(record: Record | None) -> Accepted | None:
+    """The acceptance a record is; None where it is none."""
+    if record is None or record.kind != KIND:
+        return None
+    match record.data:
+        case {
+            "by": str(by),
+            "reason": str(why),
+            "damages": int(damages),
+            "promotions": int(promotions),
+            "segments": list(found),
+        }:
+            contents = tuple(c for row in found if (c := _content(row)))
+            return Accepted(record, by, why, damages, promotions, contents)
+        case _:
+            return None
+
+
+def batches(records: Sequence[str]) -> list[list[str]]:
+    """The keys in lists that fit into a record each; one at least."""
+    return [[*records[at : at + KEYS]] for at in range(0, len(records) or 1, KEYS)]
+
+
+def contents(segments: Sequence[Path]) -> tuple[Content, ...]:
+    """Name, bytes and hash of each. Raises OSError."""
+    return tuple(sealed_segments.content(path) for path in segments)
+
+
+def accept(
+    state_dir: Path,
+    *,
+    by: str,
+    reason: str,
+    damages: int,
+    records: Sequence[str],
+    least: int,
+    clock: Clock,
+    redactor: Redactor,
+) -> Head:
+    """The head of the log once it goes on behind its damages.
+
+    `records` are keys of promotions that it does not know like that, `least` the highest number
+    that one of them names. Raises Busy, DiskFull, StorageUnwritable.
+    """
+    with decision_log.locked(state_dir, _LOCK_SECONDS) as folder:
+        found = log_record.segments(folder)
+        try:
+            pinned = contents(found)
+            ends = _ends(folder, found, least)
+            log_files.set_aside(folder)
+        except OSError as failure:
+            raise storage_error(failure, folder) from failure
+        number = log_record.number(found[-1]) + 1 if found else 1
+        first, *more = batches(records)
+        data: dict[str, JsonValue] = {
+            "by": by,
+            "reason": redactor.redact(reason),
+            "damages": damages,
+            "promotions": len(records),
+            "segments": [_row(content) for content in pinned],
+            "records": [*first],
+        }
+        path = log_record.segment(folder, number)
+        log = decision_log.add(decision_log.Log(folder, path, *ends), KIND, data, clock)
+        for some in more:
+            log = decision_log.add(log, MORE, {"records": [*some]}, clock)
+        log_mark.write(folder, decision_log.head_of(log).log)
+        return decision_log.head_of(log)
+
+
+def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[Record | None, Head | None]:
+    """What the acceptance follows: a number above all that were used, and the log's name.
+
+    The first record's own hash counts before head and note, which may be what was changed. None
+    where no name is left: then it begins a log of its own.
+    """
+    head = None
+    with suppress(AuditTampered):
+        head = decision_log.read_head(folder) if found else None
+    whole = [record for path in found for record in _whole(path)]
+    first = next((r.hash for r in whole if r.seq == 1), None)
+    named = (first, head.log if head else None, log_mark.read(folder) if found else None)
+    name = next((n for n in named if n and _NAME.fullmatch(n)), None)
+    seq = max([least, head.seq if head else 0, *(r.seq for r in whole)])
+    prev = whole[-1].hash if whole else GENESIS
+    last = Record(seq, "", "", {}, None, prev, prev) if seq else None
+    return last, Head(name, seq, prev) if name else None
+
+
+def _whole(path: Path) -> Iterator[Record]:
+    """Every line that still is a record. Raises OSError."""
+    with log_record.open_file(path) as file:
+        while line := file.readline(decision_log.MAX_LINE_BYTES + 1):
+            record = log_record.valid(line[:-1])
+            if record:
+                yield record
+
+
+def _row(content: Content) -> dict[str, JsonValue]:
+    name, size, digest = content
+    return {"segment": name, "bytes": size, "sha256": digest}
+
+
+def _content(row: JsonValue) -> Content | None:
+    match row:
+        case {"segment": str(name), "bytes": int(size), "sha256": str(digest)}:
+            return name, size, digest
+        case _:
+            return None

@@ -1,0 +1,321 @@
+"""The decision log: who decided what, chained by hashes (spec §10, §17). Effect: appends files.
+
+`.pulsus/audit/` holds numbered segments of lines (log_record.py) and `head.json`, which names the
+last one. A record is on the disk before the head names it, so after a crash the head is at most
+one record behind, and only what lies behind the head may be cut short. Anything else was changed
+by hand: nothing is appended to it any more. What this can and cannot prove is in ADR 21.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import filelock
+
+from pulsus import __version__
+from pulsus.core.storage.decision_log import (
+    approved_records,
+    key_search,
+    log_files,
+    log_mark,
+    user_witness,
+)
+from pulsus.core.storage.decision_log import log_record as lines
+from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, Record
+from pulsus.core.storage.records import metadata, record_key
+from pulsus.core.system import jsonl
+from pulsus.core.system.state_dir import open_state
+from pulsus.core.telemetry.ids import Clock, RandomBytes
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import JsonValue
+from pulsus.errors import AuditTampered, Busy, storage_error
+from pulsus.fast_dataclass import dataclass
+
+MAX_DATA_BYTES = 64 * 1024
+"""Data beyond it is cut as a trace's event is; so no line is longer than `MAX_LINE_BYTES`."""
+
+MAX_LINE_BYTES = lines.MAX_LINE_BYTES
+
+GO_ON = (
+    "`pulsus audit` names what is damaged; compare it with a backup, and once you know why, "
+    "`pulsus audit --accept-break REASON` records that and goes on"
+)
+
+_NO_FILE = (errno.EINVAL, errno.ELOOP)
+"""What `chain_record.open_file` says of a folder, a pipe, a link."""
+
+_LOCK_SECONDS = 10.0
+_POLL_SECONDS = 0.002
+"""An append takes milliseconds: whoever waits looks again soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The log, locked and in order: the segment to append to, and its last record."""
+
+    folder: Path
+    path: Path
+    last: Record | None
+    head: Head | None
+
+
+def append(
+    state_dir: Path,
+    kind: str,
+    data: Mapping[str, JsonValue],
+    *,
+    clock: Clock,
+    redactor: Redactor,
+    key: str | None = None,
+    lock_seconds: float = _LOCK_SECONDS,
+    catalogue: Path | None = None,
+    own: bool = True,
+) -> Head:
+    """The log's head once the decision is in it, on the disk.
+
+    Where the log begins, its first record takes over the records of the `catalogue`, the workflows
+    folder. `data` is redacted first. What has a `key` is recorded once: a second call with the same
+    key appends nothing, so a caller may call again after a crash. A decision that is not this
+    user's `own`, but found in a journal, is logged and approves nothing (ADR 31).
+
+    Raises AuditTampered where the log's end was changed by hand, Busy, DiskFull, StorageUnwritable.
+    """
+    with locked(state_dir, lock_seconds) as folder:
+        log = _open(folder, clock, catalogue)
+        if key is not None and key in key_search.starting(folder, key):
+            return head_of(log)
+        clean = redactor.redact_value(jsonl.plain(dict(data)))
+        return head_of(add(log, kind, _shortened(clean), clock, key, own=own))
+
+
+def anchor(state_dir: Path, *, clock: Clock, catalogue: Path | None = None) -> dict[str, JsonValue]:
+    """What a promotion's record keeps of the log: `log`, and its head's `seq` and `hash`.
+
+    With it in the catalogue, under version control, a log that was cut before that point is found.
+    Begins the log where there is none. Raises as `append`.
+    """
+    with locked(state_dir, _LOCK_SECONDS) as folder:
+        head = head_of(_open(folder, clock, catalogue))
+    return {"log": head.log, "seq": head.seq, "hash": head.hash}
+
+
+@contextmanager
+def locked(state_dir: Path, seconds: float) -> Iterator[Path]:
+    """The log's folder, made if it is not there, with nobody else writing to it."""
+    state = open_state(state_dir)
+    try:
+        state.audit.mkdir(exist_ok=True)
+    except OSError as failure:
+        raise storage_error(failure, state.audit) from failure
+    lock = filelock.FileLock(state.locks / "audit.lock", timeout=seconds)
+    try:
+        lock.acquire(poll_interval=_POLL_SECONDS)
+    except filelock.Timeout as failure:
+        raise Busy(
+            f"another Pulsus held the decision log's lock for {seconds:g} s", hint="try again"
+        ) from failure
+    except OSError as failure:
+        raise storage_error(failure, state.locks) from failure
+    try:
+        yield state.audit
+    finally:
+        lock.release()
+
+
+def read_head(folder: Path) -> Head | None:
+    """What the head file says; None where there is none.
+
+    Raises AuditTampered for what no Pulsus wrote, StorageUnwritable where it cannot be read.
+    """
+    path = folder / HEAD_NAME
+    try:
+        with lines.open_file(path) as file:
+            return lines.parse_head(file.read())
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        if failure.errno in _NO_FILE:
+            raise tampered(path, "cannot be read: it is no regular file") from failure
+        raise storage_error(failure, path) from failure
+    except (ValueError, RecursionError) as failure:
+        raise tampered(path, f"cannot be read: {failure}") from failure
+
+
+def name_of(folder: Path) -> str | None:
+    """The name of the log in `folder`; None if its head does not say."""
+    try:
+        head = read_head(folder)
+    except AuditTampered:
+        return None
+    return head.log if head else None
+
+
+def ready(folder: Path) -> Log:
+    """The log after whatever a crash left was put right. The caller holds the lock.
+
+    Raises AuditTampered where that is not what a crash leaves, or not the log that was begun here,
+    DiskFull, StorageUnwritable.
+    """
+    head, begun = read_head(folder), log_mark.read(folder)
+    try:
+        path, last, behind, size = _end(folder)
+        seq, known = (last.seq, last.hash) if last else (0, GENESIS)
+        named, before = (head.seq, head.hash) if head else (0, GENESIS)
+        if last and not behind and seq == named + 1 and last.prev == before:
+            head = _renew_head(folder, head, last)
+        elif (seq, known) != (named, before):
+            raise tampered(path, f"ends with record {seq}, and {HEAD_NAME} names record {named}")
+        if behind:
+            log_files.truncate(path, size)
+        if last and not size:
+            path.unlink()  # a segment that was begun and got no record
+            path = lines.segment(folder, lines.number(path) - 1)
+    except OSError as failure:
+        raise storage_error(failure, folder) from failure
+    if begun not in (None, head.log if head else None):
+        raise tampered(folder, f"is not, or no longer, the log {begun[:12]}… that was begun here")
+    require_seen(folder)
+    return Log(folder, path, last, head)
+
+
+def _open(folder: Path, clock: Clock, catalogue: Path | None) -> Log:
+    """The log, ready and begun, and noted as the one that is here."""
+    log = begun(ready(folder), clock, catalogue=catalogue)
+    log_mark.write(folder, head_of(log).log)
+    return log
+
+
+def begun(
+    log: Log, clock: Clock, rand: RandomBytes = os.urandom, *, catalogue: Path | None = None
+) -> Log:
+    """The log with its first record, which makes it differ from every other.
+
+    It takes over the records of the catalogue: a log can vouch for what comes after it only.
+    Raises MetadataCorrupt, StorageUnwritable.
+    """
+    if log.last:
+        return log
+    taken = metadata.read_all(catalogue) if catalogue and catalogue.is_dir() else ()
+    first, *more = record_key.by_tool(taken)
+    data: dict[str, JsonValue] = {"nonce": rand(8).hex(), "pulsus": __version__}
+    log = add(log, approved_records.BEGIN, data | ({"records": first} if first else {}), clock)
+    for some in more:
+        log = add(log, approved_records.MORE, {"records": some}, clock)
+    return log
+
+
+def require_seen(folder: Path) -> None:
+    """Raise AuditTampered if the log is not, or no longer, what this user wrote to.
+
+    Raises UserStateInvalid, StorageUnwritable.
+    """
+    match = user_witness.Witness.of(folder).match()
+    if match in user_witness.MOVED:
+        raise tampered(folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}")
+
+
+def add(
+    log: Log,
+    kind: str,
+    data: Mapping[str, JsonValue],
+    clock: Clock,
+    key: str | None = None,
+    *,
+    own: bool = True,
+) -> Log:
+    """The log with one record more, on the disk, and the head naming it. Raises as `append`."""
+    seq, prev = (log.last.seq + 1, log.last.hash) if log.last else (1, GENESIS)
+    ts = clock().astimezone(UTC).isoformat(timespec="milliseconds")
+    line = lines.encode(seq, ts, kind, data, key, prev)
+    record, _ = lines.decode(line[:-1])
+    witness = user_witness.Witness.of(log.folder)
+    name = log.head.log if log.head else record.hash
+    try:
+        witness.intend(record, log.head, _position(log), name, own=own)
+        log_files.write_line(log.path, line)
+        head = _renew_head(log.folder, log.head, record)
+        witness.settle(head, log.path.name, log.path.stat().st_size)
+    except OSError as failure:
+        raise storage_error(failure, log.path) from failure
+    return replace(log, last=record, head=head)
+
+
+def head_of(log: Log) -> Head:
+    """The head of a log that has begun."""
+    if log.head is None:
+        raise ValueError(f"the log in {log.folder} has not begun")
+    return log.head
+
+
+def tampered(path: Path, why: str) -> AuditTampered:
+    """The error of a log that somebody changed."""
+    return AuditTampered(
+        f"the decision log was changed: {path} {why}",
+        hint=GO_ON,
+        path=str(path),
+    )
+
+
+def _position(log: Log) -> tuple[str, int]:
+    """The segment where the last record lies, and the size where its line ends. Raises OSError."""
+    found = lines.segments(log.folder)
+    return (found[-1].name, found[-1].stat().st_size) if found else (log.path.name, 0)
+
+
+def _end(folder: Path) -> tuple[Path, Record | None, bytes, int]:
+    """The newest segment, the last record, the bytes behind it, and the size without these."""
+    found = lines.segments(folder)
+    if not found:
+        return lines.segment(folder, 1), None, b"", 0
+    newest, *older = reversed(found)
+    last, behind, size = _last(newest)
+    if last is None and size == 0 and older:
+        last, more, _ = _last(older[0])
+        if more:
+            raise tampered(older[0], "does not end in a record")
+    return newest, last, behind, size
+
+
+def _last(path: Path) -> tuple[Record | None, bytes, int]:
+    """A segment's last record, what lies behind it, and the size without that.
+
+    Behind it may lie one line at most: what an append that ended midway left.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        size = os.fstat(fd).st_size
+        tail = os.pread(fd, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
+    finally:
+        os.close(fd)
+    *whole, rest = tail.split(b"\n")
+    if whole and not rest and lines.interrupted(whole[-1] + b"\n"):
+        rest = whole.pop() + b"\n"
+    end = size - len(rest)
+    if end == 0:
+        return None, rest, 0
+    record = lines.valid(whole[-1]) if whole else None
+    if record is None:
+        raise tampered(path, "does not end in a record")
+    return record, rest, end
+
+
+def _renew_head(folder: Path, head: Head | None, record: Record) -> Head:
+    new = Head(head.log if head else record.hash, record.seq, record.hash)
+    log_files.write_head(folder, new)
+    return new
+
+
+def _shortened(data: JsonValue) -> Mapping[str, JsonValue]:
+    if not isinstance(data, dict):
+        raise TypeError(f"a decision's data is a mapping, not {type(data).__name__}")
+    if len(lines.canonical(data)) < MAX_DATA_BYTES:
+        return data
+    short: dict[str, JsonValue] = json.loads(jsonl.encode(data))
+    return short

@@ -1,0 +1,82 @@
+"""Writing the decision log's files so that what was written is on the disk. Effect: writes files.
+
+The caller holds the log's lock. Every function raises OSError.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from itertools import count
+from pathlib import Path
+
+from pulsus.core.storage.decision_log.log_record import HEAD_NAME, Head, head_bytes
+
+_OPEN = os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def truncate(path: Path, size: int) -> None:
+    """Cut a file to that size."""
+    fd = os.open(path, os.O_WRONLY | _OPEN)
+    try:
+        os.ftruncate(fd, size)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def write_line(path: Path, line: bytes) -> None:
+    """Append a line, whole or not at all."""
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o644)
+    try:
+        size = os.fstat(fd).st_size
+        try:
+            _write(fd, line)
+        except OSError:
+            os.ftruncate(fd, size)
+            if size == 0:
+                path.unlink(missing_ok=True)
+            raise
+    finally:
+        os.close(fd)
+    if size == 0:
+        _sync_folder(path.parent)
+
+
+def write_head(folder: Path, head: Head) -> None:
+    """Replace the head file."""
+    path = folder / HEAD_NAME
+    temp = path.with_suffix(".tmp")  # one name will do: the caller holds the lock
+    data = head_bytes(head)
+    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _OPEN, 0o644)
+    try:
+        _write(fd, data)
+    except OSError:
+        temp.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(fd)
+    temp.rename(path)
+    _sync_folder(folder)
+
+
+def set_aside(folder: Path) -> None:
+    """Give a folder in the head file's place another name: no file can replace it."""
+    path = folder / HEAD_NAME
+    if path.is_dir() and not path.is_symlink():
+        names = (path.with_name(f"{path.name}.{number}") for number in count(1))
+        path.rename(next(name for name in names if not name.exists()))
+
+
+def _write(fd: int, data: bytes) -> None:
+    if os.write(fd, data) != len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(fd)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

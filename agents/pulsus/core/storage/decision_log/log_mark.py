@@ -1,0 +1,37 @@
+"""Which decision log was begun in a state folder, noted beside it. Effect: reads, writes one file.
+
+The note is what tells a log that was removed from one that was never there (ADR 21).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pulsus.core.system import atomic_write
+from pulsus.errors import storage_error
+
+NAME = "decision-log"
+
+_MAX_BYTES = 64
+
+
+def path(folder: Path) -> Path:
+    """Where the note of the log in `folder` (`.pulsus/audit/`) lies."""
+    return folder.parent / NAME
+
+
+def read(folder: Path) -> str | None:
+    """The name of the log that was begun; None where none was. Raises StorageUnwritable."""
+    try:
+        with path(folder).open("rb") as file:
+            return file.read(_MAX_BYTES).decode("utf-8", "replace").strip()
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        raise storage_error(failure, path(folder)) from failure
+
+
+def write(folder: Path, log: str) -> None:
+    """Note that the log of that name is the one here. Raises DiskFull, StorageUnwritable."""
+    if read(folder) != log:
+        atomic_write.write_bytes(path(folder), f"{log}\n".encode(), locked=True)

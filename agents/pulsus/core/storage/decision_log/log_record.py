@@ -1,0 +1,180 @@
+"""One line of the decision log, and where its lines lie. Pure but for finding and opening them.
+
+A line is canonical JSON (sorted keys, no spaces, ASCII) of `data key kind prev seq ts`, and `hash`
+as its last member: SHA-256 over that JSON without `hash`, so over the very bytes before it.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from pulsus.core.system import jsonl
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+
+GENESIS = "0" * 64
+"""What the first record names as the hash before it."""
+
+HEAD_NAME = "head.json"
+
+MAX_LINE_BYTES = 8 * 64 * 1024
+"""No line of the log is longer."""
+
+_SEGMENT = re.compile(r"decisions-(\d{6})\.jsonl", re.ASCII)
+_MEMBERS = {"data", "key", "kind", "prev", "seq", "ts"}
+_TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}', re.ASCII)
+_TAIL_BYTES = len(b',"hash":""}') + 64
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One decision. `ts` is ISO 8601 in UTC, `seq` counts from 1 over all segments.
+
+    `key` names what it is about, where that is to be recorded only once.
+    """
+
+    seq: int
+    ts: str
+    kind: str
+    data: Mapping[str, JsonValue]
+    key: str | None
+    prev: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last record: its number and hash, and which log it is (the hash of its first record)."""
+
+    log: str
+    seq: int
+    hash: str
+
+
+def encode(
+    seq: int, ts: str, kind: str, data: Mapping[str, JsonValue], key: str | None, prev: str
+) -> bytes:
+    """The record's line with its newline."""
+    fields = {"data": dict(data), "key": key, "kind": kind, "prev": prev, "seq": seq, "ts": ts}
+    body = canonical(fields)
+    return body[:-1] + b',"hash":"' + digest(body).encode("ascii") + b'"}\n'
+
+
+def decode(line: bytes) -> tuple[Record, str]:
+    """The record of a line (without its newline), and the hash its bytes really have.
+
+    Raises ValueError for what is no record; the two hashes may differ.
+    """
+    found = _TAIL.fullmatch(line[-_TAIL_BYTES:])
+    if found is None:
+        raise ValueError("the line does not end in a hash")
+    body = line[:-_TAIL_BYTES] + b"}"
+    fields = jsonl.STRICT.decode(body.decode("ascii"))
+    if not isinstance(fields, dict) or fields.keys() != _MEMBERS:
+        raise ValueError(f"the line is no object of {', '.join(sorted(_MEMBERS))}")
+    key = fields["key"]
+    texts = (fields["kind"], fields["ts"], fields["prev"], "" if key is None else key)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(fields["data"], dict):
+        raise ValueError("a member of the record has another type than it should")
+    if type(fields["seq"]) is not int:
+        raise ValueError(f"seq {fields['seq']!r} is no whole number")
+    if datetime.fromisoformat(fields["ts"]).tzinfo is None:
+        raise ValueError(f"ts {fields['ts']!r} has no offset")
+    return Record(hash=found[1].decode("ascii"), **fields), digest(body)
+
+
+def valid(line: bytes) -> Record | None:
+    """The record of a line, where its hash is right."""
+    try:
+        record, actual = decode(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if record.hash == actual else None
+
+
+def interrupted(line: bytes) -> bool:
+    """Whether an append that ended midway can have left this line.
+
+    Such a line has no end, or blocks that never got to the disk and read as zeros.
+    """
+    return not line.endswith(b"\n") or b"\0" in line
+
+
+def canonical(value: Mapping[str, JsonValue]) -> bytes:
+    """JSON with sorted keys and no spaces, in ASCII."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.encode("ascii")
+
+
+def digest(data: bytes) -> str:
+    """Hex SHA-256."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def anchored(value: Mapping[str, JsonValue] | None) -> Head | None:
+    """The head that a promotion's record carries (`chain.anchor`); None where it carries none."""
+    match value:
+        case {"log": str(log), "seq": int(seq), "hash": str(last)}:
+            return Head(log, seq, last)
+        case _:
+            return None
+
+
+def segments(folder: Path) -> tuple[Path, ...]:
+    """The log's files in `folder`, oldest first; none where there is no such folder."""
+    try:
+        names = [p for p in folder.iterdir() if _SEGMENT.fullmatch(p.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    return tuple(sorted(names))
+
+
+def segment(folder: Path, number: int) -> Path:
+    """The path of the segment with that number, from 1."""
+    return folder / f"decisions-{number:06d}.jsonl"
+
+
+def number(path: Path) -> int:
+    """The number of a segment. Raises ValueError for another file."""
+    found = _SEGMENT.fullmatch(path.name)
+    if found is None:
+        raise ValueError(f"{path.name} is no segment of the decision log")
+    return int(found[1])
+
+
+def open_file(path: Path) -> BinaryIO:
+    """A file of the log, opened for reading; a link or no regular file is none.
+
+    Raises OSError.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(fd, "rb")
+
+
+def head_bytes(head: Head) -> bytes:
+    """The head file's content."""
+    return canonical({"hash": head.hash, "log": head.log, "seq": head.seq}) + b"\n"
+
+
+def parse_head(data: bytes) -> Head:
+    """What the head file says. Raises ValueError unless it is exactly what was once written."""
+    fields = json.loads(data)
+    try:
+        found = Head(str(fields["log"]), int(fields["seq"]), str(fields["hash"]))
+    except (KeyError, TypeError) as failure:
+        raise ValueError(f"it lacks a member: {failure}") from failure
+    if head_bytes(found) != data:
+        raise ValueError("it is not as Pulsus writes it")
+    return found

@@ -1,0 +1,133 @@
+"""Segments of the decision log that are closed: nothing is ever cut from it. Effect: files.
+
+A seal is the first record of the next segment and names the closed one with its size, hash and
+records: the checkpoint by which it is verified without reading its lines. Being a record, it is
+chained itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from pulsus.core.storage.decision_log import decision_log, log_record
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.types import JsonValue
+from pulsus.errors import storage_error
+from pulsus.fast_dataclass import dataclass
+
+KIND = "seal"
+
+_LOCK_SECONDS = 30.0
+_READ_ONLY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """A closed segment: its file name, bytes and hash; its records' numbers and last hash."""
+
+    segment: str
+    bytes: int
+    sha256: str
+    records: int
+    first: int
+    last: int
+    hash: str
+
+    @property
+    def content(self) -> tuple[str, int, str]:
+        """What `content` gives for the file it was made for."""
+        return self.segment, self.bytes, self.sha256
+
+
+def seal(state_dir: Path, *, before: datetime, clock: Clock, dry_run: bool = False) -> Path | None:
+    """The segment that was closed, or would be: the newest, where its first record is older.
+
+    None where there is no log or it is younger than `before`, and then nothing was written. The
+    caller has verified the log. Raises AuditTampered, Busy, DiskFull, StorageUnwritable.
+    """
+    found = log_record.segments(state_dir / "audit")
+    if not found or not _older(found[-1], before):
+        return None
+    if dry_run:
+        return found[-1]
+    with decision_log.locked(state_dir, _LOCK_SECONDS) as folder:
+        log = decision_log.ready(folder)
+        if log.last is None or not _older(log.path, before):
+            return None
+        try:
+            made = _made(log.path, log.last)
+        except OSError as failure:
+            raise storage_error(failure, log.path) from failure
+        following = log_record.segment(folder, log_record.number(log.path) + 1)
+        decision_log.add(replace(log, path=following), KIND, made, clock)
+        with suppress(OSError):
+            log.path.chmod(_READ_ONLY)  # against a slip of the hand; the seal is what counts
+        return log.path
+
+
+def first(path: Path) -> log_record.Record | None:
+    """A segment's first record; None where there is none, or it cannot be read."""
+    try:
+        with log_record.open_file(path) as file:
+            line = file.readline(decision_log.MAX_LINE_BYTES)
+    except OSError:
+        return None
+    return log_record.valid(line[:-1]) if line.endswith(b"\n") else None
+
+
+def parse(record: log_record.Record) -> Seal | None:
+    """The seal a record is; None where it is none."""
+    data = record.data
+    texts = [data.get(name) for name in ("segment", "sha256", "hash")]
+    numbers = [data.get(name) for name in ("bytes", "records", "first", "last")]
+    match record.kind, texts, numbers:
+        case "seal", [str(name), str(sha), str(last)], [int(size), int(count), int(of), int(to)]:
+            return Seal(name, size, sha, count, of, to, last)
+        case _:
+            return None
+
+
+def content(path: Path) -> tuple[str, int, str]:
+    """Name, bytes and hash of a segment. Raises OSError."""
+    digest = hashlib.sha256()
+    size = 0
+    with log_record.open_file(path) as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+            size += len(block)
+    return path.name, size, digest.hexdigest()
+
+
+def _made(path: Path, last: log_record.Record) -> dict[str, JsonValue]:
+    name, size, digest = content(path)
+    record = first(path)
+    if record is None:
+        raise decision_log.tampered(path, "does not begin with a record")
+    return {
+        "segment": name,
+        "bytes": size,
+        "sha256": digest,
+        "records": last.seq - record.seq + 1,
+        "first": record.seq,
+        "last": last.seq,
+        "hash": last.hash,
+    }
+
+
+def _older(path: Path, before: datetime) -> bool:
+    """Whether the segment's first record is older; a segment of a seal alone is not closed."""
+    record = first(path)
+    if record is None or datetime.fromisoformat(record.ts) >= before:
+        return False
+    return record.kind != KIND or _lines_more_than_one(path)
+
+
+def _lines_more_than_one(path: Path) -> bool:
+    with log_record.open_file(path) as file:
+        file.readline(decision_log.MAX_LINE_BYTES)
+        return bool(file.read(1))

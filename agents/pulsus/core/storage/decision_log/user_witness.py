@@ -1,0 +1,300 @@
+"""What this user saw of a project's decision log, kept outside the project (ADR 31).
+
+`$XDG_STATE_HOME/pulsus/logs/` has two files for each state folder, named by the digest of its real
+path: the head of its log, and the records of the catalogue that this user approved. A log that was
+removed, cut or replaced is found by them, and a log that somebody else brought approves nothing.
+Effect: reads and replaces files in the user's state folder, reads the log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pulsus.config.user_state import UserState
+from pulsus.core.storage.decision_log import log_record
+from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, Head, Record
+from pulsus.core.system import jsonl
+from pulsus.errors import PulsusError, UserStateInvalid, storage_error
+
+Match = Literal["none", "unseen", "same", "ahead", "missing", "shorter", "different"]
+"""How a log compares with what this user saw of it.
+
+none: there is no log, and none was seen. unseen: there is one, and this user never wrote to it.
+ahead: it goes on behind what was seen. The last three say that it was removed, cut or replaced.
+"""
+
+MOVED: frozenset[Match] = frozenset({"missing", "shorter", "different"})
+
+REASONS: Mapping[Match, str] = {
+    "missing": "a decision log was kept here, and no file of it is left",
+    "shorter": "it ends before the last record that this user wrote to it",
+    "different": "it is not the log that this user wrote to",
+}
+
+_LOG = logging.getLogger("pulsus")
+_NAME_CHARS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The last record that this user wrote, and where its line ends.
+
+    `following` is a record that was about to be written: after a crash it may be there or not.
+    """
+
+    head: Head
+    segment: str
+    size: int
+    following: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Approvals:
+    """Keys of the records that this user approved, by tool and oldest first.
+
+    `loose` are keys of acceptances that do not name the tool.
+    """
+
+    tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    loose: frozenset[str] = frozenset()
+
+    def knows(self, tool: str, key: str) -> bool:
+        """True if the user approved this record."""
+        return key in self.tools.get(tool, ()) or key in self.loose
+
+    def latest(self, tool: str) -> str | None:
+        """The key of the last record of the tool that the user approved."""
+        found = self.tools.get(tool, ())
+        return found[-1] if found else None
+
+    def with_pairs(self, pairs: Iterable[tuple[str | None, str]]) -> Approvals:
+        """These approvals and more; a key that comes again becomes the tool's latest."""
+        tools, loose = dict(self.tools), set(self.loose)
+        for tool, key in pairs:
+            if tool is None:
+                loose.add(key)
+            else:
+                tools[tool] = (*(k for k in tools.get(tool, ()) if k != key), key)
+        return Approvals(tools, frozenset(loose))
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """The user's files for one state folder. `kept` is None if this user can keep none."""
+
+    folder: Path
+    kept: UserState | None
+    name: str
+
+    @classmethod
+    def of(cls, folder: Path) -> Witness:
+        """The witness of the log in `folder` (`.pulsus/audit/`)."""
+        state_dir = os.path.realpath(folder.parent)
+        name = hashlib.sha256(os.fsencode(state_dir)).hexdigest()[:_NAME_CHARS]
+        try:
+            return cls(folder, UserState.of(Path(state_dir)), name)
+        except UserStateInvalid as failure:
+            _unkept(failure)
+            return cls(folder, None, name)
+
+    def seen(self) -> Seen | None:
+        """The last record that this user wrote. Raises UserStateInvalid."""
+        data = self._read("json")
+        if data is None:
+            return None
+        try:
+            row = jsonl.STRICT.decode(data.decode("utf-8"))
+            head = Head(str(row["log"]), int(row["seq"]), str(row["hash"]))
+            following = row["following"]
+            return Seen(head, str(row["segment"]), int(row["size"]), following)
+        except (ValueError, KeyError, TypeError, RecursionError) as failure:
+            raise self._unreadable("json", failure) from failure
+
+    def approvals(self) -> Approvals:
+        """The records that this user approved. Raises UserStateInvalid."""
+        data = self._read("records.json")
+        if data is None:
+            return Approvals()
+        try:
+            row = json.loads(data)
+            tools = {str(tool): tuple(map(str, keys)) for tool, keys in row["tools"].items()}
+            return Approvals(tools, frozenset(map(str, row["loose"])))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
+            raise self._unreadable("records.json", failure) from failure
+
+    def expect(self, keys: Iterable[str]) -> None:
+        """Keep which decisions this user is about to make: a journal alone proves none."""
+        self._write("expected.json", {"keys": sorted(keys)})
+
+    def expects(self, key: str) -> bool:
+        """True if this user was about to make the decision. Raises UserStateInvalid."""
+        data = self._read("expected.json")
+        try:
+            return data is not None and key in json.loads(data)["keys"]
+        except (ValueError, KeyError, TypeError, RecursionError) as failure:
+            raise self._unreadable("expected.json", failure) from failure
+
+    def intend(
+        self,
+        record: Record,
+        before: Head | None,
+        at: tuple[str, int],
+        log: str,
+        *,
+        own: bool = True,
+    ) -> None:
+        """Keep what is approved by a record that is about to be written, and that it comes.
+
+        `before` is the head now, and `at` the segment and the size where its line ends. A record
+        that is not this user's `own` decision approves nothing.
+        """
+        from pulsus.core.storage.decision_log.approved_records import approved
+
+        pairs = tuple(approved(record)) if own else ()
+        if pairs:
+            self._keep_approvals(self.approvals().with_pairs(pairs))
+        head = before or Head(log, 0, log_record.GENESIS)
+        self._keep_seen(Seen(head, *at, record.hash))
+
+    def settle(self, head: Head, segment: str, size: int) -> None:
+        """Keep the head of the log after the record was written."""
+        self._keep_seen(Seen(head, segment, size))
+
+    def match(self) -> Match:
+        """Compare the log with what this user saw of it.
+
+        Raises UserStateInvalid, StorageUnwritable. A reader needs no lock: the user's file is read
+        before the log, which only grows.
+        """
+        seen = self.seen()
+        try:
+            segments = log_record.segments(self.folder)
+            if seen is None:
+                return "unseen" if segments else "none"
+            return _match(self.folder, seen, segments)
+        except OSError as failure:
+            raise storage_error(failure, self.folder) from failure
+
+    def _read(self, suffix: str) -> bytes | None:
+        return self.kept.read(f"logs/{self.name}.{suffix}") if self.kept else None
+
+    def _keep_seen(self, seen: Seen) -> None:
+        row = {
+            "path": str(self.folder.parent),
+            "log": seen.head.log,
+            "seq": seen.head.seq,
+            "hash": seen.head.hash,
+            "segment": seen.segment,
+            "size": seen.size,
+            "following": seen.following,
+        }
+        self._write("json", row)
+
+    def _keep_approvals(self, approvals: Approvals) -> None:
+        tools = {tool: list(keys) for tool, keys in approvals.tools.items()}
+        self._write("records.json", {"tools": tools, "loose": sorted(approvals.loose)})
+
+    def _write(self, suffix: str, row: Mapping[str, object]) -> None:
+        """Keep a file. Without it the log stays unseen, which never runs more than with it."""
+        if self.kept is None:
+            return
+        try:
+            data = json.dumps(row, separators=(",", ":")).encode("ascii")
+            self.kept.write(f"logs/{self.name}.{suffix}", data + b"\n")
+        except PulsusError as failure:
+            _unkept(failure)
+
+    def _unreadable(self, suffix: str, failure: Exception) -> UserStateInvalid:
+        folder = self.kept.folder if self.kept else Path()
+        path = folder / "logs" / f"{self.name}.{suffix}"
+        return UserStateInvalid(
+            f"{path} is not as Pulsus wrote it: {failure}",
+            hint="move it away, look at `pulsus audit`, then: pulsus audit --accept-records",
+            path=str(path),
+        )
+
+
+def _unkept(failure: PulsusError) -> None:
+    _LOG.warning(
+        "what you approve is not kept for you outside the project: %s; %s",
+        failure.message,
+        failure.hint,
+    )
+
+
+def _match(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> Match:
+    if not segments:
+        return "none" if seen.head.seq == 0 else "missing"
+    if _untouched(folder, seen, segments):
+        return "same"
+    first = _first(segments[0])
+    if first is not None and first != seen.head.log:
+        return "different"
+    if seen.head.seq == 0:
+        return "same" if _one_record(segments, seen) else "ahead"
+    line = _line_before(folder / seen.segment, seen.size)
+    if line is None:
+        return "shorter"
+    record = log_record.valid(line)
+    if record is None or (record.seq, record.hash) != (seen.head.seq, seen.head.hash):
+        return "different"
+    return "same" if _one_record(segments, seen) else "ahead"
+
+
+def _untouched(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> bool:
+    """True if head file and newest segment are exactly as this user left them."""
+    newest = segments[-1]
+    if newest.name != seen.segment or newest.stat().st_size != seen.size:
+        return False
+    try:
+        with log_record.open_file(folder / log_record.HEAD_NAME) as file:
+            return file.read(MAX_LINE_BYTES) == log_record.head_bytes(seen.head)
+    except FileNotFoundError:
+        return False
+
+
+def _one_record(segments: tuple[Path, ...], seen: Seen) -> bool:
+    """True if nothing follows what was seen, but the record that was about to be written."""
+    rest = list(_following(segments, seen))
+    return not rest or (len(rest) == 1 and seen.following == rest[0].hash)
+
+
+def _following(segments: tuple[Path, ...], seen: Seen) -> Iterator[Record]:
+    """Yield the valid records behind what was seen."""
+    for path in segments:
+        if path.name < seen.segment:
+            continue
+        with log_record.open_file(path) as file:
+            if path.name == seen.segment:
+                file.seek(seen.size)
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                record = log_record.valid(line[:-1])
+                if record:
+                    yield record
+
+
+def _first(path: Path) -> str | None:
+    """The hash of a log's first record, which is the log's name; None if it cannot be read."""
+    with log_record.open_file(path) as file:
+        record = log_record.valid(file.readline(MAX_LINE_BYTES + 1)[:-1])
+    return record.hash if record and record.seq == 1 else None
+
+
+def _line_before(path: Path, size: int) -> bytes | None:
+    """The line that ends at `size`; None if the file is shorter or missing."""
+    try:
+        with log_record.open_file(path) as file:
+            if os.fstat(file.fileno()).st_size < size:
+                return None
+            start = max(0, size - MAX_LINE_BYTES - 1)
+            data = os.pread(file.fileno(), size - start, start)
+    except FileNotFoundError:
+        return None
+    return data[:-1].rpartition(b"\n")[2] if data.endswith(b"\n") else b""

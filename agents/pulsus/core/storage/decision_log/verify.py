@@ -1,0 +1,309 @@
+"""What is wrong with the decision log, line by line (spec §10, §17). Effect: reads files.
+
+Needs no lock: the head is read first, so whatever is appended meanwhile lies behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import zip_longest
+from pathlib import Path
+from typing import BinaryIO
+
+from pulsus.core.storage.decision_log import (
+    accept_break,
+    decision_log,
+    log_damage,
+    log_mark,
+    log_record,
+    sealed_segments,
+)
+from pulsus.core.storage.decision_log.accept_break import Accepted
+from pulsus.core.storage.decision_log.log_damage import Damage
+from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, Record
+from pulsus.errors import AuditTampered, storage_error
+
+MAX_DAMAGES = 100
+"""More are only counted: one cut can spoil every line behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found. `head` is that of the head file; `sealed` counts segments.
+
+    `unread` are records not looked at one by one, because the seal of their segment held. `notes`
+    are what a crash may leave and the next append puts right. `accepted` damages are none any more.
+    `more` damages are not listed. `set_back` are records that are earlier than the one before them:
+    no damage, since a clock can be set.
+    """
+
+    head: Head | None
+    records: int
+    segments: int
+    sealed: int
+    unread: int
+    damages: tuple[Damage, ...]
+    notes: tuple[str, ...]
+    accepted: tuple[Accepted, ...] = ()
+    more: int = 0
+    set_back: tuple[Damage, ...] = ()
+
+
+def check(
+    folder: Path, *, quick: bool = False, each: Callable[[Record], None] | None = None
+) -> Checked:
+    """Every damage of the log in `folder`. `each` is called for every record that is whole.
+
+    `quick` compares a sealed segment with its seal and does not read its records, unless the log
+    goes on behind damages that were accepted.
+    """
+    begun = log_mark.read(folder)  # before the head: whoever begins a log writes it last
+    walk = _Walk(each)
+    head = _head(folder, walk)
+    walk.named = head.seq if head else 0
+    try:
+        found = log_record.segments(folder)
+    except OSError as failure:
+        raise storage_error(failure, folder) from failure
+    firsts = [sealed_segments.first(path) for path in found]
+    seals = [sealed_segments.parse(record) if record else None for record in firsts]
+    taken = [accept_break.parse(record) for record in firsts]
+    for at, (path, following) in enumerate(zip_longest(found, firsts[1:])):
+        seal = seals[at + 1] if following else None
+        if following and not (seal or taken[at + 1]):
+            walk.damage("UNSEALED", path, None, "the segment after it does not begin with its seal")
+        accepted = taken[at]
+        if accepted:
+            walk.accept(accepted, path, found[:at])
+        walk.segment(path, seal, quick=quick and not any(taken))
+    newest = found[-1] if found else log_record.segment(folder, 1)
+    walk.end(newest, head, begun, lambda: _later(folder))
+    damages = log_damage.joined(walk.damages)
+    return Checked(
+        head=head,
+        records=walk.records + walk.unread,
+        segments=len(found),
+        sealed=sum(1 for seal in seals if seal),
+        unread=walk.unread,
+        damages=tuple(damages[:MAX_DAMAGES]),
+        notes=tuple(walk.notes),
+        accepted=tuple(walk.accepted),
+        set_back=tuple(walk.set_back[:MAX_DAMAGES]),
+        more=max(0, len(damages) - MAX_DAMAGES),
+    )
+
+
+@dataclass
+class _Walk:
+    """Where a reading of the log has got to: the next number, and what it must name before it."""
+
+    each: Callable[[Record], None] | None
+    seq: int = 0
+    links: frozenset[str] = frozenset({GENESIS})
+    records: int = 0
+    unread: int = 0
+    named: int = 0
+    hash_named: str | None = None
+    first: str | None = None
+    number: int = 0
+    spoilt: Damage | None = None
+    sure: int = 0
+    unreadable: bool = False
+    damages: list[Damage] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    accepted: list[Accepted] = field(default_factory=list)
+    clock: datetime | None = None
+    set_back: list[Damage] = field(default_factory=list)
+
+    def accept(self, accepted: Accepted, path: Path, before: Sequence[Path]) -> None:
+        """Go on behind damages that somebody accepted, where the segments are still the same."""
+        self._numbered(path)
+        try:
+            same = accept_break.contents(before) == accepted.contents
+        except OSError:
+            same = False
+        if same:
+            self.damages = [d for d in self.damages if d.path.name == HEAD_NAME]
+            self.accepted.append(accepted)
+        else:
+            reason = f"the segments before it are not those that {accepted.by} accepted"
+            self.damage("SEAL_BROKEN", path, 1, reason)
+        self.seq, self.links = accepted.record.seq - 1, frozenset({accepted.record.prev})
+        self.first = None
+
+    def segment(self, path: Path, seal: sealed_segments.Seal | None, *, quick: bool) -> None:
+        """Read one segment, or only compare it with its seal."""
+        self._numbered(path)
+        if quick and seal and self._held(path, seal):
+            return
+        digest, size = hashlib.sha256(), 0
+        try:
+            with log_record.open_file(path) as file:
+                for number, line in enumerate(_lines(file), start=1):
+                    digest.update(line)
+                    size += len(line)
+                    self._line(path, number, line)
+        except OSError as failure:
+            self.damage("UNREADABLE", path, None, failure.strerror or str(failure))
+            return
+        if seal and seal.content != (path.name, size, digest.hexdigest()):
+            self.damage("SEAL_BROKEN", path, None, "it is not what its seal was made for")
+
+    def end(
+        self, newest: Path, head: Head | None, begun: str | None, later: Callable[[], int]
+    ) -> None:
+        """Compare what was read with the head, and the log with the one that was `begun`."""
+        file = newest.parent / HEAD_NAME
+        self._begun(newest.parent, head, begun)
+        self._interrupted(newest)
+        if self.named > max(self.seq, 0):
+            missing = f"{max(self.seq, 0) + 1} to {self.named}"
+            self.damage("TRUNCATED", newest, None, f"records {missing} are missing at its end")
+        if head is None:
+            if (self.seq > 1 or (begun and self.seq)) and not self.unreadable:
+                reason = f"it is gone, and with it the proof that record {self.seq} is the last"
+                self.damage("HEAD_MISSING", file, None, reason)
+            return
+        if self.hash_named not in (None, head.hash) or self.first not in (None, head.log):
+            self.damage("HEAD_DIFFERS", file, None, f"record {head.seq} of the log is another one")
+        if self.sure > self.named + 1 and self.sure > later() + 1:
+            reason = (
+                f"it names record {head.seq} and the log ends with {self.sure}: it was set back"
+            )
+            self.damage("HEAD_BEHIND", file, None, reason)
+        elif self.sure == self.seq == self.named + 1 and self.seq > later():
+            soon = "" if self.damages else "; the next append puts it right"
+            self.notes.append(f"{file.name}: one record behind{soon}")
+
+    def _begun(self, folder: Path, head: Head | None, begun: str | None) -> None:
+        mark = log_mark.path(folder)
+        if begun and not head and not self.number:
+            reason = f"the log {begun[:12]}… was begun here, and no file of it is left"
+            self.damage("LOG_MISSING", folder, None, reason)
+        elif begun and head and head.log != begun:
+            reason = f"the log {begun[:12]}… was begun here, and {folder.name}/ holds another one"
+            self.damage("LOG_REPLACED", mark, None, reason)
+
+    def _interrupted(self, newest: Path) -> None:
+        """What a crash leaves is no damage: a last line that the head never named."""
+        last = self.spoilt
+        if last and last.path == newest and self.seq == self.named + 1:
+            self.damages.remove(last)
+            self.seq -= 1
+            soon = "" if self.damages else "; the next one clears it"
+            self.notes.append(f"{newest.name}:{last.line}: an append was interrupted{soon}")
+
+    def _numbered(self, path: Path) -> None:
+        number = log_record.number(path)
+        for missing in range(self.number + 1, number):
+            gone = log_record.segment(path.parent, missing)
+            self.damage("SEGMENT_MISSING", gone, None, "there is no such file")
+            self.seq, self.links = -1, frozenset()
+        self.number = number
+
+    def _held(self, path: Path, seal: sealed_segments.Seal) -> bool:
+        """Whether the bytes are those of the seal, and it follows what was read so far."""
+        try:
+            same = sealed_segments.content(path) == seal.content
+        except OSError:
+            return False
+        if not same or seal.first != self.seq + 1:
+            return False
+        if seal.first == 1:
+            record = sealed_segments.first(path)
+            self.first = record.hash if record else None
+        self.unread += seal.records
+        self.seq, self.links = seal.last, frozenset({seal.hash})
+        self.sure = self.seq
+        if seal.last == self.named:
+            self.hash_named = seal.hash
+        return True
+
+    def _line(self, path: Path, number: int, line: bytes) -> None:
+        self.spoilt = None
+        try:
+            if not line.endswith(b"\n"):
+                raise ValueError("the line is cut short")
+            if line.endswith(b"\r\n"):
+                raise ValueError("it ends in CR LF: something converted the file's line ends")
+            record, actual = log_record.decode(line[:-1])
+        except (ValueError, RecursionError) as failure:
+            self._spoilt("UNREADABLE", path, number, str(failure))
+            self.spoilt = self.damages[-1] if log_record.interrupted(line) else None
+            return
+        if record.hash != actual:
+            self._spoilt("ALTERED", path, number, f"{record.kind} of {record.ts} was changed")
+            self.links = frozenset({actual, record.hash})
+            return
+        self._follows(path, number, record)
+        self._dated(path, number, record)
+        self.sure = self.seq
+        self.records += 1
+        if record.seq == 1:
+            self.first = record.hash
+        if record.seq == self.named:
+            self.hash_named = record.hash
+        if self.each:
+            self.each(record)
+
+    def _follows(self, path: Path, number: int, record: Record) -> None:
+        """Note where the record is not the one that comes next."""
+        expected = self.seq + 1 if self.seq >= 0 else record.seq
+        links, self.links = self.links, frozenset({record.hash})
+        if record.seq > expected:
+            missing = f"{expected} to {record.seq - 1}"
+            self.damage("DROPPED", path, number, f"records {missing} are missing before it")
+        elif record.seq < expected:
+            self.damage("MISPLACED", path, number, f"record {record.seq} stands out of order")
+            self.links = frozenset()
+        elif links and record.prev not in links:
+            self.damage("REPLACED", path, number, "the record before it is not the one it names")
+        self.seq = max(expected - 1, record.seq)
+
+    def _dated(self, path: Path, number: int, record: Record) -> None:
+        now = datetime.fromisoformat(record.ts)
+        if self.clock and now < self.clock:
+            reason = f"{record.ts}, and the record before it is of {self.clock.isoformat()}"
+            self.set_back.append(Damage("CLOCK_SET_BACK", path, number, reason))
+        self.clock = now
+
+    def _spoilt(self, code: str, path: Path, number: int, reason: str) -> None:
+        """A line that stands for a record and is none any more."""
+        self.damage(code, path, number, reason)
+        if self.seq >= 0:
+            self.seq += 1
+        self.links = frozenset()
+
+    def damage(self, code: str, path: Path, line: int | None, reason: str) -> None:
+        """Note one damage."""
+        self.damages.append(Damage(code, path, line, reason))
+
+
+def _head(folder: Path, walk: _Walk) -> Head | None:
+    try:
+        return decision_log.read_head(folder)
+    except AuditTampered as failure:
+        walk.unreadable = True
+        reason = failure.message.rpartition(f"{HEAD_NAME} ")[2]
+        walk.damage("HEAD_UNREADABLE", folder / HEAD_NAME, None, reason)
+        return None
+
+
+def _later(folder: Path) -> int:
+    """The number the head names by now."""
+    try:
+        head = decision_log.read_head(folder)
+    except AuditTampered:
+        return 0
+    return head.seq if head else 0
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines with their ends; one that is far too long is the last. Raises OSError."""
+    while line := file.readline(decision_log.MAX_LINE_BYTES + 1):
+        yield line
+        if len(line) > decision_log.MAX_LINE_BYTES:
+            return

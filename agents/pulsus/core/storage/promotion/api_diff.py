@@ -1,0 +1,236 @@
+"""What changed for a tool's callers between two revisions, and so its version (spec §10). Pure.
+
+Read from source, never imported. Arguments are compared by griffe; what it leaves open (hints,
+names swallowed by `**kwargs`) and what is only in the docstring is compared here. ADR 20 has the
+table. Callers give arguments by name, so their order is no part of the interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pulsus.core.contract.read_tool import read_tool
+from pulsus.core.storage.promotion import hint_subsumption
+from pulsus.core.storage.records.semver import BUMPS, Bump, greatest
+from pulsus.core.types import ArgSpec, BrokenTool, Effects, OutputSpec, ToolSpec
+from pulsus.fast_dataclass import dataclass
+
+_VARIADIC: Mapping[str, str] = {"var_positional": "*args", "var_keyword": "**kwargs"}
+_KIND_WORDS = {
+    "positional_only": "by position only",
+    "keyword_only": "by name only",
+    "positional_or_keyword": "by position or name",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference, in words, and the least bump it calls for."""
+
+    bump: Bump
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Every difference, the gravest first; `bump` is what they call for together."""
+
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def bump(self) -> Bump:
+        """A patch where callers see no difference."""
+        return greatest(*(c.bump for c in self.changes))
+
+    def with_more(self, changes: Sequence[Change]) -> Diff:
+        """These and others, the gravest first."""
+        return Diff(tuple(sorted((*self.changes, *changes), key=lambda c: -BUMPS.index(c.bump))))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The differences in words, each behind its level."""
+        return tuple(f"{c.bump}: {c.text}" for c in self.changes)
+
+
+def compare(old: bytes, new: bytes) -> Diff:
+    """What changed from the module `old` to the module `new`.
+
+    Where one of them is no tool, nothing can be compared, and that is a major change.
+    """
+    if old == new:
+        return Diff()
+    before, after = read(old), read(new)
+    for what, found in (("earlier", before), ("new", after)):
+        if isinstance(found, BrokenTool):
+            text = f"the {what} module cannot be read: {found.reason}"
+            return Diff((Change("major", text),))
+    assert isinstance(before, ToolSpec)
+    assert isinstance(after, ToolSpec)
+    return between(before, after)
+
+
+def between(old: ToolSpec, new: ToolSpec) -> Diff:
+    """What changed from one reading of a tool to the other."""
+    found = [
+        *_arguments(old.args, new.args),
+        *_outputs(old.returns, new.returns),
+        *_kind(old, new),
+        *_effects(old.effects, new.effects),
+        *_secrets(old.secrets, new.secrets),
+    ]
+    return Diff().with_more(found)
+
+
+def _arguments(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[Change]:
+    before, after = _named(old), _named(new)
+    for name in before:
+        if name not in after:
+            yield Change("major", f"argument {name!r} was removed or renamed")
+    yield from _by_griffe(old, new, {*before} & {*after})
+    for name, arg in after.items():
+        if name in before:
+            yield from _hint(f"argument {name!r}", before[name].type_hint, arg.type_hint)
+        elif not arg.required:
+            yield Change("minor", f"optional argument {name!r} was added")
+    yield from _variadics(old, new)
+
+
+def _by_griffe(
+    old: Sequence[ArgSpec], new: Sequence[ArgSpec], common: set[str]
+) -> Iterator[Change]:
+    """Kinds, requiredness, defaults and new required arguments."""
+    import griffe  # late: only a changed tool needs it
+
+    before, after = (
+        griffe.visit("tool", filepath=Path("tool.py"), code=_stub(args)) for args in (old, new)
+    )
+    kinds = {arg.name: _KIND_WORDS.get(arg.kind, arg.kind) for arg in new}
+    changed = set()
+    for found in griffe.find_breaking_changes(before, after):
+        was, now = found.old_value, found.new_value
+        match found.kind:
+            case griffe.BreakageKind.PARAMETER_ADDED_REQUIRED:
+                yield Change("major", f"required argument {now.name!r} was added")
+            case griffe.BreakageKind.PARAMETER_CHANGED_REQUIRED:
+                yield Change("major", f"argument {was.name!r} has no default any more")
+            case griffe.BreakageKind.PARAMETER_CHANGED_KIND:
+                changed.add(was.name)
+                yield Change("major", f"argument {was.name!r} is given {kinds[was.name]}")
+            case griffe.BreakageKind.PARAMETER_CHANGED_DEFAULT:
+                text = f"default of {was.name!r} is {now.default}, it was {was.default}"
+                yield Change("minor", text)
+            case _:
+                pass  # removed names are looked for above; order is not the interface
+    yield from _eased(_named(old), _named(new), common - changed)
+
+
+def _eased(
+    old: Mapping[str, ArgSpec], new: Mapping[str, ArgSpec], names: set[str]
+) -> Iterator[Change]:
+    """What griffe is silent about because nothing breaks."""
+    for name in sorted(names):
+        if old[name].required and not new[name].required:
+            yield Change("minor", f"argument {name!r} has a default now")
+        if old[name].kind != new[name].kind:
+            yield Change("minor", f"argument {name!r} is given {_KIND_WORDS[new[name].kind]}")
+
+
+def _variadics(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[Change]:
+    before, after = ({a.kind: a for a in args if a.kind in _VARIADIC} for args in (old, new))
+    for kind, shown in _VARIADIC.items():
+        match before.get(kind), after.get(kind):  # type: ignore[call-overload]
+            case ArgSpec(), None:
+                yield Change("major", f"{shown} was removed")
+            case None, ArgSpec():
+                yield Change("minor", f"{shown} was added")
+            case ArgSpec(type_hint=was), ArgSpec(type_hint=now):
+                yield from _hint(shown, was, now)
+            case _:
+                pass
+
+
+def _hint(what: str, old: str | None, new: str | None) -> Iterator[Change]:
+    """A caller's value must still fit: a hint may only admit more."""
+    if not hint_subsumption.admits(new, old):
+        text = f"{what} takes {new or 'anything'}, it took {old or 'anything'}"
+        yield Change("major", text)
+    elif not hint_subsumption.same(new, old):
+        yield Change("minor", f"{what} takes {new or 'anything'} too")
+
+
+def _outputs(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> Iterator[Change]:
+    """What comes back must still be there and fit: a hint may only promise more."""
+    before, after = ({o.name: o for o in outputs} for outputs in (old, new))
+    for name, output in before.items():
+        if name not in after:
+            yield Change("major", f"output {name!r} was removed or renamed")
+            continue
+        was, now = output.type_hint, after[name].type_hint
+        if not hint_subsumption.admits(was, now):
+            text = f"output {name!r} is {now or 'anything'}, it was {was or 'anything'}"
+            yield Change("major", text)
+        elif not hint_subsumption.same(was, now):
+            yield Change("minor", f"output {name!r} is always {now}")
+    for name in after.keys() - before.keys():
+        yield Change("minor", f"output {name!r} was added")
+
+
+def _kind(old: ToolSpec, new: ToolSpec) -> Iterator[Change]:
+    if old.kind != new.kind:
+        # A tool that only read was run unattended; one that may write is not.
+        raised = new.kind == "write"
+        text = f"kind is {new.kind}, it was {old.kind}"
+        yield Change("major" if raised else "minor", text)
+
+
+def _effects(old: Effects | None, new: Effects | None) -> Iterator[Change]:
+    if old is None:
+        return  # nothing was promised
+    if new is None:
+        yield Change("minor", "effects are not declared any more")
+        return
+    for what in ("paths", "hosts", "commands"):
+        more = sorted({*getattr(new, what)} - {*getattr(old, what)})
+        if more:
+            yield Change("minor", f"effects on more {what}: {', '.join(more)}")
+
+
+def _secrets(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
+    for name in sorted({*new} - {*old}):
+        yield Change("major", f"secret {name} is needed now")
+    for name in sorted({*old} - {*new}):
+        yield Change("minor", f"secret {name} is not needed any more")
+
+
+def read(source: bytes) -> ToolSpec | BrokenTool:
+    """The tool these bytes are, wherever they lie."""
+    return read_tool(
+        source,
+        path=Path("tool.py"),
+        tool_id="domain/action/tool",
+        domain="domain",
+        action="action",
+        name="tool",
+        max_bytes=len(source),
+    )
+
+
+def _named(args: Sequence[ArgSpec]) -> dict[str, ArgSpec]:
+    return {a.name: a for a in args if a.kind not in _VARIADIC}
+
+
+def _stub(args: Sequence[ArgSpec]) -> str:
+    """A function of the same arguments, for griffe: no body, no hints, `*args` by one name."""
+    parts: list[str] = []
+    kinds = [a.kind for a in args]
+    for index, arg in enumerate(args):
+        if arg.kind == "keyword_only" and not {"var_positional", "keyword_only"} & {*kinds[:index]}:
+            parts.append("*")
+        if arg.kind in _VARIADIC:
+            parts.append(_VARIADIC[arg.kind])
+            continue
+        parts.append(arg.name + ("" if arg.default is None else f"={arg.default}"))
+        if arg.kind == "positional_only" and "positional_only" not in kinds[index + 1 :]:
+            parts.append("/")
+    return f"def run({', '.join(parts)}):\n    ...\n"

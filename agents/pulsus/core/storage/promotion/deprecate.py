@@ -1,0 +1,143 @@
+"""A tool is marked as replaced by another, or no longer (spec §10). Effect: writes files.
+
+The record keeps the version: it names bytes, and they stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from pulsus import __version__
+from pulsus.core.storage.catalogue_lock import exclusive
+from pulsus.core.storage.records import version_archive
+from pulsus.core.storage.records.change_set import Ledger
+from pulsus.core.storage.records.current_revision import Place
+from pulsus.core.storage.records.metadata import DEPRECATED, Record
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import JsonValue
+from pulsus.errors import NotPromoted, ReplacementRefused
+
+
+def deprecate(
+    target: Target,
+    *,
+    replacement: Target | None,
+    sunset: date | None,
+    workflows_root: Path,
+    state_dir: Path,
+    approved_by: str,
+    clock: Clock,
+    redactor: Redactor,
+    lock_seconds: float,
+) -> tuple[Record, bool]:
+    """The tool's latest record, and whether it is new: the same decision again changes nothing.
+
+    `replacement` None takes an earlier deprecation back. Otherwise it must be promoted, another
+    tool and not deprecated itself, so that following replacements always ends. Raises NotPromoted,
+    ReplacementRefused and what `promote` does; then nothing has changed.
+    """
+    with exclusive(
+        workflows_root,
+        state_dir,
+        clock=clock,
+        redactor=redactor,
+        lock_seconds=lock_seconds,
+    ) as writing:
+        now = writing.clock().astimezone(UTC)
+        latest = _promoted(Place.read(writing.root, target))
+        wanted = _checked(latest, replacement, sunset, now, writing.root)
+        until = sunset.isoformat() if sunset else None
+        if (latest.replacement, latest.sunset, latest.deprecated) == (wanted, until, bool(wanted)):
+            return latest, False
+        record = status_record(
+            latest,
+            revision=writing.next_revision(now),
+            event="deprecate" if wanted else "reinstate",
+            replacement=wanted,
+            sunset=until,
+            now=now,
+            approved_by=approved_by,
+            log=writing.anchor(),
+        )
+        ledger = Ledger(writing.root)
+        ledger.record(target, record, first=False)
+        writing.write(ledger, record)
+        return record, True
+
+
+def status_record(
+    latest: Record,
+    *,
+    revision: str,
+    event: str,
+    replacement: str | None,
+    sunset: str | None,
+    now: datetime,
+    approved_by: str,
+    log: Mapping[str, JsonValue] | None,
+) -> Record:
+    """The record that follows `latest` where only the tool's status changes."""
+    return replace(
+        latest,
+        id=revision,
+        run_id=None,
+        route_id=None,
+        status=DEPRECATED if replacement else "stable",
+        created_by=f"pulsus_v{__version__}",
+        created_at=now.isoformat(timespec="seconds"),
+        approved_by=approved_by,
+        bump=None,
+        changes=(),
+        replaces=None,
+        restores=None,
+        event=event,
+        replacement=replacement,
+        sunset=sunset,
+        log=log,
+    )
+
+
+def _promoted(place: Place) -> Record:
+    """The latest record, where it is about the bytes in place."""
+    latest = place.latest
+    if (
+        latest is None
+        or place.module is None
+        or version_archive.digest(place.module) != latest.tool_hash
+    ):
+        raise NotPromoted(
+            f"{place.target.tool_id} is not promoted in its present form",
+            hint=f"promote it first: `pulsus promote {place.target.path(place.root)} ...`",
+            tool=place.target.tool_id,
+        )
+    return latest
+
+
+def _checked(
+    latest: Record, replacement: Target | None, sunset: date | None, now: datetime, root: Path
+) -> str | None:
+    """The replacement's id. Raises ReplacementRefused, NotPromoted."""
+    if replacement is None:
+        return None
+    wanted = replacement.tool_id
+    if wanted == latest.tool_id:
+        raise ReplacementRefused(
+            f"{wanted} cannot replace itself", hint="name another promoted tool"
+        )
+    other = _promoted(Place.read(root, replacement))
+    if other.deprecated:
+        raise ReplacementRefused(
+            f"{wanted} is deprecated itself, in favour of {other.replacement}",
+            hint=f"name {other.replacement}, or reinstate it: `pulsus deprecate {wanted} --undo`",
+        )
+    if sunset and sunset < now.date():
+        raise ReplacementRefused(
+            f"the sunset {sunset.isoformat()} lies in the past",
+            hint="name the last day on which the tool may still be selected",
+        )
+    return wanted

@@ -1,0 +1,263 @@
+"""A validated module becomes a tool of the catalogue (spec §10). Effect: writes files.
+
+Module, kept version, CHANGELOG and `metadata.jsonl` change together, under one lock for the whole
+catalogue, and the decision log says who decided it.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import pwd
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC
+from pathlib import Path
+
+from pulsus import __version__
+from pulsus.core.contract.kinds import counts_as
+from pulsus.core.storage.catalogue_lock import Writing, exclusive
+from pulsus.core.storage.promotion import version_bump
+from pulsus.core.storage.promotion.deprecate import status_record
+from pulsus.core.storage.records import snapshots
+from pulsus.core.storage.records.change_set import Ledger
+from pulsus.core.storage.records.current_revision import Find, Place, tool_hash
+from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.semver import Bump
+from pulsus.core.storage.records.target import Target, checked_root
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import JsonValue, Promotion, ValidatedModule
+from pulsus.errors import TargetRefused, ValidationFailed
+
+_LOG = logging.getLogger(__name__)
+
+_BYTES_PER_TOKEN = 4
+"""Rule of thumb for source text where no model counted tokens."""
+
+_MAX_DESCRIPTION_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionContext:
+    """What the record says beside the module itself.
+
+    `approved_by` is the OS user who approved. `tokens_estimate` None is estimated from the source.
+    `owner` None keeps the earlier revision's, `bump` None takes what the change calls for.
+    `replaces` is where the tool was until now; `restores` the version whose bytes come back;
+    `behaviour` what its earlier examples showed, None where they were not run.
+    """
+
+    run_id: str | None
+    route_id: str | None
+    approved_by: str
+    description: str | None = None
+    status: str = "stable"
+    tokens_estimate: int | None = None
+    model: Mapping[str, JsonValue] | None = None
+    rag: Mapping[str, JsonValue] | None = None
+    redactor: Redactor = field(default_factory=Redactor)
+    owner: str | None = None
+    bump: Bump | None = None
+    replaces: Target | None = None
+    restores: str | None = None
+    find: Find | None = None
+    behaviour: version_bump.Behaviour | None = None
+
+
+def promote(
+    validated: ValidatedModule,
+    *,
+    target: Target,
+    workflows_root: Path,
+    state_dir: Path,
+    context: PromotionContext,
+    clock: Clock,
+    lock_seconds: float,
+    remove: Path | None = None,
+    replace_unrecorded: bool = False,
+) -> Promotion:
+    """The revision under which the module is now in the catalogue.
+
+    The first revision of a name is 1.0.0, and each later one goes up by what changed for its
+    callers (`api_diff.py`). The bytes of its latest revision again are that revision
+    (`created=False`), unless they get another owner. `remove` is the candidate to delete
+    afterwards; it stays where its bytes are not the promoted ones.
+
+    Raises TargetRefused (also for a file at the target that no record knows, unless
+    `replace_unrecorded`), BumpRefused, VersionNotFound, ValidationFailed, MetadataCorrupt,
+    StateCorrupt, HashMoved, AuditTampered, Busy, DiskFull, StorageUnwritable; then the catalogue
+    is as it was.
+    """
+    _require_validated(validated)
+    candidate = _checked_candidate(remove, checked_root(workflows_root))
+    with exclusive(
+        workflows_root,
+        state_dir,
+        clock=clock,
+        redactor=context.redactor,
+        lock_seconds=lock_seconds,
+    ) as writing:
+        here = Place.read(writing.root, target, context.find)
+        if not replace_unrecorded:
+            here.require_recorded(validated.source)
+        known = here.current(tool_hash(validated.source))
+        if known and context.owner in (None, known.owner):
+            version_bump.refuse_unchanged(known, context.bump)
+            new: tuple[Record, ...] = ()
+        else:
+            new = _records(validated, here, context, writing)
+        writing.write(_ledger(writing.root, here, validated.source, new), *new)
+        snapshots.renew(state_dir, validated.source, here.latest.tool_hash if here.latest else None)
+        if candidate is not None:
+            _remove_candidate(candidate, validated.source)
+    return _promotion(new[0] if new else known, here, target.path(workflows_root), bool(new))
+
+
+def os_user() -> str:
+    """The name of the user this process runs as; the number where it has no name."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def _records(
+    validated: ValidatedModule, here: Place, context: PromotionContext, writing: Writing
+) -> tuple[Record, ...]:
+    """The tool's new record and, where it was moved here, the old place's."""
+    moved = _moved_from(here, context, writing.root)
+    new = _record(validated, here, moved, context, writing)
+    if moved is None or moved.latest is None:
+        return (new,)
+    old = status_record(
+        moved.latest,
+        revision=writing.next_revision(new.created, new),
+        event="deprecate",
+        replacement=new.tool_id,
+        sunset=None,
+        now=new.created,
+        approved_by=context.approved_by,
+        log=new.log,
+    )
+    return (new, old)
+
+
+def _moved_from(here: Place, context: PromotionContext, root: Path) -> Place | None:
+    if context.replaces is None or context.replaces == here.target:
+        return None
+    return Place.read(root, context.replaces, context.find)
+
+
+def _ledger(root: Path, here: Place, source: bytes, new: tuple[Record, ...]) -> Ledger:
+    ledger = Ledger(root)
+    ledger.module(here, source)
+    for record in new:
+        target = Target(
+            None if record.domain == "shared" else record.domain,
+            record.action,
+            record.name.removesuffix(".py"),
+        )
+        ledger.record(target, record, first=target == here.target and not here.of_name)
+    before = here.bytes_of(here.latest.tool_hash) if new and here.latest else None
+    if before not in (None, source):
+        ledger.keep(here.target, before)
+    return ledger
+
+
+def _record(
+    validated: ValidatedModule,
+    here: Place,
+    moved: Place | None,
+    context: PromotionContext,
+    writing: Writing,
+) -> Record:
+    now = writing.clock().astimezone(UTC)
+    tokens = context.tokens_estimate
+    source, target, latest = validated.source, here.target, here.latest
+    step = version_bump.decide(source, here, moved, context.bump, context.owner, context.behaviour)
+    version_bump.require_restored(here, tool_hash(source), context.restores)
+    return Record(
+        id=writing.next_revision(now),
+        run_id=context.run_id,
+        route_id=context.route_id,
+        name=f"{target.name}.py",
+        domain=target.domain or "shared",
+        action=target.action,
+        description=_one_line(
+            context.redactor.redact(context.description or validated.tool.summary)
+        ),
+        status=latest.status if latest and latest.deprecated else context.status,
+        created_by=f"pulsus_v{__version__}",
+        created_at=now.isoformat(timespec="seconds"),
+        version=step.version,
+        tool_hash=tool_hash(source),
+        tokens_estimate=math.ceil(len(source) / _BYTES_PER_TOKEN) if tokens is None else tokens,
+        model=context.model,
+        rag=context.rag,
+        approved_by=context.approved_by,
+        proof=validated.report.proof,
+        kind=counts_as(validated.tool, validated.report.observed),
+        owner=_one_line(step.owner) if step.owner else None,
+        bump=step.bump,
+        changes=step.changes,
+        replaces=moved.target.tool_id if moved else None,
+        restores=context.restores,
+        replacement=latest.replacement if latest else None,
+        sunset=latest.sunset if latest else None,
+        log=writing.anchor(),
+        network=validated.report.network,
+    )
+
+
+def _promotion(record: Record | None, here: Place, path: Path, created: bool) -> Promotion:
+    assert record is not None  # either known or just made
+    done = Promotion(record.id, record.version, path, record.tool_id, created=created)
+    if not created:
+        return done
+    return replace(
+        done,
+        previous=here.latest.version if here.latest else None,
+        bump=record.bump,
+        changes=record.changes,
+        restores=record.restores,
+    )
+
+
+def _require_validated(validated: ValidatedModule) -> None:
+    """Annotations do not bind at run time, and a frozen value can be forged: look again."""
+    if type(validated) is not ValidatedModule:
+        raise TypeError(f"only a ValidatedModule is promoted, not {type(validated).__name__}")
+    try:
+        ValidatedModule(validated.source, validated.tool, validated.report)
+    except ValueError as failure:
+        raise ValidationFailed(
+            f"not promoted: {failure}", hint="run `pulsus validate` on it"
+        ) from failure
+
+
+def _checked_candidate(path: Path | None, root: Path) -> Path | None:
+    if path is None:
+        return None
+    folder = path.parent.resolve()
+    areas = (root / "domains", root / "shared_tools")
+    if not folder.is_relative_to(root) or any(folder.is_relative_to(a) for a in areas):
+        raise TargetRefused(
+            f"{path} is not a candidate below {root}", hint="name a file of the _tmp folder"
+        )
+    return folder / path.name
+
+
+def _remove_candidate(path: Path, source: bytes) -> None:
+    try:
+        if not path.is_symlink() and path.is_file() and path.read_bytes() == source:
+            path.unlink()
+            path.with_suffix(".json").unlink(missing_ok=True)
+    except OSError as failure:  # the promotion is done; a file too many does not undo it
+        _LOG.warning("promoted, but cannot remove the candidate %s: %s", path, failure)
+
+
+def _one_line(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join(text.split())[:_MAX_DESCRIPTION_CHARS]

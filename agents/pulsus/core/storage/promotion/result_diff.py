@@ -1,0 +1,93 @@
+"""How a tool's result differs from its earlier one, for the same inputs (spec §10, ADR 20). Pure.
+
+Whatever callers could read before must still be there and say the same; more keys break nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from pulsus.core.contract.example_match import ANY, matches
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+
+Place = tuple[str | int, ...]
+"""Keys and indices from the result to a value in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference at `at`. `old` means nothing where `what` is added, `new` where removed."""
+
+    what: Literal["changed", "removed", "added", "length"]
+    at: Place
+    old: JsonValue = None
+    new: JsonValue = None
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a caller of the old result can notice."""
+        return self.what != "added"
+
+
+def differences(old: JsonValue, new: JsonValue, *, pattern: bool = False) -> tuple[Difference, ...]:
+    """Every difference, in the order of `old`.
+
+    With `pattern`, `old` is an example's expected output: where it says `...` nothing was promised.
+    Numbers are compared by value, as `contract.matches` compares fractions.
+    """
+    return tuple(_walk(old, new, (), pattern))
+
+
+def settled(found: Sequence[Difference], noise: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Those of `found` that lie nowhere that differs from one call to the next (`noise`)."""
+    places = [each.at for each in noise]
+    return tuple(f for f in found if not any(f.at[: len(at)] == at for at in places))
+
+
+def _walk(old: JsonValue, new: JsonValue, at: Place, pattern: bool) -> Iterator[Difference]:
+    if pattern and old == ANY:
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        yield from _members(old, new, at, pattern)
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _items(old, new, at, pattern)
+    elif not _same(old, new):
+        yield Difference("changed", at, old, new)
+
+
+def _members(
+    old: dict[str, JsonValue], new: dict[str, JsonValue], at: Place, pattern: bool
+) -> Iterator[Difference]:
+    more = pattern and old.get(ANY) == ANY
+    for key, value in old.items():
+        if more and key == ANY:
+            continue
+        if key in new:
+            yield from _walk(value, new[key], (*at, key), pattern)
+        else:
+            yield Difference("removed", (*at, key), old=value)
+    for key, value in new.items() if not more else ():
+        if key not in old:
+            yield Difference("added", (*at, key), new=value)
+
+
+def _items(
+    old: list[JsonValue], new: list[JsonValue], at: Place, pattern: bool
+) -> Iterator[Difference]:
+    more = pattern and bool(old) and old[-1] == ANY
+    promised = old[:-1] if more else old
+    if len(new) < len(promised) or (len(new) > len(promised) and not more):
+        yield Difference("length", at, len(promised), len(new))
+    for index, (was, now) in enumerate(zip(promised, new, strict=False)):
+        yield from _walk(was, now, (*at, index), pattern)
+
+
+def _same(old: JsonValue, new: JsonValue) -> bool:
+    if ANY in (old, new):
+        return old == new
+    numbers = [n for n in (old, new) if isinstance(n, int | float) and not isinstance(n, bool)]
+    if len(numbers) == 2:  # 1 and 1.0: an example tells them apart, a caller need not
+        return matches(float(numbers[0]), float(numbers[1])) is None
+    return matches(old, new) is None

@@ -1,0 +1,99 @@
+"""Older bytes of a tool, to be proven and promoted again (spec §10). Effect: reads files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records.current_revision import Find, Place
+from pulsus.core.storage.records.target import Target, checked_root
+from pulsus.errors import TargetRefused, ToolAmbiguous, ToolNotFound, VersionNotFound
+from pulsus.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The bytes of one version of a tool, and which it is; `latest` is the version now."""
+
+    target: Target
+    version: str
+    latest: str
+    source: bytes
+
+
+def kept(
+    workflows_root: Path, target: Target, version: str | None, find: Find | None = None
+) -> Kept:
+    """The bytes of that version, or of the one before the latest.
+
+    `find` knows where those of the latest may lie where its file was changed.
+
+    Raises VersionNotFound naming the versions that can be put back, ToolNotFound, HashMoved,
+    MetadataCorrupt, TargetRefused, StorageUnwritable.
+    """
+    here = Place.read(checked_root(workflows_root), target, find)
+    if here.latest is None:
+        raise ToolNotFound(
+            f"{target.tool_id} was never promoted", hint="`pulsus tools list` shows every id"
+        )
+    known = version_archive.known(here.of_name)
+    wanted = _wanted(known, here.latest, version)
+    source = here.bytes_of(wanted.tool_hash) if wanted else None
+    if wanted is None or source is None:
+        raise _not_found(here, known, version, wanted)
+    return Kept(target, wanted.version, here.latest.version, source)
+
+
+def recorded(workflows_root: Path, ref: str) -> Target:
+    """Where the promoted tool of that id or bare name lies, whether its file is there or not.
+
+    Raises ToolNotFound, ToolAmbiguous, MetadataCorrupt.
+    """
+    records = metadata.read_all(checked_root(workflows_root))
+    bare = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
+    found = sorted({r.tool_id for r in records if bare in (r.tool_id, r.tool_id.split("/")[2])})
+    if len(found) > 1:
+        raise ToolAmbiguous(f"{ref!r} may be {', '.join(found)}", hint="give the whole id")
+    if not found:
+        raise ToolNotFound(
+            f"no promoted tool is called {ref!r}", hint="`pulsus tools list` shows every id"
+        )
+    return target_of(found[0])
+
+
+def target_of(tool_id: str) -> Target:
+    """The place of an id. Raises TargetRefused for what is none."""
+    match tool_id.split("/"):
+        case [domain, action, name]:
+            return Target(None if domain == "shared" else domain, action, name)
+        case _:
+            raise TargetRefused(
+                f"{tool_id!r} is no tool's id", hint="write it as domain/action/name"
+            )
+
+
+def _wanted(
+    known: tuple[version_archive.Known, ...], latest: metadata.Record, version: str | None
+) -> version_archive.Known | None:
+    if version is not None:
+        return next((v for v in known if v.version == version), None)
+    older = [v for v in known if v.tool_hash != latest.tool_hash]
+    return older[-1] if older else None
+
+
+def _not_found(
+    here: Place,
+    known: tuple[version_archive.Known, ...],
+    version: str | None,
+    wanted: version_archive.Known | None,
+) -> VersionNotFound:
+    tool = here.target.tool_id
+    there = [v.version for v in known if here.bytes_of(v.tool_hash) is not None]
+    listed = ", ".join(there) or "none"
+    if wanted is not None:
+        why = f"the bytes of {tool} {wanted.version} are not kept"
+    elif version is None:
+        why = f"{tool} has no version before {known[-1].version}"
+    else:
+        why = f"{tool} has no version {version}"
+    return VersionNotFound(f"{why}; kept: {listed}", hint="name one that is kept", kept=there)

@@ -1,0 +1,168 @@
+"""The version a promotion gets, and why (spec §10, SemVer). Effect: reads kept versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pulsus.core.storage.promotion import api_diff
+from pulsus.core.storage.records import semver, version_archive
+from pulsus.core.storage.records.current_revision import Place
+from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.semver import Bump
+from pulsus.errors import BumpRefused, Busy, ToolNotFound, VersionNotFound
+from pulsus.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The new version; `bump` None and no `changes` for a tool's first revision."""
+
+    version: str
+    bump: Bump | None
+    changes: tuple[str, ...]
+    owner: str | None
+
+
+class Outdated(Busy):
+    """Somebody else promoted the tool while its examples were run: they have to be run again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What the examples of earlier revisions showed, of which the latest has the hash `against`.
+
+    `against` None: there was no revision to be compared with.
+    """
+
+    against: str | None
+    changes: tuple[api_diff.Change, ...]
+
+
+def decide(
+    source: bytes,
+    here: Place,
+    moved: Place | None,
+    asked: Bump | None,
+    owner: str | None,
+    behaviour: Behaviour | None = None,
+) -> Step:
+    """The version of `source` at `here`: above every earlier one, by what changed for its callers.
+
+    `moved` is where the tool was until now: callers must name it anew, so that is major. `asked`
+    may only be more than what the change calls for. Raises BumpRefused, ToolNotFound, HashMoved,
+    Outdated where `behaviour` was held against another revision than is now the latest.
+    """
+    latest = _latest(here, moved)
+    if latest is None:
+        _refuse_first(here, asked)
+        return Step(semver.FIRST, None, (), owner)
+    if behaviour and behaviour.against != latest.tool_hash:
+        raise Outdated(
+            f"{here.target.tool_id} was promoted anew while its new version was compared",
+            hint="promote again: it is then compared with what is there now",
+        )
+    seen = behaviour.changes if behaviour else ()
+    diff = _diff(source, moved or here, latest).with_more(seen)
+    needed: Bump = "major" if moved else diff.bump
+    changes = list(diff.texts)
+    if moved:
+        changes.insert(0, f"major: moved from {moved.target.tool_id}")
+    if owner not in (None, latest.owner):
+        changes.append(f"patch: the owner is {owner}, it was {latest.owner or 'nobody'}")
+    if asked and semver.BUMPS.index(asked) < semver.BUMPS.index(needed):
+        raise BumpRefused(
+            f"--bump {asked} is less than what changed: {'; '.join(changes)}",
+            hint=f"leave it out, or give --bump {needed}: a version never promises too much",
+            asked=asked,
+            needed=needed,
+            changes=changes,
+        )
+    if asked and asked != needed:
+        changes.insert(0, f"{asked}: asked for")
+    changes = changes or ["patch: nothing changed for callers"]
+    above = [r.version for r in (here.latest, moved.latest if moved else None) if r]
+    version = semver.next_version(max(above, key=semver.parse), asked or needed)
+    return Step(version, asked or needed, tuple(changes), owner or latest.owner)
+
+
+def promised(before: Place, new: str) -> tuple[version_archive.Known, ...]:
+    """The versions whose examples still count for what replaces them all, the latest first.
+
+    Those of the latest's MAJOR: an example that was taken out in between, or says less since, was
+    never taken back. `new` is the hash of the bytes that come now; they are not compared again.
+    """
+    if before.latest is None:
+        return ()
+    major = semver.parse(before.latest.version)[0]
+    same = [v for v in version_archive.known(before.of_name) if semver.parse(v.version)[0] == major]
+    latest_first = {v.tool_hash: v for v in reversed(same) if v.tool_hash != new}
+    return tuple(latest_first.values())
+
+
+def noticed(
+    version: version_archive.Known, latest: Record, seen: Sequence[api_diff.Change], *, kept: bool
+) -> tuple[api_diff.Change, ...]:
+    """What counts of what the examples of `version` showed (`seen`), where its bytes are kept.
+
+    Of an older one than `latest` only what breaks: what came since was counted when it came.
+    """
+    if version.tool_hash == latest.tool_hash:
+        return tuple(seen)  # bytes that are not kept are told by the comparison of the modules
+    if not kept:
+        text = f"the bytes of {version.version} are not kept, so its examples could not be run"
+        return (api_diff.Change("major", text),)
+    return tuple(
+        replace(change, text=f"{version.version}'s {change.text}")
+        for change in seen
+        if change.bump == "major"
+    )
+
+
+def require_restored(here: Place, digest: str, version: str | None) -> None:
+    """Raise VersionNotFound unless `version`, if any, is on record with just these bytes."""
+    if version is None:
+        return
+    if not any(r.version == version and r.tool_hash == digest for r in here.of_name):
+        raise VersionNotFound(
+            f"{here.target.tool_id} has no version {version} with these bytes on record",
+            hint="run the rollback again: the catalogue has changed meanwhile",
+        )
+
+
+def refuse_unchanged(known: Record, asked: Bump | None) -> None:
+    """Raise BumpRefused where more is asked for bytes that are `known` already."""
+    if asked:
+        raise BumpRefused(
+            f"--bump {asked}: these are the bytes of {known.tool_id} {known.version}, unchanged",
+            hint="leave it out: a version stands for its bytes, and is given once",
+            asked=asked,
+            version=known.version,
+        )
+
+
+def _latest(here: Place, moved: Place | None) -> Record | None:
+    if moved is None:
+        return here.latest
+    if moved.latest is None:
+        raise ToolNotFound(
+            f"{moved.target.tool_id} was never promoted, so it cannot be moved",
+            hint="promote it without naming where it was",
+        )
+    return moved.latest
+
+
+def _diff(source: bytes, place: Place, latest: Record) -> api_diff.Diff:
+    before = place.bytes_of(latest.tool_hash)
+    if before is None:
+        text = f"the bytes of {latest.version} are not kept, so nothing could be compared"
+        return api_diff.Diff((api_diff.Change("major", text),))
+    return api_diff.compare(before, source)
+
+
+def _refuse_first(here: Place, asked: Bump | None) -> None:
+    if asked:
+        raise BumpRefused(
+            f"--bump {asked}: {here.target.tool_id} has no earlier version to go up from",
+            hint=f"leave it out; the first version is {semver.FIRST}",
+        )

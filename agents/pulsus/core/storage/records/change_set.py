@@ -1,0 +1,107 @@
+"""The files one decision changes, gathered before any of them is (spec §10). Effect: reads files.
+
+Modules and kept versions come first, changelogs next, records last: an unrecorded module never
+runs. Two records may go to one file: the second is added to what the first made of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pulsus.core.storage.records import changelog, file_transaction, metadata, version_archive
+from pulsus.core.storage.records.current_revision import Place
+from pulsus.core.storage.records.target import Target
+
+_ORDER = (changelog.FILE_NAME, metadata.FILE_NAME)
+
+_Key = tuple[tuple[str, ...], str]
+
+
+class Ledger:
+    """What a decision writes below `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._before: dict[_Key, bytes | None] = {}
+        self._after: dict[_Key, bytes] = {}
+
+    def module(self, place: Place, source: bytes) -> None:
+        """Put these bytes at the place."""
+        if place.module != source:
+            key = (place.target.folders, f"{place.target.name}.py")
+            self._before[key] = place.module
+            self._after[key] = source
+
+    def keep(self, target: Target, source: bytes) -> None:
+        """Keep these bytes as a version of the target."""
+        key = (
+            version_archive.folders(target),
+            version_archive.file_name(target.name, version_archive.digest(source)),
+        )
+        if self._text(key) != _decoded(source):
+            self._after[key] = source
+
+    def record(self, target: Target, record: metadata.Record, *, first: bool) -> None:
+        """Add the record to the action's records and to the area's changelog.
+
+        `first` says that the tool is new. Raises TargetRefused, StorageUnwritable.
+        """
+        log_key = (target.area, changelog.FILE_NAME)
+        log = self._text(log_key) or changelog.new(target.area[-1])
+        self._after[log_key] = _encoded(changelog.add_entry(log, entry_of(record, first=first)))
+        key = (target.folders, metadata.FILE_NAME)
+        self._after[key] = _encoded(metadata.appended(self._text(key), record))
+
+    def changes(self) -> tuple[file_transaction.Change, ...]:
+        """Every file to change, in the order in which it is to happen."""
+        ordered = sorted(self._after, key=lambda key: _rank(key[1]))
+        return tuple(
+            file_transaction.Change(key[0], key[1], self._before[key], self._after[key])
+            for key in ordered
+        )
+
+    def _text(self, key: _Key) -> str:
+        if key not in self._before:
+            self._before[key] = version_archive.read_file(self._root, *key)
+        found = self._after.get(key, self._before[key])
+        return _decoded(found or b"")
+
+
+def _rank(name: str) -> int:
+    return _ORDER.index(name) if name in _ORDER else -1
+
+
+def entry_of(record: metadata.Record, *, first: bool) -> changelog.Entry:
+    """The record's entry in the changelog; `first` says that the tool was new."""
+    notes = list(record.changes)
+    if record.restores:
+        notes.insert(0, f"Brings back {record.restores}")
+    if record.deprecated and record.event:
+        until = f", not selected after {record.sunset}" if record.sunset else ""
+        notes.insert(0, f"Use {record.replacement} instead{until}")
+    elif record.event:
+        notes.insert(0, "No longer deprecated")
+    return changelog.Entry(
+        tool=record.tool_id,
+        version=record.version,
+        day=record.created.date(),
+        change="Deprecated"
+        if record.deprecated and record.event
+        else "Added"
+        if first
+        else "Changed",
+        description=record.description,
+        revision=record.id,
+        tool_hash=record.tool_hash,
+        proof=record.proof,
+        approved_by=record.approved_by,
+        notes=tuple(notes),
+    )
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,73 @@
+"""What lies at a promotion target now (spec §10). Effect: reads files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records.target import Target
+from pulsus.errors import TargetRefused
+from pulsus.fast_dataclass import dataclass
+
+tool_hash = version_archive.digest
+
+Find = Callable[[Target, str], bytes | None]
+"""Where else the bytes of a digest may lie. What it gives is believed only if the digest fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What lies at a target now. `module` None = no such file."""
+
+    target: Target
+    root: Path
+    module: bytes | None
+    of_name: tuple[metadata.Record, ...]
+    find: Find | None = None
+
+    @classmethod
+    def read(cls, root: Path, target: Target, find: Find | None = None) -> Place:
+        """What is there now. Raises TargetRefused, MetadataCorrupt, StorageUnwritable."""
+        module, records = (
+            version_archive.read_file(root, target.folders, name)
+            for name in (f"{target.name}.py", metadata.FILE_NAME)
+        )
+        path = root.joinpath(*target.folders, metadata.FILE_NAME)
+        parsed = metadata.decode(records or b"", path)
+        of_name = tuple(r for r in parsed if r.name == f"{target.name}.py")
+        return cls(target, root, module, of_name, find)
+
+    @property
+    def latest(self) -> metadata.Record | None:
+        """The last record of the target's name."""
+        return self.of_name[-1] if self.of_name else None
+
+    def current(self, digest: str) -> metadata.Record | None:
+        """The latest record, where it is about exactly these bytes."""
+        return self.latest if self.latest and self.latest.tool_hash == digest else None
+
+    def bytes_of(self, digest: str) -> bytes | None:
+        """The bytes of that digest: in place, kept, or found elsewhere; None where nowhere.
+
+        Raises HashMoved, TargetRefused, StorageUnwritable.
+        """
+        if self.module is not None and tool_hash(self.module) == digest:
+            return self.module
+        kept = version_archive.read(self.root, self.target, digest)
+        if kept is not None or self.find is None:
+            return kept
+        found = self.find(self.target, digest)
+        return found if found is not None and tool_hash(found) == digest else None
+
+    def require_recorded(self, source: bytes) -> None:
+        """Never overwrite work that nobody promoted."""
+        if self.module in (None, source):
+            return
+        if tool_hash(self.module or b"") not in {r.tool_hash for r in self.of_name}:
+            shown = self.target.path(self.root)
+            raise TargetRefused(
+                f"{shown} holds another module that was never promoted in this form",
+                hint="promote that file first, choose another name, or move it away",
+                path=str(shown),
+            )

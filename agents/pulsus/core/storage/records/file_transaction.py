@@ -1,0 +1,308 @@
+"""Several files replaced together or not at all. Effect: writes files below one folder.
+
+A journal names what is about to happen. Then every new content is staged beside its target, where
+a full disk or a read-only folder shows before anything has changed; then come the renames, then
+`commit` with the journal's note, then the journal goes. Whoever finds a journal later finishes all
+that where everything was staged, and clears it away otherwise. `commit` is called at least once
+for what stays, so it must be idempotent. The caller holds a lock.
+
+The journal lies in the project, and finishing one logs its decisions. So it is sealed with a key of
+this user, and one that a repository brings is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pulsus.config import cache_secret
+from pulsus.core.storage.records.target import open_below, refuse_irregular
+from pulsus.core.system import atomic_write
+from pulsus.core.types import JsonValue
+from pulsus.errors import PulsusError, StateCorrupt, storage_error
+
+Note = Mapping[str, JsonValue]
+Commit = Callable[[Note], None]
+"""Takes the note of what has just happened. Raises PulsusError where it must not stay so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file `root/folders/name` and its content; `before` None = not there yet."""
+
+    folders: tuple[str, ...]
+    name: str
+    before: bytes | None
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A change as the journal keeps it: digests instead of contents."""
+
+    folders: tuple[str, ...]
+    name: str
+    before: str | None
+    after: str
+
+    @property
+    def temp(self) -> str:
+        return f".{self.name}{atomic_write.TEMP_SUFFIX}"
+
+    @property
+    def old(self) -> str:
+        """A second name of what is replaced: taking it back needs no room on a full disk."""
+        return f".{self.name}.old{atomic_write.TEMP_SUFFIX}"
+
+
+_Progress = Literal["done", "ready", "lost"]
+
+
+def apply(
+    root: Path, changes: tuple[Change, ...], journal: Path, note: Note, commit: Commit
+) -> None:
+    """Make every change, in order, and commit them.
+
+    Raises TargetRefused, DiskFull, StorageUnwritable or what `commit` raises, and then nothing has
+    changed.
+    """
+    planned = [_Planned(c.folders, c.name, _digest(c.before), _sha(c.after)) for c in changes]
+    with ExitStack() as folders, ExitStack() as staged:
+        staged.callback(_remove_journal, journal)
+        _write_journal(journal, root, planned, note)
+        fds: list[int] = []
+        for change, plan in zip(changes, planned, strict=True):
+            fd = folders.enter_context(open_below(root, change.folders, create=True))
+            fds.append(fd)
+            shown = root.joinpath(*change.folders, change.name)
+            refuse_irregular(fd, change.name, shown)
+            try:
+                atomic_write.unlink(fd, plan.temp)
+                atomic_write.stage(fd, plan.temp, change.after)
+            except OSError as failure:
+                raise storage_error(failure, shown) from failure
+            staged.callback(atomic_write.unlink, fd, plan.temp)
+        with _uninterrupted():
+            staged.pop_all()  # from here on the journal owns the staged files
+            steps = list(zip(changes, planned, fds, strict=True))
+            _rename_all(root, steps, journal)
+            try:
+                commit(note)
+            except PulsusError:
+                _undo(steps, len(steps), root, journal)
+                raise
+            for _, plan, fd in steps:
+                atomic_write.unlink(fd, plan.old)
+            _remove_journal(journal)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait for the renames: recovery would put them right, but only the next time."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def recover(journal: Path, commit: Commit, root: Path) -> None:
+    """Finish or take back what an interrupted `apply` left; does nothing without a journal.
+
+    `root` counts where the journal's own is gone: the project was moved.
+
+    Raises StateCorrupt where files were changed by hand in between and neither is safe, and what
+    `commit` raises.
+    """
+    found = _read_journal(journal, root)
+    if found is None:
+        return
+    there, planned, note = found
+    root = there if there.is_dir() else root
+    progress = [_progress(root, p) for p in planned]
+    if "lost" not in progress:
+        for plan, step in zip(planned, progress, strict=True):
+            _finish(root, plan, rename=step == "ready")
+        commit(note)
+    elif "done" in progress:
+        files = ", ".join(str(root.joinpath(*p.folders, p.name)) for p in planned)
+        raise StateCorrupt(
+            f"an interrupted promotion cannot be finished: {files} were changed since",
+            hint=f"bring these files in order (version control knows them), then delete {journal}",
+        )
+    else:
+        for plan in planned:
+            _finish(root, plan, rename=False)
+    _remove_journal(journal)
+
+
+_Step = tuple[Change, _Planned, int]
+
+
+def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
+    for done, (change, plan, fd) in enumerate(steps):
+        try:
+            _keep_old(change, plan, fd)
+            os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
+            os.fsync(fd)
+        except OSError as failure:
+            _undo(steps, done + 1, root, journal)
+            shown = root.joinpath(*change.folders, change.name)
+            raise storage_error(failure, shown) from failure
+
+
+def _keep_old(change: Change, plan: _Planned, fd: int) -> None:
+    atomic_write.unlink(fd, plan.old)
+    if change.before is not None:
+        with suppress(OSError):  # a file system without hard links: it is written anew if need be
+            os.link(plan.name, plan.old, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+
+
+def _undo(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
+    """Take the first `done` renames back, and clear away what was staged."""
+    _take_back_all(steps[:done], root, journal)
+    for _, plan, fd in steps:
+        atomic_write.unlink(fd, plan.temp)
+        atomic_write.unlink(fd, plan.old)
+
+
+def _take_back_all(steps: list[_Step], root: Path, journal: Path) -> None:
+    """Where this fails too, the journal stays and the next promotion finishes the work."""
+    for change, plan, fd in steps:
+        try:
+            _take_back(change, plan, fd)
+        except OSError as failure:
+            shown = root.joinpath(*change.folders, change.name)
+            raise storage_error(failure, shown) from failure
+    _remove_journal(journal)
+
+
+def _take_back(change: Change, plan: _Planned, fd: int) -> None:
+    """Before it is back, the new content is staged again: who is killed here is finished later."""
+    if _digest(_read(fd, change.name)) != plan.after:
+        return  # the rename itself failed
+    if change.before is None:
+        os.rename(change.name, plan.temp, src_dir_fd=fd, dst_dir_fd=fd)
+        return
+    atomic_write.unlink(fd, plan.temp)
+    try:
+        os.link(change.name, plan.temp, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+    except OSError:
+        atomic_write.stage(fd, plan.temp, change.after)
+    if _digest(_read(fd, plan.old)) != plan.before:
+        atomic_write.unlink(fd, plan.old)
+        atomic_write.stage(fd, plan.old, change.before)
+    os.rename(plan.old, change.name, src_dir_fd=fd, dst_dir_fd=fd)
+
+
+def _progress(root: Path, plan: _Planned) -> _Progress:
+    try:
+        with open_below(root, plan.folders, create=False) as fd:
+            now, staged = _read(fd, plan.name), _read(fd, plan.temp)
+    except FileNotFoundError:
+        return "lost"
+    if _digest(now) == plan.after:
+        return "done"
+    ready = _digest(now) == plan.before and _digest(staged) == plan.after
+    return "ready" if ready else "lost"
+
+
+def _finish(root: Path, plan: _Planned, *, rename: bool) -> None:
+    try:
+        with open_below(root, plan.folders, create=False) as fd:
+            if rename:
+                os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
+                os.fsync(fd)
+            else:
+                atomic_write.unlink(fd, plan.temp)
+            atomic_write.unlink(fd, plan.old)
+    except FileNotFoundError:
+        return  # the folder is gone, and with it what was staged there
+    except OSError as failure:
+        raise storage_error(failure, root.joinpath(*plan.folders, plan.name)) from failure
+
+
+def _write_journal(journal: Path, root: Path, planned: list[_Planned], note: Note) -> None:
+    files = [
+        {"folders": p.folders, "name": p.name, "before": p.before, "after": p.after}
+        for p in planned
+    ]
+    body = json.dumps({"root": str(root), "files": files, "note": dict(note)}).encode("utf-8")
+    key = cache_secret.made(root)
+    # Without a key nothing can be sealed: after a crash a person has to look.
+    atomic_write.write_bytes(
+        journal, body + b"\n" + (_sealed(key, body) if key else b""), locked=True
+    )
+
+
+def _sealed(key: bytes, body: bytes) -> bytes:
+    return cache_secret.seal(key, b"journal\0" + body).encode("ascii")
+
+
+def _read_journal(journal: Path, root: Path) -> tuple[Path, list[_Planned], Note] | None:
+    try:
+        body, _, code = journal.read_bytes().rpartition(b"\n")
+        key = cache_secret.read(root)
+        if key is None or not hmac.compare_digest(code, _sealed(key, body)):
+            raise ValueError("this user did not write it on this machine")
+        return _parsed(body)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as failure:
+        raise StateCorrupt(
+            f"cannot read the promotion journal {journal}: {failure}",
+            hint="check the latest promotion by `git status`, then delete that file",
+        ) from failure
+
+
+def _parsed(body: bytes) -> tuple[Path, list[_Planned], Note]:
+    """Raises ValueError, KeyError, TypeError, RecursionError."""
+    found = json.loads(body)
+    planned = [
+        _Planned(
+            tuple(map(_plain_name, f["folders"])),
+            _plain_name(f["name"]),
+            f["before"],
+            f["after"],
+        )
+        for f in found["files"]
+    ]
+    return Path(found["root"]), planned, dict(found.get("note", {}))
+
+
+def _plain_name(name: object) -> str:
+    if not isinstance(name, str) or name in ("", ".", "..") or "/" in name or "\0" in name:
+        raise ValueError(f"{name!r} is not a plain file name")
+    return name
+
+
+def _remove_journal(journal: Path) -> None:
+    try:
+        journal.unlink(missing_ok=True)
+    except OSError as failure:
+        raise storage_error(failure, journal) from failure
+
+
+def _read(folder: int, name: str) -> bytes | None:
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        return file.read()
+
+
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else _sha(data)
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,91 @@
+"""Regular files, read without ever waiting (spec §4). Effect: reads files.
+
+A name in the catalogue may be a pipe, a device or a file that is being replaced; opening never
+blocks, and what was opened is checked, not what was listed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from pulsus.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What changes when a file does. Times in ns; `ctime_ns` catches a restored mtime."""
+
+    mtime_ns: int
+    ctime_ns: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Stamp:
+        """The stamp of a file's status."""
+        return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+class Unreadable(Exception):
+    """A file cannot be had: a stable code and one line."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+def read(path: Path, max_bytes: int) -> tuple[bytes, Stamp]:
+    """The file's bytes and its stamp from before they were read.
+
+    `path` must not be a link. Raises Unreadable with NOT_A_FILE, TOO_LARGE or UNREADABLE.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        fd = os.open(path, flags)
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
+                raise Unreadable("NOT_A_FILE", f"is {kind_of(status.st_mode)}, not a file")
+            data = _up_to(fd, max_bytes + 1, status.st_size + 1)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Unreadable("NOT_A_FILE", "is a link, not a file") from None
+        raise Unreadable("UNREADABLE", why(error)) from None
+    except ValueError as error:  # a NUL in the path
+        raise Unreadable("UNREADABLE", f"cannot be read: {error}") from None
+    if len(data) > max_bytes:
+        size = max(status.st_size, len(data))
+        raise Unreadable("TOO_LARGE", f"{size} bytes; the limit is {max_bytes}")
+    return data, Stamp.of(status)
+
+
+def _up_to(fd: int, most: int, expected: int) -> bytes:
+    """At most so many bytes; a buffer for the most there may be costs more than a small file."""
+    data = os.read(fd, min(most, expected))
+    while len(data) < most and (more := os.read(fd, min(most - len(data), 1 << 16))):
+        data += more
+    return data
+
+
+def why(error: OSError) -> str:
+    """One line on why the system refused, without the path."""
+    return f"cannot be read: {error.strerror or type(error).__name__}"
+
+
+def kind_of(mode: int) -> str:
+    """What a file's mode says it is, with its article."""
+    kinds = (
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISLNK, "a link"),
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
+    return next((name for test, name in kinds if test(mode)), "something else")

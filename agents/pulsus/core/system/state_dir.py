@@ -1,0 +1,90 @@
+"""The versioned folder `.pulsus/`. Effect: reads it, and makes it where asked to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pulsus.core.system import atomic_write
+from pulsus.errors import StateCorrupt, StorageUnwritable, storage_error
+from pulsus.fast_dataclass import dataclass
+
+VERSION = 1
+"""Layout written by this Pulsus. A newer one is refused."""
+
+_MAX_VERSION_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class StateDir:
+    """An opened state folder; `exists` is False where nothing was ever stored."""
+
+    path: Path
+    version: int = VERSION
+    exists: bool = True
+
+    @property
+    def locks(self) -> Path:
+        """Lock files."""
+        return self.path / "locks"
+
+    @property
+    def audit(self) -> Path:
+        """Records that are never deleted."""
+        return self.path / "audit"
+
+
+def open_state(path: Path, *, create: bool = True) -> StateDir:
+    """The state folder at `path`; with `create=False` nothing is written.
+
+    Raises StateCorrupt for an unreadable or newer one; with `create`, StorageUnwritable or DiskFull
+    where it cannot be written to.
+    """
+    version = _read_version(path)
+    if create:
+        _prepare(path, fresh=version is None)
+    return StateDir(path, version or VERSION, exists=create or version is not None)
+
+
+def _read_version(path: Path) -> int | None:
+    file = path / "version"
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(_MAX_VERSION_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        raise StateCorrupt(
+            f"cannot read {file}: {failure.strerror}",
+            hint=f"make {path} a folder this user can read, or set state_dir",
+        ) from failure
+    digits = text.strip()
+    if len(text) > _MAX_VERSION_BYTES or not digits.isdigit() or int(digits) < 1:
+        raise StateCorrupt(
+            f"{file} holds {text[:40]!r}, not a version number",
+            hint=f"write {VERSION} into it, or move {path} away to start afresh",
+        )
+    if int(digits) > VERSION:
+        raise StateCorrupt(
+            f"{path} was written by a newer Pulsus (version {int(digits)}, this one knows "
+            f"{VERSION})",
+            hint="upgrade Pulsus, or set state_dir to another folder",
+        )
+    return int(digits)
+
+
+def _prepare(path: Path, *, fresh: bool) -> None:
+    try:
+        (path / "locks").mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise storage_error(failure, path) from failure
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise StorageUnwritable(
+            f"cannot write to {path}",
+            hint="give this user write access to it, or set state_dir",
+            path=str(path),
+        )
+    if not (path / ".gitignore").exists():
+        atomic_write.write_text(path / ".gitignore", "*\n")
+    if fresh:
+        atomic_write.write_text(path / "version", f"{VERSION}\n")

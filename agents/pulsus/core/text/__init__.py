@@ -1,0 +1,1 @@
+"""Words of requests and tools: tokens, literals, verbs."""

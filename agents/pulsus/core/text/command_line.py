@@ -1,0 +1,132 @@
+"""A request that is a command line, and what that would change (spec §6: partial fits). Pure.
+
+In a command line the verb stands behind the program: "ip route add", "systemctl stop nginx". The
+first words of a sentence say nothing of that. Words: command_words.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pulsus.core.text import command_words as table
+from pulsus.core.text.tokens import STOP_WORDS
+from pulsus.core.text.verbs import command
+
+_STEP = re.compile(r"\s*(?:\|\|?|&&|;)\s*")
+_BEFORE = re.compile(r"(?:[$#>]\s+)?(?:(?:sudo|doas|xargs)\s+(?:-\S+\s+)*)?(?:[A-Z_]+=\S+\s+)*")
+_PROGRAM = re.compile(r"[a-z][a-z0-9_.+-]*")
+_FLAG = re.compile(r"--?[A-Za-z][\w-]*(?:[=:]\S*)?|-\d+")
+_OLD_STYLE = re.compile(r"(?=[a-zA-Z]*[ctxru])[ctxruvfzjJpPk]{1,6}")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_REACH = 3
+"""Words behind the program among which its verb is: "docker container rm"."""
+
+
+def changes(request: str) -> tuple[str, ...] | None:
+    """The verbs of change of a command line, each step's first; none where it only looks.
+
+    None for a request that is no command line, and for a program that is a verb itself, such as
+    `kill -9 1`: the reading of sentences knows those.
+    """
+    if "-" not in request and table.KNOWN.isdisjoint(request.split(maxsplit=2)[:2]):
+        return None
+    steps = [said for step in _STEP.split(_QUOTED.sub("Q", request)) if (said := _words(step))]
+    asked = _verb(steps[0]) if any(map(_is_command, steps)) else None
+    if asked is None:
+        return None
+    more = ((step[0], _verb(step)) for step in steps[1:])
+    found = (asked, *(program if verb is None else verb for program, verb in more))
+    return tuple(dict.fromkeys(verb for verb in found if verb))
+
+
+def program(request: str) -> tuple[str, ...] | None:
+    """The program a command line begins with, and the words behind it; None for anything else.
+
+    None, too, for a program that does one thing: its name is a word like any other.
+    """
+    if changes(request) is None:
+        return None
+    said = _words(_STEP.split(_QUOTED.sub("Q", request))[0])
+    if said[:1] == [] or said[0] not in table.PROGRAMS:
+        return None
+    return (said[0], *(word for word in said[1:] if not word.startswith("-")))
+
+
+def _words(step: str) -> list[str]:
+    """A step's words from its program on; tar's letters as the flags they are."""
+    before = _BEFORE.match(step)
+    said = step[before.end() if before else 0 :].split()
+    if said[:1] == ["tar"] and len(said) > 1 and _OLD_STYLE.fullmatch(said[1]):
+        said[1] = f"-{said[1]}"
+    return said
+
+
+def _is_command(said: Sequence[str]) -> bool:
+    """Whether these words have the shape of a command: a program, then a flag or what it does."""
+    if len(said) < 2 or not _PROGRAM.fullmatch(said[0]):
+        return False
+    if any(len(w) > 1 and w in STOP_WORDS and not _brought(said, n) for n, w in enumerate(said)):
+        return False
+    if any(map(_FLAG.fullmatch, said)):
+        return True
+    return said[0] in table.PROGRAMS and _deed_at(said) is not None
+
+
+def _deed_at(said: Sequence[str]) -> int | None:
+    """Where the word stands that says what a program does."""
+    bare = [n for n, word in enumerate(said) if n and not word.startswith("-")]
+    near = (n for n in bare if (n in bare[:_REACH] and _is_deed(said[n])) or _brought(said, n))
+    return next(near, None)
+
+
+def _is_deed(word: str) -> bool:
+    return word in table.CHANGES or word in table.LOOKS
+
+
+def _brought(said: Sequence[str], at: int) -> bool:
+    """Whether something is brought up or down there, flags aside: "docker compose -f x.yaml up"."""
+    if said[at] not in table.BROUGHT:
+        return False
+    before = list(said[:at])
+    while before and before[-1] not in table.BRINGS:
+        if _FLAG.fullmatch(before[-1]):
+            before.pop()
+        elif len(before) > 1 and _FLAG.fullmatch(before[-2]):
+            del before[-2:]
+        else:
+            return False
+    return bool(before)
+
+
+def _verb(said: Sequence[str]) -> str | None:
+    """What a command changes, by one word; "" where it only looks, None where it is a verb."""
+    program = said[0]
+    flags = [word.partition("=")[0] for word in said[1:] if _FLAG.fullmatch(word)]
+    if _any(flags, table.LOOKING.get(program, frozenset()) | table.NEVER):
+        return ""
+    if program in table.VERBS:
+        return None
+    if _any(flags, table.WRITING.get(program, frozenset())):
+        return program
+    return _deed(said) if program in table.PROGRAMS else ""
+
+
+def _deed(said: Sequence[str]) -> str:
+    """The first word that says what a program does, where that is a change and no noun."""
+    at = _deed_at(said)
+    if at is None or said[at] in table.LOOKS:
+        return ""
+    deed, *rest = (word for word in said[at:] if not word.startswith("-"))
+    if deed in table.VERBS and rest:
+        return command(" ".join((deed, *rest)), lambda _word: True) or ""
+    return deed
+
+
+def _any(flags: Sequence[str], wanted: frozenset[str]) -> bool:
+    """Whether one of the flags is wanted, alone or among letters put together: `-nl` has `-l`."""
+    for flag in flags:
+        letters = "" if flag.startswith("--") else flag[1:]
+        if flag in wanted or any(f"-{letter}" in wanted for letter in letters):
+            return True
+    return False

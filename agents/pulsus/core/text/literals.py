@@ -1,0 +1,100 @@
+"""Values in a request: addresses, paths, file names, quoted text, numbers (spec §4).
+
+A value says what kind of thing a request is about (`10.0.0.0/22`: a subnet), hardly which tool it
+wants: its own words weigh less than the words around it, and plain numbers nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pulsus.core.text.tokens import STOP_WORDS, words
+from pulsus.fast_dataclass import dataclass
+
+OWN = 0.75
+"""What a word inside a value weighs beside one outside."""
+
+KIND = 0.4
+"""What the kind of a value weighs beside a word that says it."""
+
+_ENDINGS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("tar", "tgz", "gz", "zip", "bz2", "xz", "zst", "7z"), ("archive",)),
+    **dict.fromkeys(("pem", "crt", "cer"), ("certificate",)),
+    **dict.fromkeys(("conf", "cfg", "ini", "cnf"), ("config",)),
+    **dict.fromkeys(("yaml", "yml"), ("yaml",)),
+    **dict.fromkeys(("log", "json", "csv", "toml", "xml", "html", "sql", "png", "pdf", "env"), ()),
+    **dict.fromkeys(("txt", "md", "py", "sh", "js", "jsonl", "tsv", "iso", "img", "prom"), ()),
+}
+_ENDING = "|".join(sorted(_ENDINGS, key=len, reverse=True))
+
+# In this order: the first that fits takes the text. Repeats are bounded: a request may be hostile.
+_KINDS: tuple[tuple[str, str], ...] = (
+    ("quoted", r"\"[^\"]{1,400}\"|`[^`]{1,400}`|(?<!\w)'[^']{1,400}'(?!\w)"),
+    ("url", r"\bhttps?://\S+"),
+    ("email", r"\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}"),
+    ("cron", r"(?<!\S)(?:[\d*/,\-]{1,20}\s+){4}[\w*/,\-]{1,20}(?!\S)"),
+    ("subnet", r"\b\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}\b"),
+    ("ip", r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"),
+    ("path", r"(?<!\S)(?:~|\.{1,2})?/[^\s,;]*"),
+    ("file", rf"(?<![\w/])[\w-]{{0,64}}(?:\.[\w-]{{1,64}}){{0,4}}\.(?:{_ENDING})(?!\w)"),
+    (
+        "host",
+        r"\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|dev|local|internal|lan|example|test)\b",
+    ),
+    ("number", r"(?<![\w.])[-+]?\d+(?:[.,:/-]\d+)*%?(?!\w)"),
+)
+_VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
+
+_MARK = re.compile(r"[\"`/~@*]|(?<!\w)'|\.\w")
+_SIGNS = frozenset("\"`/~@*'.")
+_DIGIT = re.compile(r"\d")
+"""What every value has somewhere, and what numbers and schedules have: looked for first, as most
+requests have no values."""
+
+_PLAIN = re.compile("|".join(f"(?P<{k}>{r})" for k, r in _KINDS if k in ("cron", "number")), re.I)
+
+_SAYS: dict[str, tuple[str, ...]] = {
+    "url": ("url", "http", "https"),
+    "email": ("email",),
+    "cron": ("cron", "schedule"),
+    "subnet": ("subnet", "network"),
+    "ip": ("address", "host"),
+    "path": ("path",),
+    "file": ("file",),
+    "host": ("host", "name"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value as written, the words in it, and the words for the kind of thing it is."""
+
+    text: str
+    own: tuple[str, ...]
+    kind: tuple[str, ...]
+
+
+def take_values(text: str) -> tuple[str, tuple[Value, ...]]:
+    """The text with each value cut out (a space stays), and the values in order."""
+    pattern = _VALUE
+    if _SIGNS.isdisjoint(text) or not _MARK.search(text):
+        if not _DIGIT.search(text):
+            return text, ()
+        pattern = _PLAIN
+    values: list[Value] = []
+
+    def cut(match: re.Match[str]) -> str:
+        values.append(_value(match))
+        return " "
+
+    return pattern.sub(cut, text), tuple(values)
+
+
+def _value(match: re.Match[str]) -> Value:
+    kind, written = match.lastgroup or "", match.group()
+    inside = [w for w in words(written) if w not in STOP_WORDS and not w.isdecimal()]
+    endings = [w for w in inside if w in _ENDINGS] if kind in ("file", "path", "quoted") else []
+    says = [*endings, *(word for e in endings for word in _ENDINGS[e]), *_SAYS.get(kind, ())]
+    plain = () if kind in ("number", "cron", "ip", "subnet") else inside
+    own = tuple(w for w in dict.fromkeys(plain) if w not in says)
+    return Value(written, own, tuple(dict.fromkeys(says)))

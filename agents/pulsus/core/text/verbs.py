@@ -1,0 +1,195 @@
+"""Where in a clause a change is asked for, by which verb (words: verb_tables.py). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+
+from pulsus.core.text import verb_tables as table
+from pulsus.core.text.tokens import STOP_WORDS, stem, words
+
+Known = Callable[[str], bool]
+"""Whether a lower-case word is one of the catalogue's: then it is no misspelt verb."""
+
+_REACH = 4
+"""Words up to which a particle belongs to its verb, and a symptom to what shows it."""
+_SHORTEST = 5
+"""Letters of a word that may be a misspelt verb."""
+_SURE = 7
+"""Letters from which one wrong letter is a slip: "attack" is not "attach"."""
+_FOLDER = re.compile(r"\S*/[^\s.]*(?=\s|$)")
+"""A path that names no file: its words are nobody's object."""
+
+_ME = frozenset({"me", "us"})
+_PLAIN = frozenset[str]().union(*table.CHANGE.values())
+_HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS)
+
+
+def may_command(said: Sequence[str], known: Known) -> bool:
+    """Whether a request of these words can give a command at all: a quick look."""
+    if not _HEADS.isdisjoint(said):
+        return True
+    if not table.WISHES.isdisjoint(said) and any(w.endswith(("ed", "ing")) for w in said):
+        return True
+    return any(len(w) >= _SHORTEST and not known(w) for w in said)
+
+
+def command(clause: str, known: Known) -> str | None:
+    """The verb of change a clause gives as a command; None where it gives none.
+
+    It is the clause's first word past polite ones, in its plain form or misspelt, with a particle
+    ("turn off") or an object ("open port 80") where it asks for a change only so. A wish counts as
+    well: "I want nginx restarted", "it needs to be restarted".
+    """
+    said = words(_FOLDER.sub(" ", clause) if "/" in clause else clause)
+    start = next((n for n, w in enumerate(said) if w not in table.POLITE), len(said))
+    if start == len(said):
+        return None
+    first, rest = said[start], said[start + 1 :]
+    verb = _meant(first, rest, known)
+    if verb is None:
+        return _wish(said)
+    return None if _is_no_order(verb, rest, clause) else verb
+
+
+def groups(said: Iterable[str]) -> frozenset[str]:
+    """The groups of change these words belong to, in any form of theirs."""
+    known = _groups()
+    return frozenset(known[s] for s in map(stem, said) if s in known)
+
+
+def named_groups(said: Iterable[str]) -> frozenset[str]:
+    """The same, with words that name a change and command none: "put", "dump"."""
+    known = _by_stem(table.NAMING)
+    return groups(said) | {known[s] for s in map(stem, said) if s in known}
+
+
+@lru_cache(maxsize=256)
+def asked_groups(asked: tuple[str, ...]) -> frozenset[str]:
+    """The groups of commands: a verb alone, with its particle, or with its object."""
+    found = set(groups(asked))
+    for verb, _, particle in (said.partition(" ") for said in asked):
+        if particle:
+            found.add(table.PARTICLES[verb][particle])
+        elif verb in table.OBJECTS:
+            found.add(table.OBJECTS[verb][0])
+    return frozenset(found)
+
+
+@cache
+def _groups() -> Mapping[str, str]:
+    return _by_stem(table.CHANGE)
+
+
+def _by_stem(verbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    return {stem(verb): group for group, listed in verbs.items() for verb in listed}
+
+
+def _meant(first: str, rest: Sequence[str], known: Known) -> str | None:
+    """The command that begins with this word: one word, or a verb with its particle."""
+    particle = _particle(table.PARTICLES.get(first, {}), rest)
+    if particle:
+        return f"{first} {particle}"
+    if first in _PLAIN:
+        return first
+    if first in table.OBJECTS:
+        return first if _has_object(first, rest) else None
+    return _misspelt(first, known)
+
+
+def _particle(taken: Mapping[str, str], rest: Sequence[str]) -> str | None:
+    """The particle that follows: at once, or among few words. "on" far off is a place."""
+    if rest and rest[0] in taken:
+        return rest[0]
+    near = enumerate(rest[:_REACH], start=1)
+    return next((w for n, w in near if w in taken and (w != "on" or n == len(rest))), None)
+
+
+def _has_object(verb: str, rest: Sequence[str]) -> bool:
+    _, about = table.OBJECTS[verb]
+    numbered = table.NUMBERED.get(verb, frozenset())
+    return not about.isdisjoint(rest) or any(
+        a in numbered and b.isdecimal() for a, b in pairwise(rest)
+    )
+
+
+def _misspelt(word: str, known: Known) -> str | None:
+    """The verb an unknown word must be: one slip away, two in a long word, the same first letter.
+
+    A form of a verb ("deleted") is no misspelling of it.
+    """
+    if len(word) < _SHORTEST or not word.isalpha() or known(word) or _is_grammar(word):
+        return None
+    if stem(word) in _groups():
+        return None
+    allowed = 1 if len(word) < 8 else 2  # as for the words of tools (query.py)
+    from rapidfuzz.distance import OSA  # only for a word that no tool has
+
+    near = (v for v in _PLAIN if v[0] == word[0] and len(v) >= _SHORTEST and _slip(word, v))
+    found = sorted((OSA.distance(word, verb), verb) for verb in near)
+    return found[0][1] if found and found[0][0] <= allowed else None
+
+
+def _is_grammar(word: str) -> bool:
+    return word in STOP_WORDS or word in table.READING or word in table.POLITE
+
+
+def _slip(word: str, verb: str) -> bool:
+    """Whether one was typed for the other: letters swapped, lost or doubled, not just others."""
+    return len(word) >= _SURE or len(word) != len(verb) or sorted(word) == sorted(verb)
+
+
+def _is_no_order(verb: str, rest: Sequence[str], clause: str) -> bool:
+    """Whether the verb is a noun here, asks for an answer, or is what a symptom shows in."""
+    return _is_noun(verb, rest) or _asks_for_answer(verb, rest, clause) or _is_symptom(rest)
+
+
+def _is_noun(verb: str, rest: Sequence[str]) -> bool:
+    if not rest:
+        return verb in table.NOUN_ALONE
+    if f"{verb} {rest[0]}" in table.NOUN_PAIRS:
+        return True
+    return verb in table.NOUNS and rest[0] in table.AFTER_NOUN
+
+
+def _asks_for_answer(verb: str, rest: Sequence[str], clause: str) -> bool:
+    for_me = verb in table.FOR_ME and not _ME.isdisjoint(rest[:1])
+    if for_me or verb in table.ANSWERS:
+        return not table.ANSWER_WORDS.isdisjoint(w for word in rest for w in (word, word[:-1]))
+    if verb not in table.ROW_VERBS or table.ROW_WORDS.isdisjoint(rest):
+        return False
+    return table.KEPT.isdisjoint(rest) and "/" not in clause and "." not in clause.rstrip(".")
+
+
+def _is_symptom(rest: Sequence[str]) -> bool:
+    telling = (w for w in rest[:_REACH] if w in table.SYMPTOM or w in table.RELATIVE)
+    return next(telling, "") in table.SYMPTOM
+
+
+def _wish(said: Sequence[str]) -> str | None:
+    """The verb of "I want X restarted", "X must be restarted", "X needs restarting"."""
+    for at, word in enumerate(said):
+        if at and word.endswith(("ed", "ing")) and _is_wanted(said, at):
+            verb = _plain(word)
+            return verb if verb and table.READING.isdisjoint(said[: at + 1]) else None
+    return None
+
+
+def _plain(form: str) -> str | None:
+    """The verb of change a word is a form of."""
+    key = stem(form)
+    return next((verb for verb in sorted(_PLAIN) if stem(verb) == key), None)
+
+
+def _is_wanted(said: Sequence[str], at: int) -> bool:
+    """Whether the participle there is what somebody wants, or something needs."""
+    before = said[:at]
+    if said[at].endswith("ing"):
+        return before[-1] in ("need", "needs")
+    if before[-1] == "be":
+        obliged = before[-2:-1] == ["to"] and not table.OBLIGES.isdisjoint(before[-3:-2])
+        return obliged or not table.MODALS.isdisjoint(before[-2:-1])
+    ends = said[at + 1 : at + 2]
+    return not table.WANTS.isdisjoint(before[:-1]) and table.AFTER_WISH.issuperset(ends)

@@ -1,0 +1,93 @@
+"""What verdicts rest on beside the module: tools, settings and our own code, as one digest.
+
+Effect: reads files of this installation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pulsus.config.sections import plain
+from pulsus.config.settings import SandboxConfig, ValidationConfig
+from pulsus.core.sandbox.confinement import bubblewrap
+
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.interpreter import Interpreter
+
+_CORE = Path(__file__).resolve().parents[1]
+_OWN = ("validators", "sandbox", "contract", "python_source", "system", "types.py")
+
+
+def basis(
+    validation: ValidationConfig,
+    sandbox: SandboxConfig,
+    plugins: Sequence[tuple[str, object]],
+    python: Interpreter | None = None,
+) -> str | None:
+    """The digest; None where a plugin's validator cannot be told from a later version of itself.
+
+    `python` is the one that tools run with; None is ours.
+    """
+    digest = hashlib.sha256()
+    parts: list[str] = [
+        sys.version,
+        sys.executable,
+        repr(os.uname()[::2]),
+        repr(sorted(plain(validation).items())),
+        repr(sorted(plain(sandbox).items())),
+        *_installed(sys.path),
+        repr(python),
+        *_installed([str(path) for path in python.paths] if python else ()),
+        *_programs(),
+    ]
+    for name, validator in plugins:
+        code = _code(validator)
+        if code is None:
+            return None
+        parts += [name, hashlib.sha256(code).hexdigest()]
+    for part in parts:
+        digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
+    for file in _sources():
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _installed(folders: Iterable[str]) -> Iterable[str]:
+    """Every installed distribution with its version: ruff, mypy, stubs, what tools import."""
+    for folder in folders:
+        if folder.endswith(("site-packages", "dist-packages")):
+            with suppress(OSError):
+                names = os.listdir(folder)  # noqa: PTH208 - hundreds of names, no use for paths
+                yield from sorted(n for n in names if n.endswith((".dist-info", ".egg-info")))
+
+
+def _programs() -> Iterable[str]:
+    """Which bubblewrap programs there are."""
+    for program in bubblewrap.candidates():
+        status = program.stat()
+        yield repr((str(program), status.st_size, status.st_mtime_ns, status.st_mode))
+
+
+def _sources() -> Iterable[Path]:
+    for name in _OWN:
+        path = _CORE / name
+        files = [path] if path.is_file() else sorted(path.rglob("*.*"))
+        yield from (file for file in files if file.suffix != ".pyc" and file.is_file())
+
+
+def _code(validator: object) -> bytes | None:
+    inner = getattr(validator, "validator", validator)
+    module = sys.modules.get(getattr(inner, "__module__", None) or type(inner).__module__)
+    file = getattr(module, "__file__", None)
+    if not file:
+        return None
+    try:
+        return Path(file).read_bytes()
+    except OSError:
+        return None

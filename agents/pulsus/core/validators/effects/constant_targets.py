@@ -1,0 +1,251 @@
+"""Constant paths and hosts that a module's text opens, changes or reaches (ADR 33). Pure.
+
+They are folded from constants, names bound once, joins, `/`, f-strings and a few text methods. A
+path that is put together while running is left to the dry run.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from pulsus.core.python_source import possible_constants
+from pulsus.core.python_source.constant_folding import FILE_MODULES, Scope, Text, bound_once, fold
+from pulsus.core.python_source.names import last_name
+from pulsus.core.sandbox.harness.audit_hook import outside
+from pulsus.core.types import Effects, Observed, ToolSpec
+from pulsus.core.validators.effects import contract_limits, effect_uses
+from pulsus.core.validators.effects.effect_check import Judgement, judge, reads_only
+from pulsus.core.validators.effects.effect_patterns import path_covered
+
+_WHOLE_HOST = re.compile(r"\w+://[^/?#{%]+[/?#]")
+_CHANGERS: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(("remove", "unlink", "mkdir", "makedirs", "rmdir", "removedirs"), (0,)),
+    **dict.fromkeys(("truncate", "chmod", "chown", "utime", "mkfifo", "mknod", "rmtree"), (0,)),
+    **dict.fromkeys(("rename", "renames", "move"), (0, 1)),
+    **dict.fromkeys(("symlink", "link", "copy", "copy2", "copyfile", "copytree"), (1,)),
+}
+"""Functions of `os` and `shutil` → which of their arguments they change."""
+_METHODS = frozenset(
+    (
+        *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "replace"),
+        *("chmod", "symlink_to", "hardlink_to"),
+    )
+)
+_READERS = frozenset(("listdir", "scandir", "walk", "copyfile", "copy", "copy2", "copytree"))
+_READING_METHODS = frozenset(("read_text", "read_bytes", "iterdir", "glob", "rglob"))
+_OPENERS = frozenset(("open", "open_code", "FileIO"))
+_FLAGS = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND")
+_CONNECTING = frozenset(
+    (
+        *("HTTPConnection", "HTTPSConnection", "SMTP", "SMTP_SSL", "FTP", "FTP_TLS", "IMAP4"),
+        *("IMAP4_SSL", "POP3", "POP3_SSL", "getaddrinfo", "gethostbyname", "gethostbyname_ex"),
+        *("open_connection", "create_connection", "connect", "connect_ex", "Telnet"),
+    )
+)
+_ASKING = frozenset(("urlopen", "Request", "urlretrieve", "request", "stream"))
+_CLIENTS = frozenset(
+    ("requests", "httpx", "session", "client", "http", "aiohttp", "urllib3", "webbrowser")
+)
+_PROXIES = frozenset(("ProxyHandler", "set_proxy", "set_tunnel", "ProxyManager"))
+_DATABASE_FILES = frozenset(("sqlite3", "duckdb"))
+"""Modules whose `connect` opens a file."""
+
+
+class Used(NamedTuple):
+    """What the source names as constants, each with a line it stands in."""
+
+    changed: Mapping[str, int]
+    read: Mapping[str, int]
+    hosts: Mapping[str, int]
+
+
+def used(source: bytes) -> Used:
+    """The constant paths and hosts of a module; nothing if it cannot be parsed."""
+    nodes = _nodes(source)
+    return _used(nodes, bound_once(nodes))
+
+
+def could_do(source: bytes) -> Iterator[effect_uses.Use]:
+    """Every place of a module's text that could have an effect outside the run."""
+    nodes = _nodes(source)
+    return effect_uses.uses(nodes, bound_once(nodes))
+
+
+def _nodes(source: bytes) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _used(nodes: list[ast.AST], scope: Scope) -> Used:
+    found = Used({}, {}, {})
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            for kind, text in _effects(node, scope):
+                into = {"w": found.changed, "r": found.read, "h": found.hosts}[kind]
+                shown = text if kind == "h" else _place(text)
+                if shown:
+                    into.setdefault(shown, node.lineno)  # type: ignore[attr-defined]
+    return found
+
+
+def judged(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
+    """What constants of the source do beyond the contract, and warnings of those only read.
+
+    A composed module is judged by its steps.
+    """
+    if tool.composed or (tool.effects is None and not reads_only(tool)):
+        return Judgement(), ()
+    nodes = _nodes(source)
+    scope = bound_once(nodes)
+    could = contract_limits.beyond(tool, nodes, scope)
+    if tool.effects is None:
+        return Judgement(could), ()
+    seen = _used(nodes, scope)
+    for choice in possible_constants.scopes(nodes, scope):
+        more = _used(nodes, choice)
+        seen = Used({**more.changed, **seen.changed}, seen.read, {**more.hosts, **seen.hosts})
+    found = judge(tool, Observed(paths=tuple(seen.changed), hosts=tuple(seen.hosts)), {})
+    lines = {**seen.changed, **seen.hosts}
+    beyond = tuple(
+        f"{item}{_line(item, lines)}" for item in found.exceeded if _is_named(item, lines)
+    )
+    strays = tuple(p for p in seen.read if p != "/" and not _covered(p, tool.effects))
+    warnings = tuple(f"line {seen.read[p]} reads {p}, which Effects: does not name" for p in strays)
+    return Judgement((*beyond, *could)), warnings
+
+
+def _is_named(item: str, lines: Mapping[str, int]) -> bool:
+    return any(name in item for name in lines)
+
+
+def _line(item: str, lines: Mapping[str, int]) -> str:
+    return next((f" in line {at}" for name, at in lines.items() if name in item), "")
+
+
+def _covered(path: str, declared: Effects) -> bool:
+    return path_covered(path, declared.paths, {})
+
+
+def _place(text: str) -> str:
+    """The path as it is reported; "" for a relative or a harmless one."""
+    if text.startswith("~"):
+        return posixpath.normpath(text)
+    if not text.startswith("/"):
+        return ""
+    return outside(posixpath.normpath(text))
+
+
+def _effects(call: ast.Call, scope: Scope) -> Iterator[tuple[str, str]]:
+    name = last_name(call.func)
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    known = fold(owner, scope) if owner is not None else None
+    if known and known.path:
+        yield from _of_path(call, name, known.value)
+    elif owner is None or last_name(owner) in FILE_MODULES:
+        yield from _of_function(call, name, scope)
+    yield from ((("h"), host) for host in _hosts(call, name, owner, scope))
+
+
+def _of_path(call: ast.Call, name: str, path: str) -> Iterator[tuple[str, str]]:
+    if name in _METHODS:
+        yield "w", path
+    elif name == "open":
+        yield ("w" if _writes(call, 0) else "r"), path
+    elif name in _READING_METHODS:
+        yield "r", path
+
+
+def _of_function(call: ast.Call, name: str, scope: Scope) -> Iterator[tuple[str, str]]:
+    folded = [fold(arg, scope) for arg in call.args[:2]]
+    if name in _OPENERS and folded and folded[0]:
+        yield ("w" if _writes(call, 1) else "r"), folded[0].value
+    for position in _CHANGERS.get(name, ()):
+        if len(folded) > position and (text := folded[position]):
+            yield "w", text.value
+    if name in _READERS and folded and folded[0]:
+        yield "r", folded[0].value
+
+
+def _writes(call: ast.Call, position: int) -> bool:
+    """Whether an open may write, as far as its mode is a constant."""
+    modes = call.args[position : position + 1] + [k.value for k in call.keywords if k.arg == "mode"]
+    for mode in modes:
+        if isinstance(mode, ast.Constant) and isinstance(mode.value, str):
+            return any(letter in mode.value for letter in "wax+")
+        if any(last_name(n) in _FLAGS for n in ast.walk(mode) if isinstance(n, ast.expr)):
+            return True
+    return False
+
+
+def _hosts(call: ast.Call, name: str, owner: ast.expr | None, scope: Scope) -> Iterator[str]:
+    module = "" if owner is None else last_name(owner).lower()
+    asks = name in _ASKING or module in _CLIENTS
+    if module in _DATABASE_FILES or not (asks or name in _CONNECTING or name in _PROXIES):
+        return
+    if name in _PROXIES:
+        yield from _proxies(call, scope)
+        return
+    named = {each.arg: each.value for each in call.keywords}
+    given = [named[key] for key in ("host", "hostname", "address", "url") if key in named]
+    if not call.args and not given:
+        return
+    first: ast.expr = call.args[0] if call.args else given[0]
+    port = call.args[1] if len(call.args) > 1 else named.get("port")
+    if isinstance(first, ast.Tuple) and len(first.elts) >= 2:
+        port, first = first.elts[1], first.elts[0]
+    elif asks:
+        port = None
+    for arg in (first, *(call.args[1:2] if asks else ())):
+        text = fold(arg, scope) or _beginning(arg, scope)
+        if text is None or not text.value:
+            continue
+        if "://" in text.value:
+            yield from _of_url(text.value)
+        elif (
+            name in _CONNECTING and "/" not in text.value and arg is first and " " not in text.value
+        ):
+            number = port.value if isinstance(port, ast.Constant) else None
+            yield f"{text.value}:{number}" if isinstance(number, int) else text.value
+
+
+def _proxies(call: ast.Call, scope: Scope) -> Iterator[str]:
+    """Hosts through which a client is told to go: every constant among the arguments."""
+    for part in ast.walk(call):
+        text = fold(part, scope) if isinstance(part, ast.expr) else None
+        if text and "://" in text.value:
+            yield from _of_url(text.value)
+        elif text and part in call.args[:1] and "/" not in text.value:
+            yield text.value
+
+
+def _beginning(node: ast.expr, scope: Scope) -> Text | None:
+    """The constant start of a URL, if its host is whole: what follows may come from anywhere."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+        node = node.left
+    if isinstance(node, ast.Call) and last_name(node.func) == "format":
+        node = node.func.value if isinstance(node.func, ast.Attribute) else node
+    parts: list[ast.expr] = node.values if isinstance(node, ast.JoinedStr) else [node]
+    known = ""
+    for part in parts:
+        text = fold(part, scope)
+        if text is None:
+            break
+        known += text.value
+    return Text(known) if _WHOLE_HOST.match(known) else None
+
+
+def _of_url(url: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"http": 80, "https": 443, "ws": 80, "wss": 443}.get(parts.scheme)
+    except ValueError:
+        return
+    if parts.hostname and port:
+        yield f"{parts.hostname}:{port}"

@@ -1,0 +1,48 @@
+"""Kinds of effects that a module's text could have and its contract says it has not. Pure.
+
+A dry run reaches some of the code. So where `Kind:` says that files stay as they are, or `Effects:`
+names no host or no program at all, no function that does just that may stand in the text, called
+or not, whatever its arguments are (ADR 33). Files of the run's own (`tempfile`, memory) are free.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from pulsus.core.python_source.constant_folding import Scope
+from pulsus.core.types import ToolSpec
+from pulsus.core.validators.effects.effect_check import reads_only
+from pulsus.core.validators.effects.effect_uses import uses
+
+
+def beyond(tool: ToolSpec, nodes: list[ast.AST], scope: Scope) -> tuple[str, ...]:
+    """What the text could do though the contract rules it out, in words."""
+    effects = tool.effects
+    ruled_out = {
+        "changes": (reads_only(tool), f"could change files or processes: {{}} (Kind: {tool.kind})"),
+        "anything": (
+            reads_only(tool),
+            f"could do anything, its text does not say what: {{}} (Kind: {tool.kind})",
+        ),
+        "exchanged": (
+            effects is not None,
+            "could exchange what Effects: names: {}",
+        ),
+        "reaches": (
+            effects is not None and not effects.hosts,
+            "could reach hosts: {}, though Effects: names none",
+        ),
+        "starts": (
+            effects is not None and not effects.commands,
+            "could start programs: {}, though Effects: names none",
+        ),
+    }
+    if not any(out for out, _ in ruled_out.values()):
+        return ()
+    found: dict[str, None] = {}
+    signals = effects is not None and "kill" in effects.commands
+    for use in uses(nodes, scope):
+        out, words = ruled_out[use.kind]
+        if out and not (signals and use.name in ("os.kill", "os.killpg")):
+            found[words.format(f"{use.name} in line {use.line}")] = None
+    return tuple(found)

@@ -1,0 +1,127 @@
+"""What a dry run was seen doing, against what the docstring declares (spec §8). Pure.
+
+Kind and effects are sections of the docstring, so the tool's hash covers them. Declared and
+exceeded is a refusal with the list; undeclared is reported, and the tool counts as write when run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pulsus.core.types import Effects, JsonValue, Observed, ToolSpec
+from pulsus.core.validators.effects.effect_patterns import (
+    WORK_FOLDER,
+    command_covered,
+    host_covered,
+    path_covered,
+)
+
+DRY_RUN = "dry_run"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`exceeded` is beyond what is declared, `undeclared` was seen where nothing is; in words."""
+
+    exceeded: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+
+
+def judge(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -> Judgement:
+    """What one call did beyond the contract. `inputs` are those it was called with."""
+    inputs = {**_defaults(tool), **inputs}
+    changes = (*(f"changes {path}" for path in observed.paths), *observed.others)
+    if changes and reads_only(tool):
+        return Judgement(_with(changes, f"(Kind: {tool.kind})", tool, observed, inputs))
+    if reads_only(tool) and takes_dry_run(tool):  # then what it does otherwise is never seen
+        return Judgement((f"takes dry_run, as only what writes does (Kind: {tool.kind})",))
+    if changes and inputs.get(DRY_RUN) is True and takes_dry_run(tool):
+        return Judgement(_with(changes, "(dry_run is true)", tool, observed, inputs))
+    if tool.effects is None:
+        return Judgement(undeclared=(*changes, *_rest(observed)))
+    return Judgement(_beyond(tool, observed, inputs))
+
+
+def strays(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    """What one call read that neither `Effects:` nor its inputs name; none without `Effects:`."""
+    if tool.effects is None or tool.composed:
+        return ()
+    given = {**_defaults(tool), **inputs}
+    words = ("the given paths", *tool.effects.paths)  # inputs are always covered: callers name them
+    return tuple(path for path in observed.reads if not path_covered(path, words, given))
+
+
+def reads_only(tool: ToolSpec) -> bool:
+    """Whether the tool promises to change nothing."""
+    return tool.kind_declared and tool.kind != "write"
+
+
+def takes_dry_run(tool: ToolSpec) -> bool:
+    """Whether it has an argument `dry_run: bool`."""
+    return any(arg.name == DRY_RUN and arg.type_hint == "bool" for arg in tool.args)
+
+
+def _with(
+    changes: tuple[str, ...],
+    why: str,
+    tool: ToolSpec,
+    observed: Observed,
+    inputs: Mapping[str, JsonValue],
+) -> tuple[str, ...]:
+    """The changes, which break a promise by themselves, and all else that is not declared."""
+    others = replace(observed, paths=(), others=())
+    return (*(f"{change} {why}" for change in changes), *_beyond(tool, others, inputs))
+
+
+def _beyond(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    declared = tool.effects
+    if declared is None:
+        return ()
+    paths = observed.paths
+    if tool.kind_declared and tool.kind == "write":  # it stages beside what it replaces
+        paths = tuple(p for p in paths if not p.startswith(f"{WORK_FOLDER}/"))
+    return (
+        *(f"changes {p}" for p in paths if not path_covered(p, declared.paths, inputs)),
+        *(f"reaches {h}" for h in observed.hosts if not host_covered(h, declared.hosts, inputs)),
+        *(
+            f"starts {c}"
+            for c in observed.commands
+            if not command_covered(c, declared.commands, inputs)
+        ),
+        *(item for item in observed.others if not _other_covered(item, declared, inputs)),
+    )
+
+
+def _other_covered(item: str, declared: Effects, inputs: Mapping[str, JsonValue]) -> bool:
+    """A signal is what the program `kill` does, a system call is declared by its own name; nothing
+    can be declared about a thread's future.
+    """
+    what, _, name = item.partition(" ")
+    program = {"signals": "kill", "calls": name.partition(" ")[0]}.get(what)
+    return program is not None and command_covered(program, declared.commands, inputs)
+
+
+def _defaults(tool: ToolSpec) -> dict[str, JsonValue]:
+    """The defaults of its arguments that are plain text."""
+    return {
+        arg.name: text
+        for arg in tool.args
+        if arg.default is not None and (text := _text(arg.default)) is not None
+    }
+
+
+def _text(source: str) -> str | None:
+    try:
+        value = ast.literal_eval(source)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _rest(observed: Observed) -> tuple[str, ...]:
+    return (
+        *(f"reaches {host}" for host in observed.hosts),
+        *(f"starts {command}" for command in observed.commands),
+    )

@@ -1,0 +1,169 @@
+"""Declared effects as patterns over what was observed (docs/tool-contract.md). Pure.
+
+An item is a pattern (a path, a host, a program; `{name}` stands for an argument's value) or words
+("the given file"). Words cover what the tool was called with, and nothing else.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+from pulsus.core.types import JsonValue
+from pulsus.core.validators.effects.wildcards import matches
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_PATH_START = ("/", "~", ".", "{", "*")
+WORK_FOLDER = "/tmp"
+"""Where a dry run works, and where its examples' files lie."""
+_FOUND_IN = ("/bin/", "/sbin/", "/usr/", "/opt/", "/snap/bin/", "/nix/store/")
+_VERSION = re.compile(r"[0-9.]+\Z")
+
+Inputs = Mapping[str, JsonValue]
+
+
+def path_covered(path: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
+    """Whether a changed path (absolute, or `~/…`) is among the declared ones, or below one."""
+    if not all(map(_is_path, declared)) and _below_given(path, inputs):
+        return True
+    patterns = (p for item in declared if _is_path(item) for p in _filled(item, inputs))
+    return any(matches(_normal(pattern).rstrip("/"), path, below=True) for pattern in patterns)
+
+
+def host_covered(host: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
+    """Whether a host (`name`, `name:port`, `[v6]:port`, `unix:…`) is among the declared ones."""
+    given = {name for text in _texts(inputs) for name in _hosts_in(text)}
+    if not all(map(_is_pattern, declared)) and _split(host)[0] in given:
+        return True
+    return any(
+        _host_matches(host, _plain(pattern), network=not _PLACEHOLDER.search(item))
+        for item in declared
+        if _is_pattern(item)
+        for pattern in _filled(item, inputs)
+    )
+
+
+def command_covered(command: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
+    """Whether a started program is among the declared ones, by name or by the same path.
+
+    A name covers the program of that name where the system keeps programs, not one elsewhere.
+    """
+    for item in declared:
+        for pattern in _filled(item, inputs):
+            words = _plain(pattern).split()
+            if words and _same_program(command, words[0]):
+                return True
+    return False
+
+
+def _same_program(command: str, wanted: str) -> bool:
+    if wanted in ("*", command):
+        return True
+    if "/" in wanted or ("/" in command and not command.startswith(_FOUND_IN)):
+        return False
+    name = posixpath.basename(command)
+    return name == wanted or _VERSION.sub("", name) == wanted  # python3.11 is a python
+
+
+def _below_given(path: str, inputs: Inputs) -> bool:
+    given = (_normal(text) for text in _texts(inputs))
+    return any(path == each or path.startswith(f"{each}/") for each in given if each != "/")
+
+
+def _is_path(item: str) -> bool:
+    return item.startswith(_PATH_START) or (" " not in item and "/" in item)
+
+
+def _is_pattern(item: str) -> bool:
+    return " " not in item
+
+
+def _normal(path: str) -> str:
+    """Absolute and without `..`; `~` stays."""
+    if path.startswith("~"):
+        return posixpath.normpath(path)
+    return posixpath.normpath(posixpath.join(WORK_FOLDER, path))
+
+
+def _filled(item: str, inputs: Inputs) -> Iterator[str]:
+    """The item with the values of the named arguments, taken literally; one each for a list."""
+    names = _PLACEHOLDER.findall(item)
+    if not names:
+        yield item
+        return
+    values: JsonValue = inputs.get(names[0])
+    for value in values if isinstance(values, list) else [values]:
+        if isinstance(value, str | int) and value != "":
+            known = {name: _literal(inputs.get(name)) for name in names}
+            known[names[0]] = _literal(value)
+            parts = _PLACEHOLDER.split(item)  # text and names in turn
+            yield "".join(known[part] if n % 2 else part for n, part in enumerate(parts))
+
+
+def _literal(value: JsonValue) -> str:
+    """Text that a pattern takes as it stands; nothing matches what is no text or number."""
+    return re.sub(r"([*?\\])", r"\\\1", str(value)) if isinstance(value, str | int) else "\0"
+
+
+def _plain(pattern: str) -> str:
+    return re.sub(r"\\(.)", r"\1", pattern)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every string among the inputs."""
+    todo = [value]
+    while todo:
+        match todo.pop():
+            case str() as text if text:
+                yield text
+            case Mapping() as fields:
+                todo.extend(fields.values())
+            case list() as items:
+                todo.extend(items)
+            case _:
+                pass
+
+
+def _hosts_in(text: str) -> Iterator[str]:
+    """What hosts an input may name: itself, or that of a URL or `host:port`."""
+    if len(text) > 2000:
+        return
+    yield text.lower()
+    try:
+        found = urlsplit(text if "://" in text else f"//{text}").hostname
+    except ValueError:
+        return
+    if found:
+        yield found
+
+
+def _split(host: str) -> tuple[str, str]:
+    """(name in lower case without brackets, port or nothing)."""
+    if host.startswith("unix:"):
+        return host, ""
+    if host.startswith("["):
+        name, _, port = host[1:].partition("]")
+        return name.lower(), port.removeprefix(":")
+    name, colon, port = host.rpartition(":")
+    return (name.lower(), port) if colon and name and ":" not in name else (host.lower(), "")
+
+
+def _host_matches(host: str, pattern: str, *, network: bool) -> bool:
+    """`network`: the pattern may be one. An argument's value is a host, whatever it looks like."""
+    name, port = _split(host)
+    wanted, wanted_port = _split(pattern)
+    if wanted_port not in ("", "*") and port not in ("", wanted_port):
+        return False
+    if network and _in_network(name, wanted):
+        return True
+    return matches(re.sub(r"([?\\])", r"\\\1", wanted), name, separator="")
+
+
+def _in_network(name: str, wanted: str) -> bool:
+    try:
+        return ipaddress.ip_address(name) in ipaddress.ip_network(wanted, strict=False)
+    except ValueError:
+        return False

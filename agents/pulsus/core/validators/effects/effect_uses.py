@@ -1,0 +1,289 @@
+"""Every place of a module's text that could have an effect outside the run (ADR 33). Pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from pulsus.core.python_source.constant_folding import PATHS, Scope, fold
+from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.python_source.names import last_name
+from pulsus.core.validators.effects.c_libraries import Libraries
+from pulsus.core.validators.effects.library_effects import (
+    ANYTHING,
+    CHANGING,
+    CONNECTING,
+    CONNECTING_METHODS,
+    CONNECTING_METHODS_OF,
+    CREATING_WITHOUT_ARGUMENTS,
+    DATABASES,
+    EXTRACTING,
+    INNER,
+    METHODS,
+    METHODS_OF,
+    METHODS_OF_ONE,
+    OPENERS,
+    SOCKET_METHODS,
+    STARTING,
+    STARTING_METHODS,
+    TEMPORARY,
+)
+from pulsus.core.validators.effects.monkeypatching import Exchanges
+from pulsus.core.validators.effects.open_modes import (
+    flags_write,
+    keyword,
+    modes,
+    reads_database,
+    writes,
+    writing_mode,
+)
+from pulsus.core.validators.effects.private_targets import Targets
+from pulsus.core.validators.effects.reflection import Reflection
+from pulsus.core.validators.effects.xml_sources import Sources
+
+_ATTACHES = re.compile(r"\battach\s+(?!.{0,9}:memory:)|\bvacuum\b.{0,40}\binto\b", re.I | re.S)
+_CHANGING_KEYWORDS: Mapping[str, str] = {
+    "fileinput.input": "inplace",
+    "fileinput.FileInput": "inplace",
+    "logging.basicConfig": "filename",
+}
+_OF_PATHS = tuple(f"{name}." for name in PATHS)
+_INPLACE = frozenset(("fileinput.input", "fileinput.FileInput"))
+_OPENS = frozenset(OPENERS)
+_METHODS = METHODS.union(
+    METHODS_OF_ONE,
+    METHODS_OF,
+    CONNECTING_METHODS,
+    SOCKET_METHODS,
+    STARTING_METHODS,
+    CONNECTING_METHODS_OF,
+    ("parse",),
+)
+_READ = (
+    *(ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.MatchClass),
+    ast.ClassDef,
+)
+_NO_MODULES: frozenset[str] = frozenset()
+_OWN_NAMES = frozenset(("gethostname", "getfqdn", "AI_NUMERICHOST"))
+
+
+class Use(NamedTuple):
+    """One place of the text: what it could do (`changes`, `reaches`, `starts`, `anything`)."""
+
+    kind: str
+    name: str
+    line: int
+
+
+def uses(nodes: list[ast.AST], scope: Scope) -> Iterator[Use]:
+    """Every place of the text that could have an effect outside the run."""
+    reader = _Reader(nodes, scope)
+    for node in reader.read:
+        for kind, name in reader.of(node):
+            yield Use(kind, name, node.lineno)
+        for kind, name in (*reader.reflection.of(node), *reader.exchanges.of(node)):
+            yield Use(kind, name, node.lineno)
+
+
+class _Reader:
+    def __init__(self, nodes: list[ast.AST], scope: Scope) -> None:
+        self.scope = scope
+        self.origins = Origins(nodes, scope)
+        self.targets = Targets(nodes, scope, self.origins)
+        self.reflection = Reflection(nodes, scope, self.origins)
+        self.exchanges = Exchanges(nodes, scope, self.origins)
+        self.libraries = Libraries(nodes, scope)
+        self.read = [node for node in nodes if isinstance(node, _READ)]
+        self.sources = Sources(nodes, self.origins)
+        calls = [node for node in self.read if isinstance(node, ast.Call)]
+        self.calls = {id(node.func): node for node in calls}
+        self.partial = {
+            id(node.args[0]): node
+            for node in calls
+            if node.args and last_name(node.func) == "partial"
+        }
+        self.opener_passed = self.reflection.makes_classes or any(
+            self.origins.keys(node) & _OPENS and id(node) not in self.calls for node in self.read
+        )
+
+    def of(self, node: ast.AST) -> Iterator[tuple[str, str]]:
+        match node:
+            case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()) | ast.Subscript():
+                yield from self._reference(node)
+            case ast.Call():
+                yield from self._reference(node)
+                yield from self._call(node)
+            case ast.Constant(value=str() as text) if "sqlite3" in self.origins.modules:
+                if _ATTACHES.search(text):
+                    yield "changes", "SQL that attaches or makes a database file"
+            case _:
+                pass
+
+    def _reference(self, node: ast.expr) -> Iterator[tuple[str, str]]:
+        keys = self.origins.keys(node)
+        call = self.calls.get(id(node))
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr in _METHODS
+            and all(key.startswith(_OF_PATHS) for key in keys)
+        ):
+            yield from self._method(node, call)
+        if keys:
+            yield from self._named(node, keys, call)
+
+    def _named(
+        self, node: ast.expr, keys: frozenset[str], call: ast.Call | None
+    ) -> Iterator[tuple[str, str]]:
+        """A name that an import gives."""
+        for key in keys:
+            if key in CHANGING and not (call and self.targets.own(call, last=key)):
+                yield "changes", key
+            if key in CONNECTING and not (call and _is_own_name(call)):
+                yield "reaches", key
+            if key in STARTING:
+                yield "starts", key
+            if key in ANYTHING and not self._plain_import(key, call):
+                yield "anything", key
+            if key in OPENERS:
+                yield from self._opener(key, call or self.partial.get(id(node)), call is None)
+        if call is not None:
+            yield from self._judged(keys, call)
+        elif "ctypes.CDLL" in keys:
+            yield "anything", "ctypes.CDLL"
+
+    def _judged(self, keys: frozenset[str], call: ast.Call) -> Iterator[tuple[str, str]]:
+        """Functions whose arguments decide."""
+        for key in keys:
+            match key:
+                case "os.open":
+                    flags = call.args[1] if len(call.args) > 1 else keyword(call, "flags")
+                    writing = flags is not None and flags_write(flags, self.scope, self.origins)
+                    if (writing or _is_unpacked(call)) and not self.targets.own(call):
+                        yield "changes", key
+                case "os.kill":
+                    if not _is_zero(call.args[1] if len(call.args) > 1 else None):
+                        yield "changes", key
+                case "sqlite3.connect":
+                    own = bool(call.args) and self.targets.owns(call.args[0])
+                    if not (own or reads_database(call, self.scope)):
+                        yield "changes", "sqlite3.connect without mode=ro"
+                case "sax.parse" if not self.sources.is_open(call):
+                    yield "reaches", "sax.parse of what may be an address"
+                case "ctypes.CDLL":
+                    yield from (("anything", name) for name in self.libraries.unknown(call))
+                case _:
+                    yield from self._by_keyword(key, call)
+
+    def _by_keyword(self, key: str, call: ast.Call) -> Iterator[tuple[str, str]]:
+        word = _CHANGING_KEYWORDS.get(key)
+        if word is not None and keyword(call, word):
+            yield "changes", f"{key} with {word}"
+        if key in _INPLACE and len(call.args) > 1:
+            yield "changes", f"{key} with inplace"
+        if key in TEMPORARY and key.startswith("tempfile.") and not self.targets.stays(call):
+            yield "changes", f"{key} in another folder or with an open name"
+
+    def _method(self, node: ast.Attribute, call: ast.Call | None) -> Iterator[tuple[str, str]]:
+        name, owner = node.attr, node.value
+        own = self.targets.own_object(owner, name)
+        if name in EXTRACTING or name in METHODS_OF_ONE:  # its argument is changed, too
+            own = call is not None and self.targets.own(call) and (own or name in EXTRACTING)
+        if name in METHODS and not own:
+            gives_text = name in CREATING_WITHOUT_ARGUMENTS and call and not _has_arguments(call)
+            if not gives_text:
+                yield "changes", f".{name}"
+        elif name in METHODS_OF_ONE and call and len(call.args) == 1 and not call.keywords:
+            if not own:
+                yield "changes", f".{name} with one argument"
+        elif not METHODS_OF.get(name, _NO_MODULES).isdisjoint(self.origins.modules):
+            if not own and not (call and self.targets.own(call)):
+                yield "changes", f".{name}"
+        else:
+            yield from self._reaching(name, call)
+
+    def _reaching(self, name: str, call: ast.Call | None) -> Iterator[tuple[str, str]]:
+        """Methods that reach hosts or start programs."""
+        modules = self.origins.modules
+        of_socket = name in SOCKET_METHODS and "socket" in modules
+        of_another = not CONNECTING_METHODS_OF.get(name, _NO_MODULES).isdisjoint(modules)
+        if name in CONNECTING_METHODS or of_socket or of_another:
+            yield "reaches", f".{name}"
+        elif name == "parse" and call and self.sources.asked:
+            if not self.sources.is_open(call):
+                yield "reaches", ".parse of what may be an address"
+        elif name in STARTING_METHODS:
+            yield "starts", f".{name}"
+
+    def _call(self, node: ast.Call) -> Iterator[tuple[str, str]]:
+        """Calls that name what they use, and calls of what is not known."""
+        name = last_name(node.func)
+        if name in ("getattr", "methodcaller", "attrgetter") and node.args:
+            at = node.args[1] if name == "getattr" and len(node.args) > 1 else node.args[0]
+            text = fold(at, self.scope)
+            if text is not None:
+                if not METHODS.isdisjoint(text.value.split(".")):
+                    yield "changes", f"{name} of {text.value!r}"
+            elif name == "getattr" and self.origins.keys(node.args[0]) & INNER:
+                yield "anything", "getattr of a name that is put together"
+        keys = self.origins.keys(node.func)
+        if not keys and (name == "open" or self.opener_passed):
+            yield from self._opened(node, name)
+
+    def _opened(self, call: ast.Call, name: str) -> Iterator[tuple[str, str]]:
+        """A call of what is not known, with a mode that writes."""
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if (owner is not None and self.targets.owns(owner)) or self.targets.own(call):
+            return
+        named = keyword(call, "mode")
+        for mode in (*call.args[:2], *((named,) if named is not None else ())):
+            if text := writing_mode(mode, self.scope):
+                yield "changes", f"{name or 'a function'} with mode {text!r}"
+
+    def _opener(
+        self, key: str, call: ast.Call | None, passed_on: bool
+    ) -> Iterator[tuple[str, str]]:
+        if call is None:
+            return
+        position = OPENERS[key] + passed_on
+        if _is_unpacked(call):
+            yield "changes", f"{key} with arguments that the text does not decide"
+            return
+        mode = call.args[position] if len(call.args) > position else keyword(call, "mode")
+        if keyword(call, "opener") is not None:
+            yield "changes", f"{key} with an opener"
+        if mode is None or (not passed_on and self.targets.own(call)):
+            return
+        found = modes(mode, self.scope)
+        if found is None:
+            yield "changes", f"{key} with a mode that the text does not decide"
+        elif any(map(writes, found)) or (key in DATABASES and found != ["r"]):
+            yield "changes", f"{key} with a mode that writes"
+
+    def _plain_import(self, key: str, call: ast.Call | None) -> bool:
+        """An import of a module that a constant names: its own names are read as any other's."""
+        if key not in ("builtins.__import__", "importlib.import_module") or call is None:
+            return False
+        return bool(call.args) and fold(call.args[0], self.scope) is not None
+
+
+def _has_arguments(call: ast.Call) -> bool:
+    return bool(call.args or call.keywords)
+
+
+def _is_unpacked(call: ast.Call) -> bool:
+    return any(isinstance(each, ast.Starred) for each in call.args) or any(
+        each.arg is None for each in call.keywords
+    )
+
+
+def _is_zero(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
+
+
+def _is_own_name(call: ast.Call) -> bool:
+    """A look-up of this machine's own name, or of an address that needs none."""
+    return any(
+        last_name(node) in _OWN_NAMES for node in ast.walk(call) if isinstance(node, ast.expr)
+    )

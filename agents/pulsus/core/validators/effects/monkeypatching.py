@@ -1,0 +1,222 @@
+"""Places of a module's text that exchange what other code uses: attributes, environment. Pure.
+
+`os.devnull = place` changes what every later line says, so a tool that reads may not assign to
+attributes of what it imported, nor to those that act when they are set.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from pulsus.core.python_source.constant_folding import Scope, fold
+from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.python_source.names import last_name
+
+_STREAMS = frozenset(("sys.stdout", "sys.stderr", "sys.stdin", "sys.argv", "sys.excepthook"))
+_ACTING: Mapping[str, frozenset[str]] = {
+    "keylog_filename": frozenset(("ssl", "urllib3", "aiohttp", "httpx", "requests", "client")),
+    "pid": frozenset(("subprocess", "multiprocessing", "asyncio")),
+    "baseFilename": frozenset(("logging",)),
+    **dict.fromkeys(("name", "_name", "_rmtree", "_closer", "_file"), frozenset(("tempfile",))),
+    **dict.fromkeys(("_finalizer", "delete", "_delete"), frozenset(("tempfile",))),
+}
+"""Attributes that act once they are assigned, where one of these modules is imported."""
+_WITH_ACTING = frozenset(("tempfile", "ssl", "subprocess", "multiprocessing"))
+_FREE_DUNDERS = frozenset(
+    (
+        *("__doc__", "__name__", "__qualname__", "__module__", "__wrapped__", "__cause__"),
+        *("__context__", "__suppress_context__", "__traceback__", "__notes__", "__slots__"),
+    )
+)
+_EXCHANGING = re.compile(
+    r"(TMPDIR|TMP|TEMP|PATH|HOME|IFS|ENV|BASH_ENV|SHELL|BROWSER|(\w*_)?PAGER|(\w*_)?EDITOR|VISUAL"
+    r"|SSLKEYLOGFILE|PYTHON\w+|LD_\w+|DYLD_\w+|GIT_\w+|PERL\w+|RUBY\w+|NODE_OPTIONS|JAVA_\w+"
+    r"|XDG_\w+|GCONV_PATH|HOSTALIASES|RES_OPTIONS|LOCALDOMAIN|(?!no_)\w*_proxy)\Z",
+    re.I,
+)
+_OF_A_PROGRAM = re.compile(r"(TMPDIR|TMP|TEMP|HOME|XDG_\w+)\Z")
+"""Variables that a program's own environment may set."""
+_KEPT = frozenset(("PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONUNBUFFERED"))
+_NOTHING: frozenset[str] = frozenset()
+_STARTERS = ("subprocess.", "asyncio.create_subprocess")
+_SYSTEM_PATH = re.compile(r"(?:(?:/usr(?:/local)?)?/s?bin)(?::(?:/usr(?:/local)?)?/s?bin)*\Z")
+_HARMLESS = re.compile(r"\d{0,4}|cat|true|false")
+_ENVIRONMENTS = frozenset(("os.environ", "os.environb", "posix.environ"))
+_ASKING = frozenset(("get", "copy", "items", "keys", "values"))
+
+
+class Exchanges:
+    """What a text exchanges: attributes of modules, and the environment of programs."""
+
+    def __init__(self, nodes: list[ast.AST], scope: Scope, origins: Origins) -> None:
+        self._scope = scope
+        self._origins = origins
+        self._read: set[tuple[int, bool]] = set()
+        """Environments that were read: one that many programs get is read once."""
+        self._own_self = _is_of_methods(nodes)
+        self._assigned: dict[int, ast.expr] = {
+            id(target): node.value
+            for node in nodes
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+        }
+
+    def of(self, node: ast.AST) -> Iterable[tuple[str, str]]:
+        """(kind, name) of what one node exchanges."""
+        match node:
+            case ast.Call():
+                return self._call(node)
+            case ast.Attribute(ctx=ast.Store() | ast.Del()):
+                return self._attribute(node.value, node.attr, self._assigned.get(id(node)))
+            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=owner, slice=at):
+                return self._item(owner, at, self._assigned.get(id(node)))
+            case _:
+                return ()
+
+    def _attribute(
+        self, owner: ast.expr, name: str | None, value: ast.expr | None
+    ) -> Iterator[tuple[str, str]]:
+        keys = self._origins.keys(owner)
+        of_self = self._own_self and isinstance(owner, ast.Name) and owner.id == "self"
+        modules = _NOTHING if of_self else self._origins.modules
+        if name is None:
+            if keys or not _WITH_ACTING.isdisjoint(modules):
+                yield "anything", "setattr of a name that is put together"
+            return
+        dunder = name.startswith("__") and name.endswith("__") and name not in _FREE_DUNDERS
+        mine = isinstance(owner, ast.Name) and (
+            owner.id in ("self", "cls") or owner.id in self._origins.defined
+        )
+        inner = name.startswith("_") and not name.startswith("__") and not mine
+        if dunder or inner or not _ACTING.get(name, _NOTHING).isdisjoint(modules):
+            yield "anything", f"an assignment to .{name}"
+        for key in keys:
+            whole = f"{key.rpartition('.')[2]}.{name}"
+            if whole not in _STREAMS and not (_is_plain(value) and key not in ("tempfile", "sys")):
+                yield "anything", f"an assignment to {whole}"
+
+    def _item(
+        self, owner: ast.expr, at: ast.expr, value: ast.expr | None
+    ) -> Iterator[tuple[str, str]]:
+        if isinstance(owner, ast.Attribute) and owner.attr == "__dict__":
+            text = fold(at, self._scope)
+            yield from self._attribute(owner.value, text.value if text else None, value)
+        elif isinstance(owner, ast.Call) and last_name(owner.func) in ("globals", "vars", "locals"):
+            yield "anything", f"an assignment to an item of {last_name(owner.func)}()"
+        elif self._origins.keys(owner) & _ENVIRONMENTS:
+            yield from self._variable(at, value)
+
+    def _call(self, call: ast.Call) -> Iterator[tuple[str, str]]:
+        name = last_name(call.func)
+        if name in ("setattr", "__setattr__", "delattr") and call.args:
+            at = 1 if len(call.args) > 1 and name != "__setattr__" else len(call.args) - 2
+            text = fold(call.args[at], self._scope)
+            owner = call.args[0]
+            if (
+                name == "__setattr__"
+                and len(call.args) == 2
+                and isinstance(call.func, ast.Attribute)
+            ):
+                owner = call.func.value
+            yield from self._attribute(owner, text.value if text else None, call.args[-1])
+        elif isinstance(call.func, ast.Attribute):
+            yield from self._method(call, call.func.value, name)
+        keys = self._origins.keys(call.func)
+        if "os.putenv" in keys and len(call.args) > 1:
+            yield from self._variable(call.args[0], call.args[1])
+        if any(key.startswith(_STARTERS) for key in keys):
+            yield from self._started(call)
+
+    def _method(self, call: ast.Call, owner: ast.expr, name: str) -> Iterator[tuple[str, str]]:
+        if isinstance(owner, ast.Call) and last_name(owner.func) == "globals":
+            if name not in _ASKING:
+                yield "anything", f"globals().{name}"
+        elif self._origins.keys(owner) & _ENVIRONMENTS:
+            if name == "setdefault" and len(call.args) > 1:
+                yield from self._variable(call.args[0], call.args[1])
+            elif name in ("update", "__setitem__", "__ior__"):
+                yield from self._variables(call)
+
+    def _variables(self, call: ast.Call) -> Iterator[tuple[str, str]]:
+        """`os.environ.update(…)`."""
+        for given in call.args:
+            yield from self._environment(given, own=True)
+        for each in call.keywords:
+            yield from self._variable(
+                ast.Constant(each.arg) if each.arg else each.value, each.value
+            )
+
+    def _environment(self, given: ast.expr, *, own: bool) -> Iterator[tuple[str, str]]:
+        """A mapping of variables, as far as the text shows it."""
+        if isinstance(given, ast.Name) and given.id in self._scope:
+            given = self._scope[given.id]
+        if isinstance(given, ast.BinOp):
+            given = given.right
+        if (id(given), own) in self._read:
+            return
+        self._read.add((id(given), own))
+        if isinstance(given, ast.Dict):
+            for at, value in zip(given.keys, given.values, strict=True):
+                if at is not None:
+                    yield from self._variable(at, value, own=own)
+        elif isinstance(given, ast.Call) and last_name(given.func) == "dict":
+            for each in given.keywords:
+                if each.arg is not None:
+                    yield from self._variable(ast.Constant(each.arg), each.value, own=own)
+
+    def _variable(
+        self, at: ast.expr, value: ast.expr | None, *, own: bool = True
+    ) -> Iterator[tuple[str, str]]:
+        """A variable of the run's own environment, or of a program's."""
+        text = fold(at, self._scope)
+        if text is None:
+            yield "exchanged", "a variable of the environment whose name is put together"
+        elif _EXCHANGING.match(text.value) and text.value not in _KEPT:
+            free = not own and _OF_A_PROGRAM.match(text.value)
+            if not (free or self._is_kept(value)):
+                yield "exchanged", f"{text.value} of the environment"
+
+    def _is_kept(self, value: ast.expr | None) -> bool:
+        """A value that is a folder of the system, or the variable as it was."""
+        if value is None:
+            return True
+        text = fold(value, self._scope)
+        if text is not None:
+            return bool(_HARMLESS.fullmatch(text.value) or _SYSTEM_PATH.match(text.value))
+        if self._origins.keys(value) == {"os.defpath"}:
+            return True
+        asked = value.func if isinstance(value, ast.Call) else value
+        if isinstance(asked, ast.Subscript | ast.Attribute):
+            return bool(self._origins.keys(asked.value) & _ENVIRONMENTS)
+        return bool(self._origins.keys(asked) & {"os.getenv"})
+
+    def _started(self, call: ast.Call) -> Iterator[tuple[str, str]]:
+        for each in call.keywords:
+            if each.arg == "executable" and not _is_plain(each.value):
+                yield "exchanged", "executable= of a program"
+            elif each.arg == "env":
+                yield from self._environment(each.value, own=False)
+
+
+def _is_plain(value: ast.expr | None) -> bool:
+    """A number, None, or whether something is so: no path and no function."""
+    return isinstance(value, ast.Constant) and not isinstance(value.value, str | bytes)
+
+
+def _is_of_methods(nodes: list[ast.AST]) -> bool:
+    """Whether `self` is the first parameter of methods and nothing else."""
+    methods = sum(
+        bool(function.args.args) and function.args.args[0].arg == "self"
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+        for function in node.body
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    bound = sum(
+        (isinstance(node, ast.arg) and node.arg == "self")
+        or (isinstance(node, ast.Name) and node.id == "self" and isinstance(node.ctx, ast.Store))
+        for node in nodes
+    )
+    return methods == bound

@@ -1,0 +1,59 @@
+"""Whether all that a call changes is the run's own: temporary files, memory, `/dev/null`. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from pulsus.core.python_source.constant_folding import Scope, fold
+from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.sandbox.harness.audit_hook import outside
+from pulsus.core.validators.effects.temporary_files import Temporary
+
+_TARGETS: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(("rename", "renames", "replace", "move"), (0, 1)),
+    **dict.fromkeys(("copy", "copy2", "copyfile", "copytree"), (1,)),
+    **dict.fromkeys(("copymode", "copystat"), (1,)),
+    "unpack_archive": (1,),
+}
+"""Functions that change another argument than their first."""
+_NAMED_TARGETS = (
+    *("dst", "path", "name", "filename", "target", "extract_dir", "dir", "file", "fileobj"),
+)
+_LINKS = frozenset(("link", "symlink", "symlink_to", "hardlink_to", "link_to"))
+"""What makes a second way to a file: what is written below a folder need not lie there."""
+_MAKING_LINKS = frozenset(("symlinks", "follow_symlinks", "filter", "opener"))
+
+
+class Targets:
+    """What calls of a text change."""
+
+    def __init__(self, nodes: list[ast.AST], scope: Scope, origins: Origins) -> None:
+        self._scope = scope
+        self._origins = origins
+        self._temporary = Temporary(nodes, scope, origins)
+        self.owns = self._temporary.owns
+        self.stays = self._temporary.stays
+
+    def own(self, call: ast.Call, last: str = "") -> bool:
+        """Whether all that the call changes is the run's own."""
+        name = last.rpartition(".")[2]
+        if name in _LINKS or any(each.arg in _MAKING_LINKS for each in call.keywords):
+            return False
+        positions = _TARGETS.get(name, (0,))
+        targets = [call.args[at] for at in positions if len(call.args) > at]
+        targets += [each.value for each in call.keywords if each.arg in _NAMED_TARGETS]
+        if name == "rmtree":
+            return bool(targets) and all(map(self._temporary.owns_folder, targets))
+        return bool(targets) and all(self.owns(each) or self.harmless(each) for each in targets)
+
+    def own_object(self, node: ast.expr, method: str) -> bool:
+        """Whether an object whose method is called is the run's own."""
+        return method not in _LINKS and (self.owns(node) or self.harmless(node))
+
+    def harmless(self, node: ast.expr) -> bool:
+        """A device such as /dev/null, which a constant names."""
+        if self._origins.keys(node) == {"os.devnull"}:
+            return self._origins.is_sure(node)
+        text = fold(node, self._scope)
+        return text is not None and text.value.startswith("/dev/") and not outside(text.value)

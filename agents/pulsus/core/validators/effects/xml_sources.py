@@ -1,0 +1,45 @@
+"""What parsers of XML are given: `xml.sax` takes a path for an address, not an open file. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.validators.effects.library_effects import OPENERS, TEMPORARY
+from pulsus.core.validators.effects.open_modes import keyword
+
+_OPENS = TEMPORARY.union(OPENERS)
+
+
+class Sources:
+    """Names bound to open files, where a parser of XML asks for them."""
+
+    def __init__(self, nodes: list[ast.AST], origins: Origins) -> None:
+        self._origins = origins
+        self.asked = "sax" in origins.modules
+        self._files: set[str] = set()
+        if self.asked:
+            self._files = {
+                target.id
+                for node in nodes
+                for target, value in _bound(node)
+                if isinstance(target, ast.Name) and self._opens(value)
+            }
+
+    def is_open(self, call: ast.Call) -> bool:
+        """Whether the first argument is an open file, not a path or an address."""
+        first = call.args[0] if call.args else keyword(call, "source")
+        if isinstance(first, ast.Name):
+            return first.id in self._files
+        return isinstance(first, ast.Call) and self._opens(first)
+
+    def _opens(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and bool(self._origins.keys(node.func) & _OPENS)
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield node.optional_vars, node.context_expr
+    elif isinstance(node, ast.Assign):
+        yield node.targets[0], node.value

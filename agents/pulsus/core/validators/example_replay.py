@@ -1,0 +1,202 @@
+"""The examples of an earlier revision, run on the new bytes (spec §10, ADR 20).
+
+Effect: starts sandboxes, one a call. What callers were shown is what they rely on: a version that
+gives another result for the same inputs is not a patch, whatever its signature says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.job import Job, Outcome, StepSource
+from pulsus.core.storage.promotion import api_diff, result_diff
+from pulsus.core.storage.promotion.api_diff import Change
+from pulsus.core.storage.promotion.result_diff import Difference
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import BrokenTool, Example, JsonValue, ToolSpec
+from pulsus.core.validators.protocols import Steps
+from pulsus.core.validators.steps.dry_run import Run
+from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, cases
+from pulsus.errors import PulsusError
+
+_SHOWN = 60
+"""Characters of a value in a reason: it stands in a CHANGELOG."""
+_LISTED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Compares two revisions by what they give back.
+
+    `steps` gives what a composed module calls. `redactor` hides secrets in the reasons.
+    """
+
+    limits: Limits
+    run: Run
+    steps: Callable[[bytes], Steps]
+    redactor: Redactor
+
+    def __call__(self, old: bytes, new: bytes, newer: Sequence[bytes] = ()) -> tuple[Change, ...]:
+        """What calls like the examples of `old` notice of `new`; none where nothing can be said.
+
+        An example that says what comes back is held against that, any other against what `old`
+        gives now; values that `old` itself gives differently twice are left out. So are examples
+        that one of `newer` has too: revisions between the two that are compared on their own.
+        """
+        before, after = api_diff.read(old), api_diff.read(new)
+        if isinstance(before, BrokenTool) or isinstance(after, BrokenTool):
+            return ()
+        known = _Side(self, before, old, lambda: self._steps(old))
+        now = _Side(self, after, new, lambda: self.steps(new))
+        again = [case.example for each in newer for case in _cases(api_diff.read(each))]
+        return tuple(
+            change
+            for case in _kept(before, after)
+            if not any(_same(case.example, each) for each in again)
+            for change in self._case(case, known, now)
+        )
+
+    def _steps(self, old: bytes) -> Steps | None:
+        """None where what an earlier composition called is not there any more."""
+        try:
+            return self.steps(old)
+        except PulsusError:
+            return None
+
+    def _case(self, case: Case, known: _Side, now: _Side) -> Iterator[Change]:
+        found = now.call(case)
+        told = self._told(case)
+        if found is None or found.status != "ok":
+            said = found.message if found else "what it calls is not there"
+            text = f"{told} does not run any more: {self.redactor.redact(said)}"
+            yield Change("major", one_line(text, 300))
+            return
+        seen = self._differences(case, known, found.value)
+        broken = [each for each in seen if each.breaks]
+        for each in broken[:_LISTED]:
+            yield Change("major", f"{told} gives {self._said(each)}")
+        if len(broken) > _LISTED:
+            yield Change("major", f"{told}: {len(broken) - _LISTED} further differences")
+        if added := [each.at for each in seen if not each.breaks]:
+            names = ", ".join(_path(at) for at in added[:_LISTED])
+            more = f" and {len(added) - _LISTED} more" if len(added) > _LISTED else ""
+            yield Change("minor", one_line(f"{told} also gives {names}{more}", 300))
+
+    def _differences(self, case: Case, known: _Side, value: JsonValue) -> Sequence[Difference]:
+        if case.example.has_expected:
+            return result_diff.differences(case.example.expected, value, pattern=True)
+        before = known.call(case)
+        if before is None or before.status != "ok":
+            return ()
+        found = result_diff.differences(before.value, value)
+        again = known.call(case) if found else None
+        if again is None or again.status != "ok":
+            return found
+        return result_diff.settled(found, result_diff.differences(before.value, again.value))
+
+    def _told(self, case: Case) -> str:
+        inputs = self.redactor.redact_value(dict(case.example.inputs))
+        return f"{case.label} {_text(inputs)}"
+
+    def _said(self, found: Difference) -> str:
+        where, old, new = _path(found.at), *self._values(found)
+        match found.what:
+            case "removed":
+                return f"no {where}, it was {old}"
+            case "length":
+                return f"{new} items in {where}, it was {old}"
+            case _:
+                return f"{where} = {new}, it was {old}"
+
+    def _values(self, found: Difference) -> tuple[str, str]:
+        key = next((part for part in reversed(found.at) if isinstance(part, str)), "")
+        hidden = [self.redactor.redact_value({key: value}) for value in (found.old, found.new)]
+        old, new = (_text(each[key] if isinstance(each, dict) else each) for each in hidden)
+        return old, new
+
+
+@dataclass(slots=True)
+class _Side:
+    """One of the two revisions, with the time that is left for all its calls."""
+
+    replay: Replay
+    tool: ToolSpec
+    source: bytes
+    pinned: Callable[[], Steps | None]
+    _spent: float = 0.0
+    _calls: Mapping[str, StepSource] | None = None
+    _looked: bool = field(default=False)
+
+    def call(self, case: Case) -> Outcome | None:
+        """What came of it; None where its steps are not there."""
+        if not self._looked:
+            self._looked, steps = True, self.pinned()
+            if steps is not None:
+                self._calls = {
+                    key: StepSource(tool.entry, code) for key, (tool, code) in steps.items()
+                }
+        if self._calls is None:
+            return None
+        limits = self.replay.limits
+        left = limits.run_seconds - self._spent
+        if left <= 0:
+            return Outcome("failed", "run", f"no time is left of {limits.run_seconds:.0f} s")
+        example, tool = case.example, self.tool
+        job = Job(self.source, tool.name, tool.entry, example.inputs, example.files, self._calls)
+        outcome = self.replay.run(job, replace(limits, run_seconds=left))
+        self._spent += outcome.run_ms / 1000
+        return outcome
+
+
+def _kept(old: ToolSpec, new: ToolSpec) -> list[Case]:
+    """The old tool's calls that the new one takes and was not just validated with."""
+    judged = [each for each in new.examples if each.has_expected]
+    return [
+        case
+        for case in _cases(old)
+        if takes(new, case.example.inputs) and not any(_same(case.example, each) for each in judged)
+    ]
+
+
+def _cases(tool: ToolSpec | BrokenTool) -> tuple[Case, ...]:
+    try:
+        return () if isinstance(tool, BrokenTool) else cases(tool)
+    except NeedsExample:
+        return ()
+
+
+def takes(tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> bool:
+    """Whether the tool can be called with these arguments by name."""
+    named = {a.name for a in tool.args if a.kind not in ("var_positional", "var_keyword")}
+    anything = any(a.kind == "var_keyword" for a in tool.args)
+    needed = {a.name for a in tool.args if a.required}
+    return needed <= inputs.keys() and (anything or inputs.keys() <= named)
+
+
+def _same(one: Example, other: Example) -> bool:
+    return one.files == other.files and _said(one) == _said(other)
+
+
+def _said(example: Example) -> str:
+    said = (dict(example.inputs), example.has_expected, example.expected)
+    return json.dumps(said, sort_keys=True)
+
+
+def _path(at: result_diff.Place) -> str:
+    text = ""
+    for part in at:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part.isidentifier():
+            text += f".{part}" if text else part
+        else:
+            text += f"[{json.dumps(part)}]"
+    return one_line(text, _SHOWN) or "the result"
+
+
+def _text(value: JsonValue) -> str:
+    return one_line(json.dumps(value), _SHOWN)

@@ -1,0 +1,122 @@
+"""One module on its way through the steps, and the report on it (spec §8)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import field, replace
+from pathlib import Path
+
+from pulsus.core.telemetry.sanitize import one_line, strip_controls
+from pulsus.core.types import (
+    BrokenTool,
+    Observed,
+    Proof,
+    StepResult,
+    ToolSpec,
+    ValidationReport,
+    Verdict,
+)
+from pulsus.core.validators.protocols import EXAMPLES_KNOWN, Finding, Steps, Subject
+from pulsus.core.validators.step_logs import Artifacts
+from pulsus.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A module to validate: the bytes that are checked, run and vouched for.
+
+    `steps` are the pinned sources a composed module calls. `objection` is why they cannot be had.
+    """
+
+    source: bytes
+    path: Path
+    tool: ToolSpec | BrokenTool
+    steps: Steps = field(default_factory=dict)
+    objection: str = ""
+
+    @property
+    def name(self) -> str:
+        """What its logs are named after."""
+        return self.path.stem if isinstance(self.tool, BrokenTool) else self.tool.name
+
+
+class Work:
+    """Collects what the steps found, and writes each one's log."""
+
+    def __init__(
+        self,
+        given: Given,
+        artifacts: Artifacts,
+        redact: Callable[[str], str],
+        log_name: str,
+        network: tuple[str, ...] = (),
+    ) -> None:
+        self.given = given
+        self._network = network
+        self.sha256 = hashlib.sha256(given.source).hexdigest()
+        self._artifacts, self._redact, self._log_name = artifacts, redact, log_name
+        self._results: list[StepResult] = []
+        self._warnings: list[str] = []
+
+    @property
+    def subject(self) -> Subject | None:
+        """What the steps after the gate look at; None for what is no tool."""
+        given = self.given
+        if isinstance(given.tool, BrokenTool):
+            return None
+        return Subject(given.source, given.path, given.tool, given.steps, self._network)
+
+    @property
+    def going(self) -> bool:
+        """Whether every step passed so far."""
+        return all(result.ok for result in self._results)
+
+    def add(self, step: str, finding: Finding, milliseconds: int) -> None:
+        """Note what a step found."""
+        result = StepResult(
+            step=step,
+            ok=finding.ok,
+            duration_ms=milliseconds,
+            message=self._redact(one_line(_printable(finding.message), 400)),
+            output=self._redact(_printable(finding.output)),
+            unverified=finding.unverified,
+            line=finding.line,
+            code=finding.code,
+        )
+        log = self._artifacts.write(self._log_name, result, self.sha256)
+        self._results.append(replace(result, artifact=log))
+        self._warnings += [self._redact(one_line(_printable(w))) for w in finding.warnings]
+
+    def report(
+        self, milliseconds: int | None, proof: Proof | None, observed: Observed | None
+    ) -> ValidationReport:
+        """The verdict. `milliseconds` is wall time; None = that of all steps together."""
+        last = self._results[-1]
+        verdict: Verdict = "refused"
+        if last.ok and last.step == "dry-run":
+            verdict = "accepted"
+        elif last.unverified:
+            verdict = "unverified"
+        known: Proof | None = "shape" if last.code == EXAMPLES_KNOWN else None
+        names = ",".join(result.step for result in self._results)
+        took = sum(r.duration_ms for r in self._results) if milliseconds is None else milliseconds
+        return ValidationReport(
+            ok=verdict == "accepted",
+            verdict=verdict,
+            path=self.given.path,
+            sha256=self.sha256,
+            steps=tuple(self._results),
+            duration_ms=took,
+            artifacts=tuple(r.artifact for r in self._results if r.artifact),
+            summary=f"{names}={took / 1000:.1f}s" if last.ok else f"{last.step}: {last.message}",
+            proof=proof if verdict == "accepted" else known,
+            warnings=tuple(self._warnings),
+            observed=observed,
+            network=self._network,
+        )
+
+
+def _printable(text: str) -> str:
+    """Without what drives a terminal; half characters, which no file can hold, as escapes."""
+    return strip_controls(text.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -1,0 +1,134 @@
+"""What is proven of modules that passed the gate: lint, types, import and dry run (spec §8).
+
+Effect: runs checkers and sandboxes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from pulsus.config.settings import SandboxConfig, ValidationConfig
+from pulsus.core.sandbox import cancellation
+from pulsus.core.sandbox.confinement import bubblewrap
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.interpreter import Interpreter
+from pulsus.core.sandbox.job import Job, Outcome
+from pulsus.core.sandbox.sandbox_choice import run_with
+from pulsus.core.sandbox.scratch_folders import sweep
+from pulsus.core.system.machine_slots import NoSlot, cores, take
+from pulsus.core.types import Observed, Proof
+from pulsus.core.validators.module_run import Work
+from pulsus.core.validators.steps.checker_process import Text, no_slot
+from pulsus.core.validators.steps.dry_run import DryRun, Run
+from pulsus.core.validators.steps.mypy import Mypy, Waiting
+from pulsus.core.validators.steps.parallel_dry_runs import DryRuns, Told
+from pulsus.core.validators.steps.ruff import ruff
+from pulsus.fast_dataclass import dataclass
+
+SANDBOX = "sandbox"
+"""The kind of slot that a sandbox takes."""
+
+Evidence = tuple[Proof | None, Observed | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a pipeline proves modules with; `run` None is the sandbox, `python` None is ours."""
+
+    validation: ValidationConfig
+    sandbox: SandboxConfig
+    mypy_cache: Path | None
+    run: Run | None
+    ready: Callable[[], Waiting | None] | None
+    python: Interpreter | None = None
+
+
+def prove(
+    using: Means, works: Sequence[Work], jobs: int, told: Told | None = None
+) -> list[Evidence]:
+    """What the dry runs showed, in the order of `works`, which are told of every step."""
+    rules = using.validation
+    mypy = Mypy(
+        flags=rules.mypy_flags,
+        seconds=rules.mypy_seconds,
+        cache_dir=using.mypy_cache,
+        version=using.python.minor if using.python else None,
+        ready=using.ready or (lambda: None),
+        wait_seconds=rules.wait_seconds,
+    )
+    sweep()
+    try:
+        mypy.start()
+        _lint(using, works)
+        return _run(using, works, mypy, jobs, told)
+    finally:
+        mypy.end()
+
+
+def _lint(using: Means, works: Sequence[Work]) -> None:
+    rules = using.validation
+    began = time.monotonic()
+    found = ruff(_texts(works), rules=rules.ruff_rules, seconds=rules.ruff_seconds)
+    share = _share(began, works)
+    for work, finding in zip(works, found, strict=True):
+        work.add("ruff", finding, share)
+
+
+def _run(
+    using: Means, works: Sequence[Work], mypy: Mypy, jobs: int, told: Told | None
+) -> list[Evidence]:
+    going = [work for work in works if work.going]
+    limits = Limits.of(using.sandbox, using.validation.import_seconds)
+    # Looked for once: a thousand modules run in the same programs.
+    run = using.run or partial(run_with, bubblewrap.candidates(), python=using.python)
+    run = partial(_in_turn, run, using.validation.wait_seconds)
+    runs = [DryRun(work.subject, limits, run) for work in going if work.subject is not None]
+    ran: set[int] = set()  # what was seen of a module that mypy refuses is thrown away
+    if not mypy.installed:
+        _types(going, mypy)
+    elif going:
+        with DryRuns(runs, jobs, told) as started:
+            _types(going, mypy, started)
+            ran = {id(work) for work in going if work.going}
+            for number, work in enumerate(going):
+                for step in started.steps(number) if work.going else ():
+                    work.add(*step)
+    evidence = {
+        id(w): (r.proof, r.observed) for w, r in zip(going, runs, strict=True) if id(w) in ran
+    }
+    return [evidence.get(id(work), (None, None)) for work in works]
+
+
+def _in_turn(run: Run, wait_seconds: float, job: Job, limits: Limits) -> Outcome:
+    """Run the job once a place is free: two sandboxes a core keep the cores busy."""
+    try:
+        slot = take(SANDBOX, 2 * cores(), wait_seconds, cancellation.asked)
+    except NoSlot:
+        return Outcome("unverified", "start", no_slot(wait_seconds).message, starved=True)
+    try:
+        return run(job, limits)
+    finally:
+        slot.release()
+
+
+def _types(works: Sequence[Work], mypy: Mypy, runs: DryRuns | None = None) -> None:
+    """Check the types; nobody waits for the run of what is refused here."""
+    began = time.monotonic()
+    found = mypy.check(_texts(works))
+    share = _share(began, works)
+    for number, (work, finding) in enumerate(zip(works, found, strict=True)):
+        work.add("mypy", finding, share)
+        if runs and not work.going:
+            runs.give_up(number)
+
+
+def _texts(works: Sequence[Work]) -> list[Text]:
+    return [Text(work.given.name, work.given.source) for work in works]
+
+
+def _share(began: float, works: Sequence[Work]) -> int:
+    """Milliseconds since then for each of them."""
+    return int((time.monotonic() - began) * 1000 / max(1, len(works)))

@@ -1,0 +1,1 @@
+"""The validation steps, and what each one needs (spec §8)."""

@@ -1,0 +1,243 @@
+"""Runs a checker as a child: bounded time, memory and output (spec §8). Effect: a process.
+
+For programs we trust on input we do not. A candidate is never run this way.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, Literal, Protocol
+
+from pulsus.core.sandbox.scratch_folders import Scratch
+from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.core.validators.protocols import BUSY, Finding
+from pulsus.core.validators.steps.mypy_prestart import Early, environment
+from pulsus.errors import storage_error
+from pulsus.fast_dataclass import dataclass
+
+_MEMORY_BYTES = 4 << 30
+_KEEP_BYTES = 32 << 20
+_TICK_SECONDS = 0.01
+_CLOCK_FACTOR = 10
+_PROCESS_CLOCK = 2  # CPUCLOCK_SCHED of a process: the kernel's posix-timers.h
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A module's bytes and the name that findings in it are shown with."""
+
+    name: str
+    source: bytes
+
+    @property
+    def file(self) -> str:
+        """A harmless file name: that of the module, unless it could be read as something else."""
+        return f"{self.name if _FILE_NAME.fullmatch(self.name) else 'candidate'}.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """`status` is the exit status, negative for a signal, None if it was killed as too late.
+
+    `starved`: it was killed by the clock, and had not used the processor time it may have.
+    `output` is not printable as it is. `said` is what went to standard error, and is.
+    """
+
+    status: int | None
+    output: str
+    said: str = ""
+    starved: bool = False
+
+
+class Process(Protocol):
+    """A started program."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self) -> int: ...
+
+
+class Checker:
+    """A started checker. Call `result` once, and `end` in any case.
+
+    No variable of ours reaches it, and it reads no configuration of its own accord. `cwd` is a
+    folder of its own; what it prints is kept there.
+    """
+
+    def __init__(self, argv: Sequence[str], cwd: Path) -> None:
+        self._take(*_started(argv, cwd))
+
+    @classmethod
+    def of(cls, early: Early) -> Checker:
+        """One that was started before; its descriptors are ours now."""
+        order = open(early.order, "wb")  # noqa: PTH123, SIM115 - descriptors, closed by `end`
+        output, said = (open(fd, "w+b") for fd in (early.output, early.said))  # noqa: PTH123, SIM115
+        found = cls.__new__(cls)
+        found._take(early.child, order, output, said)
+        return found
+
+    def _take(self, process: Process, order: IO[bytes], output: IO[bytes], said: IO[bytes]) -> None:
+        self._process, self._order, self._output, self._said = process, order, output, said
+        _limit(process.pid)
+
+    def result(self, seconds: float, order: bytes = b"") -> Ran:
+        """Wait for its end, after `order` (short) was given to its standard input.
+
+        It is killed when it has used `seconds` of processor time, or after ten times that by the
+        clock: on a busy machine the clock says little about the input.
+        """
+        with suppress(OSError):  # it has ended already: its status says how
+            self._order.write(order)
+            self._order.close()
+        ended = _wait(self._process, seconds)
+        status = self._process.wait() if ended == "itself" else None
+        self._kill()
+        output, said = (_text(file) for file in (self._output, self._said))
+        return Ran(status, output, strip_controls(said), starved=ended == "clock")
+
+    def end(self) -> None:
+        """Kill it with its children; fine where it has ended."""
+        self._kill()
+        for file in (self._output, self._said, self._order):
+            with suppress(OSError):
+                file.close()
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def _started(argv: Sequence[str], cwd: Path) -> tuple[Process, IO[bytes], IO[bytes], IO[bytes]]:
+    with ExitStack() as stack:
+        output = stack.enter_context((cwd / ".output").open("w+b"))
+        said = stack.enter_context((cwd / ".said").open("w+b"))
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=said,
+            cwd=cwd,
+            env=environment(str(cwd)),
+            start_new_session=True,
+        )
+        stack.pop_all()
+    assert process.stdin
+    return process, process.stdin, output, said
+
+
+def first_line(output: str) -> str:
+    """The first thing a checker says, and how much more it says."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    if not lines:
+        return "it says nothing"
+    return lines[0] + (f" (and {len(lines) - 1} more)" if len(lines) > 1 else "")
+
+
+def missing(module: str) -> Finding:
+    """The answer where a checker is not installed: nothing is proven."""
+    text = f"{module} is not installed for this Python (CHECKER_MISSING): pip install {module}"
+    return Finding(ok=False, message=text, unverified=True)
+
+
+@contextmanager
+def copying() -> Iterator[None]:
+    """A block that makes copies of modules and starts a checker on them.
+
+    Raises StorageUnwritable or DiskFull in the place of OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        place = error.filename if isinstance(error.filename, str) else None
+        raise storage_error(error, Path(place or os.environ.get("TMPDIR", "/tmp"))) from error
+
+
+@contextmanager
+def working_folder(purpose: str) -> Iterator[Path]:
+    """Give a block a folder of its own for copies of modules. Raises as `copying`."""
+    with copying():
+        scratch = Scratch(purpose)
+        try:
+            yield Path(scratch.path)
+        finally:
+            scratch.remove()
+
+
+def too_late(done: Ran, seconds: float) -> Finding:
+    """Return the finding about a checker that was killed; starved of a core, it proves nothing."""
+    if done.starved:
+        text = (
+            f"this machine was too busy: it got less than {seconds:g} s of processor time "
+            f"in {seconds * _CLOCK_FACTOR:g} s; try again"
+        )
+        return Finding(ok=False, message=text, unverified=True, code=BUSY)
+    return Finding(ok=False, message=f"used more than {seconds:g} s of processor time: killed")
+
+
+def no_slot(seconds: float) -> Finding:
+    """Return the finding where no core became free for a checker or a sandbox."""
+    text = f"this machine was too busy: no core became free within {seconds:g} s; try again"
+    return Finding(ok=False, message=text, unverified=True, code=BUSY)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(_KEEP_BYTES).decode("utf-8", "replace")
+
+
+def _wait(process: Process, seconds: float) -> Literal["itself", "processor", "clock"]:
+    """Wait until it ends, or has used `seconds` of processor time, or its clock has run out."""
+    until = time.monotonic() + seconds * _CLOCK_FACTOR
+    with ExitStack() as stack:
+        poll = select.poll()
+        if sys.platform == "linux":
+            fd = os.pidfd_open(process.pid)
+            stack.callback(os.close, fd)
+            poll.register(fd, select.POLLIN)
+        while process.poll() is None:
+            left = seconds - _processor_seconds(process.pid)
+            if left <= 0:
+                return "processor"
+            if time.monotonic() >= until:
+                return "clock"
+            # Several threads use a second of processor time in less than one of the clock.
+            pause = max(_TICK_SECONDS, min(left / 2, until - time.monotonic()))
+            poll.poll((pause if sys.platform == "linux" else min(pause, _TICK_SECONDS)) * 1000)
+    return "itself"
+
+
+def _processor_seconds(pid: int) -> float:
+    """Return the processor time that a process has used; 0 if it has ended."""
+    if sys.platform != "linux":
+        import psutil
+
+        with suppress(psutil.Error):
+            times = psutil.Process(pid).cpu_times()
+            return times.user + times.system
+        return 0.0
+    with suppress(OSError):
+        return time.clock_gettime((~pid << 3) | _PROCESS_CLOCK)
+    return 0.0
+
+
+def _limit(pid: int) -> None:
+    if sys.platform == "linux":
+        with suppress(ProcessLookupError, PermissionError):
+            resource.prlimit(pid, resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (_MEMORY_BYTES // 8,) * 2)
+            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))

@@ -1,0 +1,285 @@
+"""Import smoke and dry run (spec §8.3, §8.4). Effect: starts sandboxes, one an example.
+
+Both happen in one sandboxed process with a clock each: importing a module already runs its code.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from pulsus.core.contract import matches
+from pulsus.core.contract.example_match import concrete
+from pulsus.core.contract.strip_examples import without_examples
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.job import Job, Outcome, StepSource
+from pulsus.core.sandbox.observation.observed_effects import together
+from pulsus.core.types import Observed, Proof, ToolSpec
+from pulsus.core.validators import known_examples
+from pulsus.core.validators.effects import constant_targets
+from pulsus.core.validators.effects.effect_check import judge, strays
+from pulsus.core.validators.protocols import BUSY, EXAMPLES_KNOWN, Finding, Subject
+from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, cases
+from pulsus.core.validators.steps.failure_line import line_of
+
+_READS = "without the examples in its docstring it gives another result"
+_SHOWN = 2000
+_LISTED = 5
+
+
+Run = Callable[[Job, Limits], Outcome]
+"""Runs one job under these limits in a fresh sandbox."""
+
+
+@dataclass(slots=True)
+class DryRun:
+    """The two sandboxed steps of one validation: call `import_smoke`, then `dry_run`.
+
+    `proof` counts after a passed `dry_run`: behaviour where at least one example had an expected
+    output that names a value (each one matched), else shape.
+    """
+
+    subject: Subject
+    limits: Limits
+    run: Run
+    proof: Proof = "shape"
+    _cases: tuple[Case, ...] = ()
+    _needs: str = ""
+    _doubt: str = ""
+    _first: Outcome | None = None
+    _ran: list[Outcome] = field(default_factory=list)
+
+    @property
+    def observed(self) -> Observed | None:
+        """What every call so far tried outside its temporary folder; None before the first."""
+        return together(outcome.observed for outcome in self._ran) if self._ran else None
+
+    def import_smoke(self) -> Finding:
+        """Whether the module loads and its entry point is there to be called.
+
+        The first case runs in the same process; what came of it is kept for `dry_run`.
+        """
+        try:
+            self._cases = cases(self.subject.tool)
+        except NeedsExample as error:
+            self._needs = str(error)
+        self._first = self._call(self._cases[0] if self._cases else None, self.limits)
+        return self._placed(_import_finding(self._first))
+
+    def dry_run(self) -> Finding:
+        """Whether every case gives a well-formed result, and the expected one where it says."""
+        if self._needs or self._first is None:
+            message = self._needs or "the module was not imported"
+            return self._placed(Finding(ok=False, message=message))
+        found = self._judge(self._first)
+        return self._placed(replace(found, shift_ms=self._first.run_ms))
+
+    def _placed(self, found: Finding) -> Finding:
+        """What is refused, with the line it is shown at."""
+        if found.ok or found.unverified:
+            return found
+        raised = self._ran[-1].line if self._ran else 0
+        return replace(found, line=line_of(self.subject.source, self.subject.tool.entry, raised))
+
+    def _judge(self, outcome: Outcome) -> Finding:
+        left = self.limits.run_seconds - outcome.run_ms / 1000
+        shown: list[str] = []
+        undeclared: list[str] = []
+        read: list[str] = []
+        for number, case in enumerate(self._cases):
+            if number:
+                if left <= 0:
+                    return self._failed(case, self._late(), shown)
+                outcome, left = self._further(case, left)
+            shown.append(_transcript(case, outcome))
+            if outcome.status == "unverified":
+                return _unverified(outcome)
+            judged = judge(self.subject.tool, outcome.observed, case.example.inputs)
+            if judged.exceeded:
+                return _exceeded(case.label, judged.exceeded, shown)
+            undeclared += judged.undeclared
+            read += strays(self.subject.tool, outcome.observed, case.example.inputs)
+            if problem := _problem(case, outcome):
+                return self._failed(case, problem, shown)
+        stated, warned = constant_targets.judged(self.subject.tool, self.subject.source)
+        if stated.exceeded:
+            return _exceeded("its source", stated.exceeded, shown)
+        proof, found = self._proven(left)
+        if found is not None:
+            return replace(found, output="\n".join((found.output, *shown)).strip())
+        self.proof = proof
+        warnings = (*_reported(undeclared), *_strayed(read), *warned, *self._warnings(outcome))
+        return Finding(ok=True, output="\n".join(shown), warnings=warnings)
+
+    def _proven(self, left: float) -> tuple[Proof, Finding | None]:
+        """What the matched examples prove, or why a module that knows them is refused (ADR 33)."""
+        source, tool = self.subject.source, self.subject.tool
+        told = [c for c in self._cases if c.example.has_expected and concrete(c.example.expected)]
+        if not told:
+            return "shape", None
+        if where := known_examples.table(source, tool):
+            return "shape", _knows(f"{where}: work the result out")
+        if known_examples.reads_itself(source) and (found := self._bare(told, left)):
+            return "shape", found
+        if why := known_examples.doubt(source, tool):
+            self._doubt = (
+                f"proof: shape, because {why}; give an example that its code does not hold"
+            )
+            return "shape", None
+        return "behaviour", None
+
+    def _bare(self, told: Sequence[Case], left: float) -> Finding | None:
+        """Why it fails without the examples in its docstring; None if it gives the same results."""
+        bare = without_examples(self.subject.source)
+        for case in told if bare != self.subject.source else ():
+            if left <= 0:
+                return self._failed(case, self._late(), [])
+            outcome, left = self._further(case, left, bare)
+            if outcome.status == "unverified":
+                return Finding(ok=False, message=outcome.message, unverified=True)
+            if problem := _problem(case, outcome):
+                return _knows(f"{case.label}: {problem}; {_READS}: work the result out")
+        return None
+
+    def _further(self, case: Case, left: float, source: bytes = b"") -> tuple[Outcome, float]:
+        """One more call, and the seconds left: all share one clock, start and import included."""
+        seconds = min(self.limits.import_seconds, left)
+        limits = replace(self.limits, import_seconds=seconds, run_seconds=left)
+        began = time.monotonic()
+        outcome = self._call(case, limits, source)
+        told = (outcome.import_ms + outcome.run_ms) / 1000
+        return outcome, left - max(told, time.monotonic() - began)
+
+    def _late(self) -> str:
+        return (
+            f"no time is left of {self.limits.run_seconds:g} s for all {len(self._cases)} calls: "
+            "make import and examples quicker"
+        )
+
+    def _call(self, case: Case | None, limits: Limits, source: bytes = b"") -> Outcome:
+        outcome = self.run(self._job(case, source or self.subject.source), limits)
+        if outcome.status != "unverified":
+            self._ran.append(outcome)
+        return outcome
+
+    def _job(self, case: Case | None, source: bytes) -> Job:
+        tool = self.subject.tool
+        return Job(
+            source=source,
+            name=tool.name,
+            entry=tool.entry,
+            inputs=case.example.inputs if case else None,
+            files=case.example.files if case else (),
+            steps={
+                tool_id: StepSource(step.entry, code)
+                for tool_id, (step, code) in self.subject.steps.items()
+            },
+            network=self.subject.network,
+        )
+
+    def _failed(self, case: Case, problem: str, shown: list[str]) -> Finding:
+        hint = ""
+        if case.made_up:
+            hint = f"; {', '.join(case.made_up)} was made up: add an Examples: item that fits"
+        return Finding(
+            ok=False,
+            message=f"{case.label}: {problem}{hint}",
+            output="\n".join(shown),
+            warnings=self._unreached(),
+        )
+
+    def _unreached(self) -> tuple[str, ...]:
+        """Which hosts were out of reach, where that may be why it failed."""
+        seen = self.observed or Observed()
+        asked = tuple(h for h in seen.hosts if not h.startswith("unix:"))
+        found: list[str] = []
+        if hosts := tuple(h for h in asked if h not in self.subject.network):
+            fix = "allow them by --allow-network HOST:PORT, or let it say well that it has none"
+            found.append(f"its dry run has no network to {_some(hosts)}: {fix}")
+        if asked and seen.commands:
+            what = f"programs that it starts ({_some(seen.commands)}) cannot"
+            found.append(f"only Python's own code can reach allowed hosts; {what}")
+        return tuple(found)
+
+    def _warnings(self, last: Outcome) -> tuple[str, ...]:
+        tool = self.subject.tool
+        found = [self._doubt] if self._doubt else []
+        if isinstance(last.value, dict) and (absent := _undelivered(tool, last.value.keys())):
+            found.append(f"Returns: names {', '.join(absent)}, which the result does not have")
+        return tuple(found)
+
+
+def _knows(message: str) -> Finding:
+    return Finding(ok=False, message=message, code=EXAMPLES_KNOWN)
+
+
+def _exceeded(where: str, found: tuple[str, ...], shown: list[str]) -> Finding:
+    """A refusal: the message names the first few, the output every one."""
+    message = (
+        f"{where}: it does more than its docstring declares: {_some(found)}; "
+        f"declare it under Kind: and Effects:, or do without"
+    )
+    listed = "\n".join(("beyond what is declared:", *(f"- {item}" for item in found)))
+    return Finding(ok=False, message=message, output="\n".join((listed, *shown)))
+
+
+def _reported(undeclared: list[str]) -> tuple[str, ...]:
+    if not undeclared:
+        return ()
+    what = _some(tuple(dict.fromkeys(undeclared)))
+    return (f"no Effects: are declared, and it {what}: it counts as write when it is run",)
+
+
+def _strayed(read: list[str]) -> tuple[str, ...]:
+    if not read:
+        return ()
+    return (f"it reads {_some(tuple(dict.fromkeys(read)))}, which Effects: does not name",)
+
+
+def _some(found: tuple[str, ...]) -> str:
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return ", ".join(found[:_LISTED]) + more
+
+
+def _unverified(outcome: Outcome) -> Finding:
+    code = BUSY if outcome.starved else ""
+    return Finding(ok=False, message=outcome.message, unverified=True, code=code)
+
+
+def _import_finding(outcome: Outcome) -> Finding:
+    if outcome.status == "unverified":
+        return _unverified(outcome)
+    if outcome.stage in ("run", "result", "end", "done"):
+        return Finding(ok=True, shift_ms=-outcome.run_ms)
+    what = "an example's file cannot be written" if outcome.stage == "files" else "import failed"
+    text = f"{outcome.output}\n{outcome.trace}".strip()
+    return Finding(ok=False, message=f"{what}: {outcome.message}", output=text)
+
+
+def _problem(case: Case, outcome: Outcome) -> str:
+    if outcome.status != "ok":
+        return outcome.message
+    if case.example.has_expected:
+        return matches(case.example.expected, outcome.value) or ""
+    return ""
+
+
+def _undelivered(tool: ToolSpec, keys: object) -> list[str]:
+    if "Returns" in tool.missing_sections or not isinstance(keys, type({}.keys())):
+        return []
+    return [output.name for output in tool.returns if output.name not in keys]
+
+
+def _transcript(case: Case, outcome: Outcome) -> str:
+    lines = [
+        f"{case.label}: inputs {json.dumps(dict(case.example.inputs))[:_SHOWN]}",
+        f"result: {json.dumps(outcome.value)[:_SHOWN]}" if outcome.status == "ok" else "",
+        f"import {outcome.import_ms} ms, run {outcome.run_ms} ms, "
+        f"peak {outcome.peak_bytes / (1 << 20):.0f} MiB",
+        outcome.message,
+        outcome.output,
+        outcome.trace,
+    ]
+    return "\n".join(line for line in lines if line)

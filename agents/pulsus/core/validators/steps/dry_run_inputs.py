@@ -1,0 +1,153 @@
+"""What a dry run calls a tool with (docs/tool-contract.md, spec §8). Pure.
+
+The docstring's examples; what they leave out, and all where there are none, is made up from type
+hints. Nothing is guessed where a hint does not say enough: the argument needs an example.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from pulsus.core.python_source.names import last_name
+from pulsus.core.types import ArgSpec, Example, InlineFile, JsonValue, ToolSpec
+from pulsus.core.validators.effects.effect_check import DRY_RUN, takes_dry_run
+
+FOLDER = "/tmp/pulsus-example"
+FILE = f"{FOLDER}/example.txt"
+_FOLDER_WORDS = ("dir", "directory", "folder", "root")
+_SCALARS: dict[str, JsonValue] = {
+    **{"str": "example", "int": 1, "float": 1.0, "bool": False},
+    **{"date": "2024-01-31", "datetime": "2024-01-31T12:00:00"},
+}
+_LISTS = ("list", "List", "Sequence", "Iterable", "Collection", "MutableSequence")
+_MAPPINGS = ("dict", "Dict", "Mapping", "MutableMapping")
+
+
+class NeedsExample(Exception):
+    """An argument's hint does not say what to call the tool with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call of the dry run. `made_up` names the arguments that no example gave."""
+
+    label: str
+    example: Example
+    made_up: tuple[str, ...] = ()
+
+
+def cases(tool: ToolSpec) -> tuple[Case, ...]:
+    """The calls to make: one an example, and for a write tool one more with `dry_run` true where no
+    example asks for that.
+
+    Raises NeedsExample naming the argument that no value can be made up for.
+    """
+    shown = tool.examples
+    if not shown:
+        return (_case("made-up inputs", tool, Example(inputs={})),)
+    found = tuple(
+        _case(f"example {n}" + (f" ({e.title})" if e.title else ""), tool, e)
+        for n, e in enumerate(shown, start=1)
+    )
+    if tool.kind != "write" or not takes_dry_run(tool):
+        return found
+    if any(case.example.inputs.get(DRY_RUN) is True for case in found):
+        return found
+    first = found[0].example
+    tried = Example({**first.inputs, DRY_RUN: True}, first.files)
+    return (*found, Case("example 1 with dry_run", tried, found[0].made_up))
+
+
+def _case(label: str, tool: ToolSpec, example: Example) -> Case:
+    inputs = dict(example.inputs)
+    made_up: list[str] = []
+    files = example.files
+    for arg in tool.args:
+        if arg.name in inputs or arg.kind in ("var_positional", "var_keyword"):
+            continue
+        if arg.name == DRY_RUN and tool.kind == "write" and takes_dry_run(tool):
+            inputs[arg.name] = True  # a write tool changes nothing when it is true
+        elif arg.required:
+            inputs[arg.name] = made_up_value(arg)
+            made_up.append(arg.name)
+    if FOLDER in str([inputs[name] for name in made_up]):
+        files = (*files, InlineFile(FILE, b"example\n"))
+    filled = Example(inputs, files, example.expected, example.has_expected, example.title)
+    return Case(label, filled, tuple(made_up))
+
+
+def made_up_value(arg: ArgSpec) -> JsonValue:
+    """A plain value of the argument's hint. A path is a small file, or a folder by its name.
+
+    Raises NeedsExample where the hint is missing or of another kind.
+    """
+    if arg.type_hint is None:
+        raise NeedsExample(f"argument {arg.name!r} has no type hint: give it an example")
+    try:
+        return _value(ast.parse(arg.type_hint, mode="eval").body, arg.name)
+    except (SyntaxError, ValueError, RecursionError):
+        raise NeedsExample(
+            f"no value can be made up for argument {arg.name!r} of type {arg.type_hint[:60]}: "
+            f"give it an example"
+        ) from None
+
+
+def _value(hint: ast.expr, name: str) -> JsonValue:
+    match hint:
+        case ast.Constant(value=None):
+            return None
+        case ast.Constant(value=str(text)):
+            return _value(ast.parse(text, mode="eval").body, name)
+        case ast.BinOp(op=ast.BitOr()):
+            return _first([hint.left, hint.right], name)
+        case ast.Subscript(value=outer, slice=inner):
+            items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            return _generic(last_name(outer), items, name)
+        case _:
+            return _plain(last_name(hint), name)
+
+
+def _plain(kind: str, name: str) -> JsonValue:
+    if kind in _SCALARS:
+        return _SCALARS[kind]
+    if kind == "Path":
+        words = name.lower().split("_")
+        return FOLDER if any(word in words for word in _FOLDER_WORDS) else FILE
+    if kind in _LISTS:
+        return []
+    if kind in _MAPPINGS:
+        return {}
+    raise ValueError(kind)
+
+
+def _generic(kind: str, items: list[ast.expr], name: str) -> JsonValue:
+    match kind:
+        case "Optional":
+            return None
+        case "Union":
+            return _first(items, name)
+        case "Annotated":
+            return _value(items[0], name)
+        case "Literal":
+            value = ast.literal_eval(items[0])
+            if value is None or isinstance(value, (str, int, bool)):
+                return value
+            raise ValueError(kind)
+        case _ if kind in _LISTS and last_name(items[0]) in (*_SCALARS, "Path"):
+            return [_value(items[0], name)]
+        case _:
+            return _plain(kind, name)
+
+
+def _first(options: list[ast.expr], name: str) -> JsonValue:
+    """None where the union allows it, else its first member that a value can be made of."""
+    values: list[JsonValue] = []
+    for option in options:
+        try:
+            values.append(_value(option, name))
+        except ValueError:
+            continue
+    if not values:
+        raise ValueError(name)
+    return None if None in values else values[0]

@@ -1,0 +1,254 @@
+"""The type step (spec §8.2). Effect: runs mypy on copies, with our own configuration.
+
+A configuration of the validated tree is never read: a `plugins=` line there runs code. A copy is
+named after its bytes: mypy takes a file of the same name, size and second for the same file, so
+two candidates must never share a name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pulsus.core.sandbox.scratch_folders import Scratch
+from pulsus.core.system.machine_slots import NoSlot, Slot, cores, take, try_take
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.validators.protocols import Finding
+from pulsus.core.validators.steps.checker_process import (
+    Checker,
+    Ran,
+    Text,
+    copying,
+    first_line,
+    missing,
+    no_slot,
+    too_late,
+)
+from pulsus.core.validators.steps.mypy_cache import NOWHERE, forget, usable
+from pulsus.core.validators.steps.mypy_prestart import CHECKER, Early
+from pulsus.errors import ConfigError
+
+CONFIG = Path(__file__).with_name("mypy.ini")
+_FLAG = re.compile(
+    r"--(strict|extra-checks|check-untyped-defs|local-partial-types"
+    r"|strict-[a-z-]+|(no-)?(warn|disallow|allow|implicit)-[a-z-]+"
+    r"|(enable|disable)-error-code=[a-z-]+)"
+)
+_MORE = 100  # modules that a call may take its time once more for
+_LINE_CHARS = 500
+
+
+class Waiting:
+    """A mypy that has no order yet: `early`, or a new one with `slot`. Call `end` in any case."""
+
+    def __init__(self, early: Early | None = None, slot: Slot | None = None) -> None:
+        self._slot = early.slot if early else slot
+        with copying():
+            self._scratch = early.scratch if early else Scratch("mypy")
+            self.folder = Path(self._scratch.path)
+            try:
+                self.checker = Checker.of(early or Early(self._scratch, slot or Slot(-1)))
+            except OSError:
+                self._scratch.remove()
+                raise
+
+    def end(self) -> None:
+        """Kill it, remove its copies and release its slot."""
+        self.checker.end()
+        self._scratch.remove()
+        if self._slot:
+            self._slot.release()
+
+
+class Ahead:
+    """A mypy started before anything else, for the first that asks. Call `end` in any case.
+
+    `early` None: there is none, and each caller starts its own.
+    """
+
+    def __init__(self, early: Early | None) -> None:
+        self._waiting = Waiting(early) if early else None
+
+    def take(self) -> Waiting | None:
+        """Return the one that was started; None if it was taken."""
+        waiting, self._waiting = self._waiting, None
+        return waiting
+
+    def end(self) -> None:
+        """Kill it if no caller took it."""
+        if self._waiting:
+            self._waiting.end()
+
+
+class Mypy:
+    """Checks any number of modules, as often as asked. Call `end` in any case.
+
+    `seconds` of processor time are for one module. `wait_seconds` is how long it waits while other
+    checkers take every core. `cache_dir` keeps what it knows of libraries; None keeps nothing (much
+    slower). `ready` gives a mypy that was started before it was known whether it is needed.
+    `version` is that of the Python to check for; None is ours. Raises ConfigError for a flag that
+    is not about checking: others name files and programs.
+    """
+
+    def __init__(
+        self,
+        *,
+        flags: tuple[str, ...],
+        seconds: float,
+        cache_dir: Path | None,
+        module: str = "mypy",
+        version: tuple[int, int] | None = None,
+        ready: Callable[[], Waiting | None] = lambda: None,
+        wait_seconds: float = 600.0,
+    ) -> None:
+        for flag in flags:
+            if not _FLAG.fullmatch(flag):
+                raise ConfigError(f"validation.mypy_flags: {flag!r} is not a flag about checking")
+        self._flags, self._seconds, self._module = flags, seconds, module
+        self._version = [f"--python-version={version[0]}.{version[1]}"] if version else []
+        spec = find_spec(module)
+        self.installed = spec is not None
+        self._cache = NOWHERE
+        if spec is not None and spec.origin is not None:
+            told = f"{flags}{version}{CONFIG.read_text(encoding='utf-8')}"
+            self._cache = usable(cache_dir, Path(spec.origin).parents[1], told)
+        self._ready, self._wait_seconds = ready, wait_seconds
+        self._waiting: Waiting | None = None
+
+    def start(self) -> None:
+        """Let it load while other work is done, if a core is free for it."""
+        if self.installed and self._waiting is None:
+            self._waiting = self._ready()
+            if self._waiting is None and (slot := try_take(CHECKER, cores())):
+                self._waiting = Waiting(slot=slot)
+
+    def end(self) -> None:
+        """Kill it and remove its copies."""
+        waiting, self._waiting = self._waiting, None
+        if waiting:
+            waiting.end()
+
+    def check(self, texts: Sequence[Text]) -> list[Finding]:
+        """What it finds in each. Too late or crashed is a failure.
+
+        Not installed is unverified, and so is a machine that had no core for it (`BUSY`).
+        """
+        if not self.installed:
+            return [missing(self._module)] * len(texts)
+        try:
+            return self._some(texts)
+        except NoSlot:
+            return [no_slot(self._wait_seconds)] * len(texts)
+
+    def _some(self, texts: Sequence[Text]) -> list[Finding]:
+        """Where one of many makes mypy itself fail, each half is tried again, down to that one."""
+        if not texts:
+            return []
+        began = time.monotonic()
+        seconds = self._seconds * (1 + len(texts) // _MORE)
+        done = self._run(texts, self._cache, seconds)
+        if (found := _findings(done, texts)) is not None:
+            return found
+        if done.starved:
+            return [too_late(done, seconds)] * len(texts)
+        if len(texts) > 1:
+            half = len(texts) // 2
+            return [*self._some(texts[:half]), *self._some(texts[half:])]
+        if done.status is not None and self._cache != NOWHERE:
+            # A damaged cache, or a full disk below it, must not be held against the module.
+            left = max(1.0, seconds - (time.monotonic() - began))
+            done = self._run(texts, NOWHERE, left)
+            if (found := _findings(done, texts)) is not None:
+                forget(self._cache)
+                return found
+        return [_failed(done, texts[0], self._seconds)]
+
+    def _run(self, texts: Sequence[Text], cache: Path, seconds: float) -> Ran:
+        self.start()
+        if self._waiting is None:
+            self._waiting = Waiting(slot=take(CHECKER, cores(), self._wait_seconds))
+        files = {_stem(text): text for text in texts}
+        with copying():
+            for stem, text in files.items():
+                (self._waiting.folder / f"{stem}.py").write_bytes(text.source)
+        args = [
+            *self._flags,
+            *(f"--config-file={CONFIG}", f"--cache-dir={cache}", "--no-sqlite-cache"),
+            *(*self._version, "--output=json", f"--python-executable={sys.executable}"),
+            *("--", *(f"{stem}.py" for stem in files)),
+        ]
+        try:
+            return self._waiting.checker.result(seconds, json.dumps(args).encode("ascii") + b"\n")
+        finally:
+            self.end()
+            forget(cache, files)
+
+
+def mypy(texts: Sequence[Text], **given: Any) -> list[Finding]:
+    """What a mypy of those settings finds in each; see `Mypy`."""
+    checker = Mypy(**given)
+    try:
+        return checker.check(texts)
+    finally:
+        checker.end()
+
+
+def _stem(text: Text) -> str:
+    return f"m_{hashlib.sha256(text.source).hexdigest()[:40]}"
+
+
+def _findings(done: Ran, texts: Sequence[Text]) -> list[Finding] | None:
+    """A finding for each module; None where the answer is not what mypy answers to all of them.
+
+    Read from JSON: a message may quote the module, and must not look like one about another.
+    """
+    if done.status not in (0, 1):
+        return None
+    entries: dict[str, list[dict[str, Any]]] = {_stem(text): [] for text in texts}
+    refused: set[str] = set()
+    try:
+        for entry in map(json.loads, done.output.splitlines()):
+            stem = str(entry["file"]).removesuffix(".py")
+            entries[stem].append(entry)
+            if entry["severity"] == "error":
+                refused.add(stem)
+        if (done.status == 1) != bool(refused):
+            return None
+        return [_finding(text, entries[_stem(text)], _stem(text) in refused) for text in texts]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _finding(text: Text, entries: Iterable[dict[str, Any]], refused: bool) -> Finding:
+    lines = [line for entry in entries for line in _lines(entry, text)]
+    return Finding(not refused, first_line("\n".join(lines)) if refused else "", "\n".join(lines))
+
+
+def _lines(entry: dict[str, Any], text: Text) -> Iterable[str]:
+    stem = _stem(text)
+    at = f"{text.file}:{int(entry['line'])}:{int(entry['column']) + 1}"
+    shown = text.file.removesuffix(".py")
+    message = one_line(entry["message"].replace(stem, shown), _LINE_CHARS)
+    code = f"  [{entry['code']}]" if entry["code"] and entry["severity"] == "error" else ""
+    yield f"{at}: {entry['severity']}: {message}{code}"
+    for hint in (entry["hint"] or "").splitlines():
+        yield f"{at}: note: {one_line(hint.replace(stem, shown), _LINE_CHARS)}"
+
+
+def _failed(done: Ran, text: Text, seconds: float) -> Finding:
+    if done.status is None:
+        return too_late(done, seconds)
+    said = done.said
+    with suppress(ValueError, KeyError, TypeError):  # what stops it is told as a finding too
+        entries = [json.loads(line) for line in done.output.splitlines()]
+        said = "\n".join(line for e in entries for line in _lines(e, text)) or said
+    message = f"mypy itself failed with status {done.status}: {first_line(said)}"
+    return Finding(ok=False, message=message, output=said)

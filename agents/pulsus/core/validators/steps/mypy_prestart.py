@@ -1,0 +1,132 @@
+"""A mypy started before anything else is imported (spec §8.2). Effect: a process, a folder.
+
+Importing mypy is most of what a single module waits for. This module needs `os` and `sys` alone, so
+that the other core is at it from the first moment on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from pulsus.core.sandbox.scratch_folders import Scratch
+from pulsus.core.system import machine_slots
+
+CHECKER = "checker"
+"""The kind of slot that a checker takes: as many as there are cores."""
+
+# Everything is loaded before the order comes; collecting garbage meanwhile finds none. mypy asks
+# psutil for the number of cores only, and takes its absence for an answer.
+WAIT = """
+import gc, os, sys
+gc.disable()
+os.chdir(sys.argv[1])
+sys.modules["psutil"] = None
+import mypy.main
+gc.freeze()
+gc.enable()
+order = sys.stdin.readline()
+if order:
+    import json
+    mypy.main.main(args=json.loads(order))
+"""
+
+
+def environment(folder: str) -> dict[str, str]:
+    """All the variables a checker gets: none of ours."""
+    return {"PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"}
+
+
+class Child:
+    """A process of our own making, with as much of `subprocess.Popen` as a checker needs."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Its exit status, negative for a signal; None while it runs."""
+        return self._ended(os.WNOHANG)
+
+    def wait(self) -> int:
+        """Its exit status, once it has ended."""
+        status = self._ended(0)
+        assert status is not None
+        return status
+
+    def _ended(self, options: int) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+class Early:
+    """A mypy that waits for its order in a working folder.
+
+    `order`, `output` and `said` are descriptors of what it reads, prints and complains. The caller
+    kills it, or hands it to a `Waiting`. It ends by itself when `order` is closed.
+    """
+
+    def __init__(self, scratch: Scratch, slot: machine_slots.Slot) -> None:
+        self.scratch, self.slot = scratch, slot
+        folder = scratch.path
+        self.output, self.said = (_file(f"{folder}/{name}") for name in (".output", ".said"))
+        theirs, self.order = os.pipe()
+        try:
+            pid = os.posix_spawn(
+                sys.executable,
+                # Isolated: neither the current folder nor PYTHON* variables count.
+                [sys.executable, "-I", "-B", "-c", WAIT, folder],
+                environment(folder),
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, theirs, 0),
+                    (os.POSIX_SPAWN_DUP2, self.output, 1),
+                    (os.POSIX_SPAWN_DUP2, self.said, 2),
+                ],
+                setpgroup=0,
+                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+            )
+        except OSError:
+            for fd in (self.order, self.output, self.said):
+                os.close(fd)
+            raise
+        finally:
+            os.close(theirs)
+        self.child = Child(pid)
+
+    def end(self) -> None:
+        """Kill it, remove its folder and release its slot."""
+        for fd in (self.order, self.output, self.said):
+            os.close(fd)
+        os.killpg(self.child.pid, signal.SIGKILL)
+        self.child.wait()
+        self.scratch.remove()
+        self.slot.release()
+
+
+def start() -> Early | None:
+    """A mypy in a working folder; None where it must be started later.
+
+    That is while other checkers take every slot of this machine, and where no folder can be had.
+    """
+    slot = machine_slots.try_take(CHECKER, machine_slots.cores())
+    if slot is None:
+        return None
+    try:
+        scratch = Scratch("mypy")
+    except OSError:
+        slot.release()
+        return None
+    try:
+        return Early(scratch, slot)
+    except OSError:
+        scratch.remove()
+        slot.release()
+        return None
+
+
+def _file(path: str) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

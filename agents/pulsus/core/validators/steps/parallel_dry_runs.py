@@ -1,0 +1,100 @@
+"""Dry runs of several modules at once (spec §8). Effect: threads that wait for sandboxes.
+
+Each thread narrows itself to one core while it starts a sandbox; the others are not touched.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pulsus.core.sandbox import cancellation
+from pulsus.core.validators.protocols import Finding
+from pulsus.core.validators.steps.dry_run import DryRun
+
+Told = Callable[[int, int], None]
+"""Told how many modules are done, of how many."""
+
+
+class Step(NamedTuple):
+    """A step, what it found, and how long it took."""
+
+    name: str
+    finding: Finding
+    milliseconds: int
+
+
+class DryRuns:
+    """Import smoke and dry run of each, in `jobs` threads; leaving the block ends what runs."""
+
+    def __init__(self, runs: Sequence[DryRun], jobs: int, told: Told | None = None) -> None:
+        self._runs, self._told = runs, told
+        self._stops = [threading.Event() for _ in runs]
+        self._done = [threading.Event() for _ in runs]
+        self._steps: list[list[Step]] = [[] for _ in runs]
+        self._failure: BaseException | None = None
+        self._next = iter(range(len(runs)))
+        self._count = 0
+        self._lock = threading.Lock()
+        self._threads = [
+            threading.Thread(target=self._work, daemon=True) for _ in range(min(jobs, len(runs)))
+        ]
+
+    def __enter__(self) -> DryRuns:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in range(len(self._runs)):
+            self.give_up(number)
+        for thread in self._threads:
+            thread.join()
+
+    def give_up(self, number: int) -> None:
+        """Do not run that module, or kill what runs of it."""
+        self._stops[number].set()
+
+    def steps(self, number: int) -> list[Step]:
+        """What came of that module, once it is there."""
+        self._done[number].wait()
+        if self._failure:
+            raise self._failure
+        return self._steps[number]
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                number = next(self._next, None)
+            if number is None:
+                return
+            try:
+                if not self._stops[number].is_set():
+                    with cancellation.on(self._stops[number]):
+                        self._steps[number] = _steps(self._runs[number])
+                self._tell()
+            except BaseException as failure:  # noqa: BLE001 - raised again where it is waited for
+                self._failure = failure
+            finally:
+                self._done[number].set()
+
+    def _tell(self) -> None:
+        if self._told:
+            with self._lock:
+                self._count += 1
+                self._told(self._count, len(self._runs))
+
+
+def _steps(run: DryRun) -> list[Step]:
+    """Both steps, or the first where it fails."""
+    imported = _timed("import", run.import_smoke)
+    return [imported, _timed("dry-run", run.dry_run)] if imported.finding.ok else [imported]
+
+
+def _timed(name: str, check: Callable[[], Finding]) -> Step:
+    began = time.monotonic()
+    finding = check()
+    took = int((time.monotonic() - began) * 1000) + finding.shift_ms
+    return Step(name, finding, max(0, took))

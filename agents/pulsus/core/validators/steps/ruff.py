@@ -1,0 +1,125 @@
+"""The lint step (spec §8.1). Effect: runs ruff on copies, reading no configuration."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.validators.protocols import Finding
+from pulsus.core.validators.steps.checker_process import (
+    Checker,
+    Ran,
+    Text,
+    first_line,
+    missing,
+    too_late,
+    working_folder,
+)
+from pulsus.errors import ConfigError
+
+_RULE = re.compile(r"[A-Z]+[0-9]*")
+_AT_ONCE = 2000  # files a call, so that its command line stays short
+_MORE = 50  # modules that a call may take its time once more for
+_LINE_CHARS = 500
+
+
+def ruff(
+    texts: Sequence[Text], *, rules: tuple[str, ...], seconds: float, module: str = "ruff"
+) -> list[Finding]:
+    """What ruff finds in each. Too late or crashed is a failure; not installed is unverified.
+
+    `seconds` of processor time are for one module; many share what they need. Raises ConfigError
+    for a rule that is not a ruff code.
+    """
+    for rule in rules:
+        if not _RULE.fullmatch(rule):
+            raise ConfigError(f"validation.ruff_rules: {rule!r} is not a ruff rule code")
+    program = ruff_program(module)
+    if program is None:
+        return [missing(module)] * len(texts)
+    found: list[Finding] = []
+    for start in range(0, len(texts), _AT_ONCE):
+        found += _some(texts[start : start + _AT_ONCE], program, rules, seconds)
+    return found
+
+
+def _some(
+    texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float
+) -> list[Finding]:
+    """Where one of many makes ruff itself fail, each half is tried again, down to that one."""
+    done = _run(texts, program, rules, seconds * (1 + len(texts) // _MORE))
+    if done.status in (0, 1) and (found := _findings(done.output, texts)) is not None:
+        return found
+    if len(texts) > 1:
+        half = len(texts) // 2
+        return [
+            *_some(texts[:half], program, rules, seconds),
+            *_some(texts[half:], program, rules, seconds),
+        ]
+    if done.status is None:
+        return [too_late(done, seconds)]
+    said = done.said or one_line(done.output)
+    message = f"ruff itself failed with status {done.status}: {first_line(said)}"
+    return [Finding(ok=False, message=message, output=said)]
+
+
+def _run(texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float) -> Ran:
+    files = [f"{number}/{text.file}" for number, text in enumerate(texts)]
+    argv = [
+        *(str(program), "check", "--isolated", "--no-cache", "--no-fix", "--quiet"),
+        *("--output-format=json", f"--select={','.join(rules)}", "--target-version=py311"),
+        *("--", *files),
+    ]
+    with working_folder("ruff") as folder:
+        for file, text in zip(files, texts, strict=True):
+            (folder / file).parent.mkdir()
+            (folder / file).write_bytes(text.source)
+        checker = Checker(argv, folder)
+        try:
+            return checker.result(seconds)
+        finally:
+            checker.end()
+
+
+def _findings(output: str, texts: Sequence[Text]) -> list[Finding] | None:
+    """A finding for each module; None where the answer is not what ruff answers.
+
+    Read from JSON: a message may quote the module, and must not look like one about another.
+    """
+    lines: list[list[str]] = [[] for _ in texts]
+    try:
+        for entry in json.loads(output):
+            number = int(Path(entry["filename"]).parent.name)
+            lines[number].append(_line(entry, texts[number].file))
+    except (ValueError, KeyError, TypeError, IndexError):
+        return None
+    return [_finding(found) for found in lines]
+
+
+def _line(entry: dict[str, Any], file: str) -> str:
+    at = entry["location"]
+    code = entry.get("code") or "invalid-syntax"
+    text = one_line(entry["message"], _LINE_CHARS)
+    return f"{file}:{int(at['row'])}:{int(at['column'])}: {code} {text}"
+
+
+def _finding(lines: list[str]) -> Finding:
+    output = "\n".join(lines)
+    return Finding(not lines, first_line(output) if lines else "", output)
+
+
+def ruff_program(module: str) -> Path | None:
+    """The program of the installed package. Never one of PATH: that may be anybody's."""
+    if find_spec(module) is None:
+        return None
+    from ruff.__main__ import find_ruff_bin
+
+    try:
+        return Path(find_ruff_bin())
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,207 @@
+"""Cheap refusals before anything runs (spec §8). Pure.
+
+This is lint, not a boundary: whoever wants past it gets past it, and meets the sandbox. It keeps
+out what no checker could judge (bytes that display as something else, checkers switched off,
+`exec` of text) and what could not be run anyway. What a generated module owes beyond this (§7) is
+`core/compose/guardrails/all_rules.py`, a step behind this one.
+"""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import hashlib
+import io
+import re
+import tokenize
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+
+from pulsus.core.contract.entry_point import exchanged_entry
+from pulsus.core.python_source.builtin_uses import uses
+from pulsus.core.python_source.imports import third_party
+from pulsus.core.python_source.names import last_name
+from pulsus.core.types import BrokenTool, ToolSpec
+from pulsus.core.validators.effects.effect_check import takes_dry_run
+from pulsus.core.validators.protocols import Finding, Steps
+from pulsus.core.validators.unicode import confusable_names, hidden_characters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.interpreter import Interpreter
+    from pulsus.core.validators.steps.packages import Packages
+
+MAX_NODES = 50_000  # twice what 200 kB of ordinary code holds; keeps later checkers quick
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # PEP 263
+_UTF8 = {b"utf-8", b"utf8", b"utf_8", b"utf-8-sig"}
+_BLANKET = (
+    (re.compile(r"#\s*(ruff|flake8)\s*:\s*noqa\b(?!\s*:\s*\w)", re.I), "a file-wide noqa"),
+    (re.compile(r"#\s*noqa\b(?!\s*:\s*[A-Z]+[0-9])", re.I), "a noqa without a rule"),
+    (re.compile(r"#\s*type\s*:\s*ignore\b(?!\s*\[)", re.I), "a `type: ignore` without a code"),
+    (re.compile(r"#\s*mypy\s*:", re.I), "an inline mypy setting"),
+)
+_RUNS_TEXT = ("eval", "exec")
+
+
+def static_gate(
+    source: bytes,
+    tool: ToolSpec | BrokenTool,
+    *,
+    max_bytes: int,
+    steps: Steps,
+    python: Interpreter | None = None,
+) -> Finding:
+    """The first reason to refuse these bytes, else what the contract still lacks as warnings.
+
+    `python` is what the tool runs with, ours where it is None: packages it needs and that one has
+    not are reasons too.
+    """
+    problem = _bytes(source, max_bytes)
+    if not problem and isinstance(tool, BrokenTool):
+        problem = f"{tool.reason} ({tool.code})" + _lookalike_hint(source, tool)
+    if problem or isinstance(tool, BrokenTool):
+        return Finding(ok=False, message=problem)
+    text = source.decode("utf-8-sig")
+    problem = _moved(source, tool, steps)
+    tree = None if problem else _parsed(text)
+    if isinstance(tree, str):
+        problem = tree
+    problem = problem or _contract(tool)
+    if problem or not isinstance(tree, ast.Module):
+        return Finding(ok=False, message=problem)
+    packages = _packages(text, tree, python)
+    problem = _first(packages.problems) if packages else ""
+    warnings = (*_missing(tool), *(packages.warnings if packages else ()))
+    output = "\n".join(packages.problems) if packages else ""
+    return Finding(ok=not problem, message=problem, output=output, warnings=warnings)
+
+
+def _packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packages | None:
+    """What it needs and has not; None where it needs nothing beyond the standard library."""
+    if "# /// script" not in text and not third_party(tree):
+        return None
+    from pulsus.core.sandbox.interpreter import ours  # these take their time to load
+    from pulsus.core.validators.steps.packages import check
+
+    return check(text, tree, python or ours())
+
+
+def _missing(tool: ToolSpec) -> tuple[str, ...]:
+    """What the tool's docstring lacks of the contract, in at most one line."""
+    names = [n for n in tool.missing_sections if tool.args or n != "Args"]
+    if not names:
+        return ()
+    dry = "" if tool.kind_declared or not _cannot_be_tried(tool) else " and no `dry_run: bool`"
+    kind = "" if tool.kind_declared else f": without a Kind it counts as write{dry}"
+    return (f"the docstring has no section {', '.join(names)}{kind}",)
+
+
+def _bytes(source: bytes, max_bytes: int) -> str:
+    if len(source) > max_bytes:
+        return f"{len(source)} bytes; the limit is {max_bytes}: split the module"
+    for line in source.split(b"\n", 2)[:2]:
+        cookie = _COOKIE.match(line)
+        if cookie and cookie.group(1).lower() not in _UTF8:
+            shown = cookie.group(1).decode("ascii", "replace")[:40]
+            return f"it declares the encoding {shown}: only UTF-8 is read"
+    if b"\r" in source.replace(b"\r\n", b""):
+        return "a carriage return inside a line hides what follows it: use plain line ends"
+    return hidden_characters.hidden(source.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"))
+
+
+def _moved(source: bytes, tool: ToolSpec, steps: Steps) -> str:
+    if hashlib.sha256(source).hexdigest() != tool.sha256:
+        return "the file changed while it was read: validate it again"
+    for tool_id, (step, code) in steps.items():
+        if hashlib.sha256(code).hexdigest() != step.sha256:
+            return f"step {tool_id} changed since it was read: plan again"
+    return ""
+
+
+def _parsed(text: str) -> ast.Module | str:
+    """The syntax tree, or why it is refused."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+        tokens = _telling(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError) as error:
+        return f"it cannot be parsed: {type(error).__name__}"
+    names = "" if text.isascii() else confusable_names.problem(_names(tokens), tree)
+    return _comments(tokens) or names or _nodes(tree) or tree
+
+
+def _telling(text: str) -> list[tokenize.TokenInfo]:
+    """Comments and names; none where the text cannot hold one that is refused: that is quicker."""
+    # Line by line, as comments are: what follows in the next line must not change what one says.
+    lines = (line for line in text.split("\n") if "#" in line)
+    if text.isascii() and not any(
+        pattern.search(each) for each in lines for pattern, _ in _BLANKET
+    ):
+        return []
+    return [t for t in _tokens(text) if t.type in (tokenize.COMMENT, tokenize.NAME)]
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    return tokenize.generate_tokens(io.StringIO(text).readline)
+
+
+def _comments(tokens: Sequence[tokenize.TokenInfo]) -> str:
+    for token in tokens:
+        if token.type != tokenize.COMMENT:
+            continue
+        for pattern, what in _BLANKET:
+            if pattern.search(token.string):
+                return (
+                    f"line {token.start[0]}: {what} switches a checker off: "
+                    f"name the one rule it is about"
+                )
+    return ""
+
+
+def _names(tokens: Iterable[tokenize.TokenInfo]) -> list[tuple[int, str]]:
+    return [(t.start[0], t.string) for t in tokens if t.type == tokenize.NAME]
+
+
+def _lookalike_hint(source: bytes, tool: BrokenTool) -> str:
+    if tool.code != "NO_ENTRY":
+        return ""
+    try:
+        found = confusable_names.problem(_names(_tokens(source.decode("utf-8-sig"))))
+    except (SyntaxError, ValueError, tokenize.TokenError):
+        return ""
+    return f"; {found}" if found else ""
+
+
+def _nodes(tree: ast.AST) -> str:
+    for count, node in enumerate(ast.walk(tree)):
+        if count >= MAX_NODES:
+            return f"more than {MAX_NODES} syntax nodes: split the module"
+        if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "no_type_check":
+            return f"line {node.lineno}: no_type_check switches a checker off: remove it"
+        if line := exchanged_entry(node):
+            return f"line {line}: exchanges a function while the module runs: write it as it is"
+    for line, name in uses(tree, _RUNS_TEXT):
+        return f"line {line}: {name}() runs text as code: call a function"
+    return ""
+
+
+def _contract(tool: ToolSpec) -> str:
+    if not tool.contract_errors and tool.kind_declared and _cannot_be_tried(tool):
+        return (
+            "Kind: write needs an argument `dry_run: bool`, with which nothing is changed: "
+            "it is what the dry run calls it with"
+        )
+    return _first(tool.contract_errors)
+
+
+def _cannot_be_tried(tool: ToolSpec) -> bool:
+    """Whether it may change things and cannot be asked not to. A composed module asks its steps."""
+    return tool.kind == "write" and not tool.composed and not takes_dry_run(tool)
+
+
+def _first(reasons: Sequence[str]) -> str:
+    """The first of them, and how many more there are; empty where there is none."""
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return f"{reasons[0]}{more}" if reasons else ""

@@ -1,0 +1,112 @@
+"""Names that a reader takes for other names (spec §8, Unicode TR 39). Pure.
+
+Python compares names after NFKC, so `ｅxec` is `exec`; a Cyrillic `а` is no Latin one, so two names
+may look alike and differ. ASCII names that look alike (`l1`, `lI`) are left to ruff.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from pulsus.core.validators.unicode.confusable_letters import skeleton, undecorated
+
+_ENTRIES = ("run", "main", "self", "cls")
+_SHOWN = 8
+_LONGEST = 80
+_EAST = frozenset(("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"))
+_NO_SCRIPT = ("DIGIT", "LOW", "COMBINING", "MIDDLE")
+_WRITTEN = {
+    ast.Name: "id",
+    ast.Attribute: "attr",
+    ast.arg: "arg",
+    ast.keyword: "arg",
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.alias: "asname",
+}
+
+
+def problem(written: Iterable[tuple[int, str]], tree: ast.AST | None = None) -> str:
+    """Return why one of these names is refused, with its line; "" if none misleads.
+
+    `written` are (line, name) as they stand in the text; `tree` adds those in f-strings, which a
+    tokenizer before Python 3.12 does not show.
+    """
+    names = list(written)
+    for line, name in names:
+        folded = unicodedata.normalize("NFKC", name)
+        if folded != name:
+            shown = folded[:_LONGEST]
+            return (
+                f"line {line}: a name written with {_spelt(name)} is read as {shown}: write {shown}"
+            )
+    names += _in(tree) if tree is not None else []
+    own = {name for _, name in names if name.isascii()}
+    general = {*dir(builtins), *keyword.kwlist, *keyword.softkwlist, *_ENTRIES}
+    known = own | general | sys.stdlib_module_names
+    seen: dict[str, str] = {}
+    for line, name in names:
+        if name.isascii():
+            continue
+        plain, bare = skeleton(name), undecorated(name)
+        other = seen.setdefault(plain, name)
+        if plain != name and plain in known:
+            other = plain
+        elif bare != name and bare in own | general:
+            other = bare
+        if other != name:
+            return (
+                f"line {line}: a name that looks like {other[:_LONGEST]} is written with "
+                f"{_spelt(name)}: use plain letters, or another name"
+            )
+        if mixed := _mixed(name, plain):
+            return f"line {line}: a name with {_spelt(name)} mixes {mixed} letters: use one script"
+    return ""
+
+
+def _in(tree: ast.AST) -> list[tuple[int, str]]:
+    """The names of a syntax tree that are not ASCII."""
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(tree):
+        field = _WRITTEN.get(type(node))
+        name = getattr(node, field, None) if field else None
+        if isinstance(name, str) and not name.isascii():
+            found.append((getattr(node, "lineno", 0), name))
+    return found
+
+
+def _mixed(name: str, plain: str) -> str:
+    """The scripts that no language writes in one word; "" if one does.
+
+    Greek beside Latin is common in formulas (`Δt`): only its lookalikes are refused there.
+    """
+    scripts = set(_scripts(name))
+    if len(scripts) < 2 or scripts <= _EAST | {"LATIN"}:
+        return ""
+    if scripts == {"LATIN", "GREEK"} and not any(
+        one != other for one, other in zip(name, plain, strict=True)
+    ):
+        return ""
+    return " and ".join(sorted(script.capitalize() for script in scripts))
+
+
+def _scripts(name: str) -> Iterator[str]:
+    for char in name:
+        script = unicodedata.name(char, "").partition(" ")[0]
+        if char.isascii():
+            if char.isalpha():
+                yield "LATIN"
+        elif script not in _NO_SCRIPT:
+            yield script
+
+
+def _spelt(name: str) -> str:
+    """The code points of the letters that mislead, the first few."""
+    found = [f"U+{ord(char):04X}" for char in dict.fromkeys(name) if not char.isascii()]
+    return " ".join(found[:_SHOWN])

@@ -1,0 +1,183 @@
+"""Verdicts of earlier runs over the same bytes (docs/ADRs/0022-validation-cache.md).
+
+Effect: reads and writes files below one folder. A kept verdict saves a check; it never makes a
+`ValidatedModule`. No candidate can write here: it runs in the sandbox. What is damaged, or is not
+about exactly these bytes, rules and tools, is as good as nothing: the module is checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pulsus.core.types import Effects, Observed, StepResult, ValidationReport
+from pulsus.fast_dataclass import dataclass
+
+KNOWN = ".known"
+"""Ends the name of an empty file that says: there is a verdict on bytes of this SHA-256."""
+
+_FORMAT = 2
+_MOST = 20_000  # files kept; beyond it the oldest go
+_CERTAIN = ("static", "ruff", "mypy")  # what these refuse they refuse again
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A report, what the module declares to touch, and the hashes of the steps it calls, by id."""
+
+    report: ValidationReport
+    declared: Effects | None = None
+    steps: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """Verdicts below `folder`, for one state of tools and settings (`basis`, a digest).
+
+    `basis` ends with a secret of the user. The folder lies in the project, and a writer of the
+    repository could otherwise bring verdicts.
+
+    `log_dir` is where the logs lie that reports name. A folder that cannot be written to keeps
+    nothing, and that is all.
+    """
+
+    folder: Path
+    basis: str
+    log_dir: Path
+
+    def key(self, sha256: str, identity: str) -> str:
+        """What the verdict on those bytes at that place is kept under."""
+        text = "\0".join((str(_FORMAT), self.basis, sha256, identity))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def load(self, key: str, sha256: str, path: Path) -> Checked | None:
+        """The kept verdict, marked as cached and told of `path`; None where there is none."""
+        try:
+            data = (self.folder / f"{key}.json").read_bytes()
+        except OSError:
+            return None
+        body, _, checksum = data.rpartition(b"\n")
+        if hashlib.sha256(body).hexdigest().encode() != checksum:
+            return None
+        try:
+            found = json.loads(zlib.decompress(body))
+            if found["key"] != key or found["report"]["sha256"] != sha256:
+                return None
+            return self._checked(found, path)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error):
+            return None
+
+    def save(self, key: str, checked: Checked) -> None:
+        """Keep a verdict that would be the same again; never one that could not be reached."""
+        if checked.steps is None or not _lasting(checked.report):
+            return
+        # Compressed, so that no text a candidate chose lies readable in the project.
+        body = zlib.compress(json.dumps({"key": key, **self._plain(checked)}).encode("utf-8"), 1)
+        temp = self.folder / f".{key}.{os.urandom(4).hex()}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            temp.write_bytes(body + b"\n" + hashlib.sha256(body).hexdigest().encode())
+            temp.rename(self.folder / f"{key}.json")
+            (self.folder / f"{checked.report.sha256}{KNOWN}").touch()
+        except OSError:
+            with suppress(OSError):
+                temp.unlink()
+
+    def prune(self) -> None:
+        """Let go of the oldest verdicts where there are too many."""
+        with suppress(OSError):
+            names = os.listdir(self.folder)  # noqa: PTH208 - thousands of names, no use for paths
+            if len(names) > _MOST:
+                files = sorted((self.folder / n for n in names), key=lambda p: p.stat().st_mtime)
+                for old in files[: len(files) - _MOST // 2]:
+                    old.unlink(missing_ok=True)
+
+    def _plain(self, checked: Checked) -> dict[str, Any]:
+        report = checked.report
+        return {
+            "report": {
+                "verdict": report.verdict,
+                "sha256": report.sha256,
+                "steps": [
+                    [s.step, s.ok, s.duration_ms, s.message, s.output, self._log(s.artifact)]
+                    for s in report.steps
+                ],
+                "duration_ms": report.duration_ms,
+                "summary": report.summary,
+                "proof": report.proof,
+                "warnings": list(report.warnings),
+                "observed": _lists(report.observed),
+                "network": list(report.network),
+            },
+            "declared": _lists(checked.declared),
+            "steps": dict(checked.steps or {}),
+        }
+
+    def _checked(self, found: Mapping[str, Any], path: Path) -> Checked:
+        kept = found["report"]
+        steps = tuple(
+            StepResult(step, ok, took, message, output, self._logged(log))
+            for step, ok, took, message, output, log in kept["steps"]
+        )
+        passed = bool(steps) and all(step.ok for step in steps) and steps[-1].step == "dry-run"
+        if kept["verdict"] != ("accepted" if passed else "refused"):
+            raise ValueError("the verdict is not that of the steps")
+        report = ValidationReport(
+            ok=passed,
+            verdict=kept["verdict"],
+            path=path,
+            sha256=kept["sha256"],
+            steps=steps,
+            duration_ms=kept["duration_ms"],
+            artifacts=tuple(step.artifact for step in steps if step.artifact),
+            summary=kept["summary"],
+            proof=kept["proof"],
+            warnings=tuple(kept["warnings"]),
+            observed=Observed(**_tuples(kept["observed"])) if kept["observed"] else None,
+            cached=True,
+            network=tuple(kept["network"]),
+        )
+        declared = Effects(**_tuples(found["declared"])) if found["declared"] else None
+        return Checked(report, declared, dict(found["steps"]))
+
+    def _log(self, artifact: Path | None) -> str | None:
+        if artifact is None or not artifact.is_relative_to(self.log_dir):
+            return None
+        return str(artifact.relative_to(self.log_dir))
+
+    def _logged(self, name: str | None) -> Path | None:
+        """The log as long as it is there."""
+        if name is None or not (self.log_dir / name).is_file():
+            return None
+        return self.log_dir / name
+
+
+def _lasting(report: ValidationReport) -> bool:
+    """Whether the same bytes would be judged the same again.
+
+    A run that failed may have failed for want of time, and a checker too.
+    """
+    last = report.steps[-1]
+    if report.verdict == "accepted":
+        # What another host answered may be otherwise next time.
+        return not (report.network and report.observed and report.observed.hosts)
+    if report.verdict == "unverified" or last.step not in _CERTAIN:
+        return False
+    return last.step == "static" or last.message.split(":", 1)[0].endswith(".py")
+
+
+def _lists(effects: Effects | Observed | None) -> dict[str, list[str]] | None:
+    if effects is None:
+        return None
+    names = ("paths", "hosts", "commands", *(("others",) if isinstance(effects, Observed) else ()))
+    return {name: list(getattr(effects, name)) for name in names}
+
+
+def _tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(values) for name, values in lists.items()}

@@ -1,0 +1,289 @@
+"""What confines one run: from the contract of its tools, its inputs and this machine (ADR 28).
+
+`plan` gives the orders for the worker, and what is said about them in results and records. Pure
+but for what `machine` and `declared` look at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pulsus.core.types import JsonValue, ToolSpec
+from pulsus.execution.confinement import declared_effects, landlock
+from pulsus.execution.confinement.kernel_support import Machine
+from pulsus.execution.confinement.limits import CAPABILITIES
+from pulsus.execution.confinement.syscall_filter import Filter, Network, names, program
+
+Mode = Literal["wanted", "required", "off"]
+"""`required` refuses a run that cannot be confined; `off` is `--unconfined`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """Bounds of one run, from the settings under `[run]`."""
+
+    max_mem_mb: int = 2048
+    max_processes: int = 256
+    max_files: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """`orders` are for the worker (None: nothing is confined); `held` is for people and records."""
+
+    orders: dict[str, Any] | None
+    held: dict[str, JsonValue] = field(default_factory=dict)
+
+
+# Everything about other processes but their names needs what a Landlock domain takes away.
+_OTHER_PROCESSES = re.compile(r"/proc(?:/?\Z|/[*{\[0-9])")
+# fmt: off
+_LOOK_AT_PROCESSES = frozenset((
+    "ps", "top", "htop", "pgrep", "pidof", "lsof", "fuser", "ss", "netstat", "pmap", "pstree",
+    "pidstat", "iotop", "w", "lslocks",
+))
+_RAW = frozenset((
+    "ping", "ping6", "traceroute", "tracepath", "mtr", "fping", "arping", "nmap",
+))
+_ONLY_FILES = frozenset((
+    "fc-list", "cat", "cp", "mv", "ln", "mkdir", "tar", "gzip", "bzip2", "xz", "zstd", "zip",
+    "unzip", "sort",
+))
+# fmt: on
+"""Programs that a tool may start and still be judged by its declared paths."""
+_SYSTEMD = (
+    "/run/systemd/private",
+    "/run/dbus/system_bus_socket",
+    "/var/run/dbus/system_bus_socket",
+)
+_DOCKER = ("/var/run/docker.sock", "/run/docker.sock")
+_LOCAL: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("systemctl", "timedatectl", "hostnamectl", "loginctl", "localectl", "busctl",
+         "networkctl", "systemd-analyze"),
+        _SYSTEMD,
+    ),
+    "resolvectl": (*_SYSTEMD, "/run/systemd/resolve/io.systemd.Resolve"),
+    "docker": _DOCKER,
+    "podman": ("/run/podman/podman.sock",),
+    "crictl": ("/run/containerd/containerd.sock", "/run/crio/crio.sock"),
+    "chronyc": ("/run/chrony/chronyd.sock",),
+}  # fmt: skip
+"""Local sockets that programs speak to. A tool that declares one may ask its server for all that
+the user may: the contract says so, and the record names the sockets."""
+_LOCAL_HOSTS = {"chronyc": ("127.0.0.1:323", "[::1]:323"), "ntpq": ("127.0.0.1:123", "[::1]:123")}
+
+
+def plan(
+    tools: Sequence[ToolSpec],
+    inputs: Mapping[str, JsonValue],
+    limits: RunLimits,
+    here: Machine,
+    *,
+    reads: bool,
+) -> Planned:
+    """How to run the first of these tools, with its steps, on this machine.
+
+    `reads` says that none of them may change anything in this call.
+    """
+    if not reads and len(tools) > 1 and here.files != "none":
+        return by_step(tools, limits, here)
+    folders = () if reads else declared_effects.folders(tools[0], inputs)
+    if not reads and (folders is None or not _only_files(tools[0])):
+        return undecided(limits, here)
+    if here.files == "none":
+        return unconfined("; ".join(here.why))
+    return _confined(tools, inputs, limits, here, folders or (), reads=reads)
+
+
+def unconfined(why: str) -> Planned:
+    """Nothing is enforced, and the record says why."""
+    return Planned(
+        None,
+        {"files": "none", "writes": "open", "network": "open", "processes": "none",
+         "limits": {}, "why": [why]},
+    )  # fmt: skip
+
+
+def by_step(tools: Sequence[ToolSpec], limits: RunLimits, here: Machine) -> Planned:
+    """A composition with steps that write: each step runs in a confined process of its own.
+
+    The composition itself only passes values on. What a step may write is known when its inputs
+    are: the worker decides then.
+    """
+    own = _confined(tools[:1], {}, limits, here, (), reads=True, pure=True)
+    steps: dict[str, Any] = {}
+    held: dict[str, JsonValue] = {}
+    for step in tools[1:]:
+        reads = step.kind != "write"
+        found = _confined([step], {}, limits, here, (), reads=reads, certain=False)
+        steps[step.id] = {
+            "orders": found.orders,
+            "reads": reads,
+            "decidable": step.effects is not None and _only_files(step),
+            "paths": list(_paths(step)),
+            "args": [[arg.name, arg.default] for arg in step.args],
+        }
+        shown = {key: found.held[key] for key in ("files", "network")}
+        held[step.id] = {**shown, "writes": "none" if reads else "declared or undecided"}
+    assert own.orders is not None
+    orders = {**own.orders, "steps": steps}
+    return Planned(orders, {**own.held, "writes": "by step", "steps": held})
+
+
+def undecided(limits: RunLimits, here: Machine) -> Planned:
+    """A tool that may write, and whose contract does not say where before the run."""
+    orders = _limits(limits) | {"only_limits": True}
+    why = (
+        "what it may write is not certain before the run: Effects name words, patterns or programs"
+    )
+    held: dict[str, JsonValue] = {
+        "files": "undecided", "writes": "undecided", "network": "undecided", "processes": "none",
+    }  # fmt: skip
+    if not here.filter:
+        return Planned(None, {**held, "limits": {}, "why": [why, *here.why]})
+    enforced: dict[str, JsonValue] = {**_limits(limits)}
+    enforced.pop("max_processes")
+    return Planned(orders, {**held, "limits": enforced, "why": [why]})
+
+
+def _confined(
+    tools: Sequence[ToolSpec],
+    inputs: Mapping[str, JsonValue],
+    limits: RunLimits,
+    here: Machine,
+    folders: tuple[str, ...],
+    *,
+    reads: bool,
+    certain: bool = True,
+    pure: bool = False,
+) -> Planned:
+    """`certain` says that `inputs` are those of the call; `pure` code needs nothing but itself."""
+    why: list[JsonValue] = []
+    if pure:
+        tools = ()
+    network, hosts = _network(tools, inputs, certain=certain)
+    if network == "gate" and not here.supervisor:
+        network = "open"
+        why.append("hosts cannot be told apart here, so every host can be reached")
+    files = _files(tools, here, why)
+    if not here.supervisor:
+        why.append("processes are not counted, and look-ups of users at local services are refused")
+    known = here.landlock if files == "landlock" else 0
+    raw = any(program_ in _RAW for program_ in _commands(tools))
+    shape = Filter(
+        landlock=bool(known),
+        scoped=known >= landlock.SCOPES_SIGNALS,
+        supervised=here.supervisor,
+        network=network,
+        raw=raw,
+    )
+    sockets = _sockets(tools)
+    keep = {"dac_read_search", "sys_ptrace"} | ({"net_raw"} if raw else set())
+    if "dmesg" in _commands(tools) or any("/dev/kmsg" in p for t in tools for p in _paths(t)):
+        keep.add("syslog")
+    orders = {
+        **_limits(limits),
+        "only_limits": False,
+        "reads": reads,
+        "landlock": known,
+        "supervised": here.supervisor,
+        "filter": program(shape).hex(),
+        "names": {str(number): name for number, name in names().items()},
+        "network": network,
+        "hosts": list(hosts),
+        "sockets": list(sockets),
+        "folders": list(folders),
+        "capabilities": sorted(CAPABILITIES[name] for name in keep),
+    }
+    enforced: dict[str, JsonValue] = {**_limits(limits)}
+    if not here.supervisor:
+        enforced.pop("max_processes")
+    held: dict[str, JsonValue] = {
+        "files": files,
+        "writes": "none" if reads else list(folders),
+        "network": "undecided" if network == "open" else network,
+        "hosts": list(hosts),
+        "sockets": list(sockets),
+        "processes": "supervised" if here.supervisor else "none",
+        "limits": enforced,
+        "why": why,
+    }
+    return Planned(orders, held)
+
+
+def _files(tools: Sequence[ToolSpec], here: Machine, why: list[JsonValue]) -> str:
+    """Landlock, unless it would hide from a tool the processes that it is about."""
+    if here.files != "landlock" or not _looks_at_processes(tools):
+        return here.files
+    if here.supervisor:
+        return "supervised"
+    why.append("what other processes have open is hidden from it: " + "; ".join(here.why))
+    return "landlock"
+
+
+def _looks_at_processes(tools: Sequence[ToolSpec]) -> bool:
+    if any(program_ in _LOOK_AT_PROCESSES for program_ in _commands(tools)):
+        return True
+    return any(_OTHER_PROCESSES.match(path) for tool in tools for path in _paths(tool))
+
+
+def _network(
+    tools: Sequence[ToolSpec], inputs: Mapping[str, JsonValue], *, certain: bool
+) -> tuple[Network, tuple[str, ...]]:
+    """How far the network is open, and the hosts. Those of a step are certain only if constant."""
+    hosts: list[str] = []
+    names = _commands(tools)
+    if any(program_ in _RAW for program_ in names):
+        return "open", ()
+    for number, tool in enumerate(tools):
+        known = certain and number == 0
+        found = declared_effects.hosts(tool, inputs if known else {})
+        words = not known and any(" " in host for host in _hosts(tool))
+        if found is None or words:
+            return "open", ()
+        hosts += found
+    hosts += [each for name in names for each in _LOCAL_HOSTS.get(name, ())]
+    declares = any(not host.startswith("unix:") for tool in tools for host in _hosts(tool))
+    return ("gate" if hosts or declares else "none"), tuple(dict.fromkeys(hosts))
+
+
+def _sockets(tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+    found = [each for name in _commands(tools) for each in _LOCAL.get(name, ())]
+    for tool in tools:
+        hosts = tool.effects.hosts if tool.effects else ()
+        found += [
+            host.removeprefix("unix:")
+            for host in hosts
+            if host.startswith("unix:/") and "{" not in host and "*" not in host
+        ]
+    return tuple(dict.fromkeys(found))
+
+
+def _only_files(tool: ToolSpec) -> bool:
+    return set(_commands([tool])) <= _ONLY_FILES
+
+
+def _commands(tools: Sequence[ToolSpec]) -> list[str]:
+    """The programs that the tools declare, without folders and arguments."""
+    items = [item for tool in tools if tool.effects for item in tool.effects.commands]
+    return [words[0].rpartition("/")[2] for item in items if (words := item.split())]
+
+
+def _paths(tool: ToolSpec) -> tuple[str, ...]:
+    return tool.effects.paths if tool.effects else ()
+
+
+def _hosts(tool: ToolSpec) -> tuple[str, ...]:
+    return tool.effects.hosts if tool.effects else ()
+
+
+def _limits(limits: RunLimits) -> dict[str, Any]:
+    return {
+        "max_mem_mb": limits.max_mem_mb,
+        "max_processes": limits.max_processes,
+        "max_files": limits.max_files,
+    }

@@ -1,0 +1,115 @@
+"""Which parts of the confinement this machine has. Effect: asks the kernel; changes nothing."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pulsus.core.sandbox.confinement.bpf import ARCHES, ASK
+from pulsus.execution.confinement import landlock
+from pulsus.execution.confinement.supervision import run_processes
+from pulsus.execution.confinement.syscalls import call
+
+Files = Literal["landlock", "supervised", "none"]
+
+_ACTION_AVAILABLE = 2
+_ANSWERS_WITH_FILES = (5, 14)  # SECCOMP_ADDFD_FLAG_SEND
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What can be enforced here.
+
+    `landlock` is its version (0: none). `supervisor` says whether waiting system calls can be
+    answered. `files` is the strongest way to keep files as they are. `why` names each part that is
+    missing, in words.
+    """
+
+    landlock: int
+    filter: bool
+    supervisor: bool
+    user_namespaces: bool
+    why: tuple[str, ...]
+
+    @property
+    def files(self) -> Files:
+        """How changes to files are refused."""
+        if not self.filter:
+            return "none"
+        if self.landlock >= landlock.LEAST:
+            return "landlock"
+        return "supervised" if self.supervisor else "none"
+
+
+@functools.cache
+def machine() -> Machine:
+    """What this machine has, found out once in a process."""
+    if sys.platform != "linux":
+        why = f"{sys.platform} has neither Landlock nor filters of system calls"
+        return Machine(0, False, False, False, (why,))
+    if os.uname().machine not in ARCHES:
+        why = f"no filter of system calls is known for {os.uname().machine}"
+        return Machine(0, False, False, False, (why,))
+    known = landlock.version()
+    missing: list[str] = []
+    if known < landlock.LEAST:
+        found = f"Landlock has version {known}" if known else "the kernel has no Landlock"
+        missing.append(f"{found}, version {landlock.LEAST} (Linux 6.2) is needed")
+    no_filter = _no_filter()
+    no_supervisor = no_filter or _no_supervisor()
+    missing += [f"no filter of system calls: {no_filter}"] if no_filter else []
+    if no_supervisor and not no_filter:
+        missing.append(f"no supervised system calls: {no_supervisor}")
+    return Machine(known, not no_filter, not no_supervisor, _user_namespaces(), tuple(missing))
+
+
+def available() -> bool:
+    """Whether a tool that reads can be kept from changing files here."""
+    return machine().files != "none"
+
+
+def _no_filter() -> str:
+    try:
+        found = call("seccomp", _ACTION_AVAILABLE, 0, (0x00050000).to_bytes(4, "little"))
+    except (OSError, ImportError) as error:
+        return str(error)
+    return "" if found == 0 else "the kernel refuses seccomp"
+
+
+def _no_supervisor() -> str:
+    if call("seccomp", _ACTION_AVAILABLE, 0, ASK.to_bytes(4, "little")) != 0:
+        return "the kernel has no user notification"
+    if _release() < _ANSWERS_WITH_FILES:
+        return f"Linux {os.uname().release} is older than 5.14"
+    if not run_processes.lists_children():
+        return "/proc does not list children"
+    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
+    try:
+        strict = int(scope.read_text(encoding="ascii")) >= (3 if os.geteuid() == 0 else 2)
+    except (OSError, ValueError):
+        strict = False
+    if strict:
+        return f"{scope} forbids to look into one's own children"
+    pidfd = os.pidfd_open(os.getpid())
+    taken = call("pidfd_getfd", pidfd, pidfd, 0)
+    os.close(pidfd)
+    if taken < 0:
+        return "pidfd_getfd is refused"
+    os.close(taken)
+    return ""
+
+
+def _release() -> tuple[int, ...]:
+    numbers = os.uname().release.split("-")[0].split(".")[:2]
+    return tuple(int(each) for each in numbers if each.isdigit())
+
+
+def _user_namespaces() -> bool:
+    try:
+        return int(Path("/proc/sys/user/max_user_namespaces").read_text(encoding="ascii")) > 0
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,299 @@
+"""Changes to files that a supervised tool asks for, carried out below its own folders alone.
+
+The kernel never carries such a call out itself: a path in memory may change after it was read.
+Every step is made by the supervisor, from the folder's own descriptor, and follows no link.
+Effect: changes files below these folders; opens devices.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import struct
+from contextlib import contextmanager, suppress
+
+from pulsus.execution.confinement.enter import DEVICES
+from pulsus.execution.confinement.supervision.notifications import File, Question, signed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_PTY = b"/dev/pts/"
+_STREAM = (b"/proc/self/fd/", b"/proc/thread-self/fd/", b"/dev/fd/")
+_STREAMS = {b"/dev/stdout": 1, b"/dev/stderr": 2}
+_DEVICES = tuple(os.fsencode(each) for each in DEVICES)
+_NOW, _OMIT = (1 << 30) - 1, (1 << 30) - 2
+_REMOVE_FOLDER, _NO_REPLACE, _NOT_FOLLOWED = 0x200, 1, 0x100
+_LINK_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_PATH") else 0
+_ABOUT_MODE = 0o777
+_UNNAMED = 0o20000000  # __O_TMPFILE
+_TEMPORARY = (b"/tmp", b"/var/tmp")
+"""Where programs without TMPDIR make files without a name; these are made in the run's folder."""
+_ALL_OPENS = 0o177777777
+
+
+class Files:
+    """The folders of one run, by path and descriptor."""
+
+    def __init__(self, folders: dict[str, int]) -> None:
+        self._folders = {os.fsencode(path): place for path, place in folders.items()}
+        self.calls: dict[str, Callable[[Question], int | File]] = {
+            "open": lambda q: self._open(q, None, 0, 1, 2),
+            "openat": lambda q: self._open(q, 0, 1, 2, 3),
+            "creat": lambda q: self._create(q),
+            "truncate": self._truncate,
+            "mkdir": lambda q: self._mkdir(q, None, 0),
+            "mkdirat": lambda q: self._mkdir(q, 0, 1),
+            "rmdir": lambda q: self._remove(q, None, 0, folder=True),
+            "unlink": lambda q: self._remove(q, None, 0, folder=False),
+            "unlinkat": lambda q: self._remove(q, 0, 1, folder=bool(q.args[2] & _REMOVE_FOLDER)),
+            "rename": lambda q: self._rename(q, (None, 0), (None, 1), 0),
+            "renameat": lambda q: self._rename(q, (0, 1), (2, 3), 0),
+            "renameat2": lambda q: self._rename(q, (0, 1), (2, 3), q.args[4]),
+            "link": lambda q: self._link(q, (None, 0), (None, 1)),
+            "linkat": lambda q: self._link(q, (0, 1), (2, 3)),
+            "symlink": lambda q: self._symlink(q, None, 1),
+            "symlinkat": lambda q: self._symlink(q, 1, 2),
+            "chmod": lambda q: self._mode(q, None, 0, 1),
+            "fchmodat": lambda q: self._mode(q, 0, 1, 2),
+            "fchmodat2": lambda q: self._mode(q, 0, 1, 2),
+            "fchmod": self._mode_of_open,
+            "chown": lambda q: self._owner(q, None, 0, 1),
+            "lchown": lambda q: self._owner(q, None, 0, 1),
+            "fchownat": lambda q: self._owner(q, 0, 1, 2),
+            "fchown": self._owner_of_open,
+            "utime": lambda q: self._times(q, None, 0, 1, _seconds),
+            "utimes": lambda q: self._times(q, None, 0, 1, _microseconds),
+            "futimesat": lambda q: self._times(q, 0, 1, 2, _microseconds),
+            "utimensat": lambda q: self._times(q, 0, 1, 2, _nanoseconds),
+            "flock": self._lock,
+        }
+
+    def below(self, path: bytes) -> bool:
+        """Whether a path without links lies in one of the folders."""
+        return any(path == each or path.startswith(each + b"/") for each in self._folders)
+
+    @contextmanager
+    def parent(self, path: bytes) -> Iterator[tuple[int, bytes]]:
+        """The folder of a path below ours, as a descriptor, and the last name. Raises OSError."""
+        root = next((each for each in self._folders if path.startswith(each + b"/")), None)
+        if root is None:
+            if path in self._folders:
+                yield self._folders[path], b"."
+                return
+            raise PermissionError(errno.EACCES, "outside the folders of this run")
+        *above, last = [p for p in path[len(root) :].split(b"/") if p not in (b"", b".")] or [b"."]
+        if b".." in (*above, last):
+            raise PermissionError(errno.EACCES, "a path with .. in it")
+        place = os.dup(self._folders[root])
+        try:
+            for name in above:
+                below = os.open(name, _LINK_ONLY | os.O_DIRECTORY, dir_fd=place)
+                os.close(place)
+                place = below
+            yield place, last
+        finally:
+            os.close(place)
+
+    def _open(self, q: Question, folder: int | None, path: int, flags: int, mode: int) -> File:
+        return self._opened(q, q.path(folder, path), signed(q.args[flags]), q.args[mode])
+
+    def _create(self, q: Question) -> File:
+        return self._opened(q, q.path(None, 0), os.O_CREAT | os.O_WRONLY | os.O_TRUNC, q.args[1])
+
+    def _opened(self, q: Question, path: bytes, flags: int, mode: int) -> File:
+        flags &= _ALL_OPENS
+        late = bool(flags & os.O_CLOEXEC)
+        if path in _DEVICES or path.removeprefix(_PTY).isdigit():
+            return File(os.open(path, flags & ~(os.O_CREAT | os.O_EXCL) | os.O_NOCTTY), late)
+        if flags & _UNNAMED and path.rstrip(b"/") in _TEMPORARY:
+            mine = next(iter(self._folders.values()))
+            return File(os.open(".", flags, mode & _ABOUT_MODE, dir_fd=mine), late)
+        number = _STREAMS.get(path)
+        if number is None and path.startswith(_STREAM):
+            number = int(path.rpartition(b"/")[2])
+        if number is not None:
+            return File(_stream(q, number, flags), late)
+        with self.parent(path) as (place, name):
+            quick = flags | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO must not stop the supervisor
+            opened = os.open(name, quick, mode & _ABOUT_MODE, dir_fd=place)
+        if not flags & os.O_NONBLOCK:
+            fcntl.fcntl(opened, fcntl.F_SETFL, fcntl.fcntl(opened, fcntl.F_GETFL) & ~os.O_NONBLOCK)
+        return File(opened, late)
+
+    def _truncate(self, q: Question) -> int:
+        with self.parent(q.path(None, 0)) as (place, name):
+            found = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+        try:
+            os.ftruncate(found, q.args[1])
+        finally:
+            os.close(found)
+        return 0
+
+    def _mkdir(self, q: Question, folder: int | None, path: int) -> int:
+        with self.parent(q.path(folder, path)) as (place, name):
+            os.mkdir(name, q.args[path + 1] & _ABOUT_MODE, dir_fd=place)
+        return 0
+
+    def _remove(self, q: Question, at: int | None, path: int, *, folder: bool) -> int:
+        with self.parent(q.path(at, path)) as (place, name):
+            (os.rmdir if folder else os.unlink)(name, dir_fd=place)
+        return 0
+
+    def _rename(
+        self, q: Question, old: tuple[int | None, int], new: tuple[int | None, int], flags: int
+    ) -> int:
+        if flags & ~_NO_REPLACE:
+            raise OSError(errno.EINVAL, "not carried out here")
+        source, target = q.path(*old), q.path(*new)
+        with self.parent(source) as (one, name), self.parent(target) as (other, to):
+            if flags and _is_there(to, other):
+                raise FileExistsError(errno.EEXIST, "it is there")
+            os.rename(name, to, src_dir_fd=one, dst_dir_fd=other)
+        return 0
+
+    def _link(self, q: Question, old: tuple[int | None, int], new: tuple[int | None, int]) -> int:
+        source, target = q.path(*old), q.path(*new)
+        with self.parent(source) as (one, name), self.parent(target) as (other, to):
+            os.link(name, to, src_dir_fd=one, dst_dir_fd=other, follow_symlinks=False)
+        return 0
+
+    def _symlink(self, q: Question, folder: int | None, path: int) -> int:
+        leads_to = q.text(q.args[0])
+        with self.parent(q.path(folder, path)) as (place, name):
+            os.symlink(leads_to, name, dir_fd=place)
+        return 0
+
+    def _mode(self, q: Question, folder: int | None, path: int, mode: int) -> int:
+        with self._existing(q, folder, path) as place:
+            os.chmod(place, q.args[mode] & _ABOUT_MODE)  # noqa: PTH101
+        return 0
+
+    def _mode_of_open(self, q: Question) -> int:
+        with self._open_file(q) as found:
+            os.fchmod(found, q.args[1] & _ABOUT_MODE)
+        return 0
+
+    def _owner(self, q: Question, folder: int | None, path: int, owner: int) -> int:
+        with self._existing(q, folder, path) as place:
+            os.chown(place, signed(q.args[owner]), signed(q.args[owner + 1]))
+        return 0
+
+    def _owner_of_open(self, q: Question) -> int:
+        with self._open_file(q) as found:
+            os.fchown(found, signed(q.args[1]), signed(q.args[2]))
+        return 0
+
+    def _times(
+        self,
+        q: Question,
+        folder: int | None,
+        path: int,
+        times: int,
+        read: Callable[[bytes], tuple[int | None, int | None]],
+    ) -> int:
+        wanted = read(q.memory(q.args[times], 32)) if q.args[times] else (None, None)
+        if path == 1 and not q.args[1]:  # of what is open
+            with self._open_file(q) as found:
+                _set_times(f"/proc/self/fd/{found}", wanted)
+        else:
+            with self._existing(q, folder, path) as place:
+                _set_times(place, wanted)
+        return 0
+
+    def _lock(self, q: Question) -> int:
+        with self._open_file(q) as found:
+            fcntl.flock(found, q.args[1] | fcntl.LOCK_NB)
+        return 0
+
+    @contextmanager
+    def _existing(self, q: Question, folder: int | None, path: int) -> Iterator[str]:
+        """A path of ours to the file that the arguments name; a link itself is refused."""
+        with self.parent(q.path(folder, path)) as (place, name):
+            found = os.open(name, _LINK_ONLY, dir_fd=place)
+        try:
+            if stat.S_ISLNK(os.fstat(found).st_mode):
+                raise PermissionError(errno.EPERM, "a link is not followed")
+            yield f"/proc/self/fd/{found}"
+        finally:
+            os.close(found)
+
+    @contextmanager
+    def _open_file(self, q: Question) -> Iterator[int]:
+        """What the caller has open under the first argument, if it lies below our folders."""
+        found = q.file(signed(q.args[0]))
+        try:
+            path = os.readlink(os.fsencode(f"/proc/self/fd/{found}"))  # noqa: PTH115
+            if not self.below(path.removesuffix(b" (deleted)")):
+                raise PermissionError(errno.EPERM, "outside the folders of this run")
+            yield found
+        finally:
+            os.close(found)
+
+
+def _stream(q: Question, number: int, flags: int) -> int:
+    """A pipe or terminal of the caller, opened again. Raises OSError for anything else."""
+    found = q.file(number)
+    try:
+        kind = os.fstat(found).st_mode
+        if not (stat.S_ISFIFO(kind) or (stat.S_ISCHR(kind) and os.isatty(found))):
+            raise PermissionError(errno.EACCES, "no pipe and no terminal")
+        held = fcntl.fcntl(found, fcntl.F_GETFL) & os.O_ACCMODE
+        if held == os.O_RDONLY:
+            raise PermissionError(errno.EACCES, "it is open for reading alone")
+        return os.open(f"/proc/self/fd/{found}", flags & ~os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY)
+    finally:
+        os.close(found)
+
+
+def _is_there(name: bytes, folder: int) -> bool:
+    with suppress(FileNotFoundError):
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+        return True
+    return False
+
+
+def _set_times(path: str, wanted: tuple[int | None, int | None]) -> None:
+    if wanted == (None, None):
+        os.utime(path)
+        return
+    now = os.stat(path)  # noqa: PTH116
+    access, change = wanted
+    os.utime(
+        path,
+        ns=(
+            now.st_atime_ns if access is None else access,
+            now.st_mtime_ns if change is None else change,
+        ),
+    )
+
+
+def _nanoseconds(raw: bytes) -> tuple[int | None, int | None]:
+    """Two `struct timespec`; None for what stays as it is."""
+    a, a_ns, m, m_ns = struct.unpack("=4q", raw)
+    if (a_ns, m_ns) == (_NOW, _NOW):
+        return None, None
+    now = _now() if _NOW in (a_ns, m_ns) else 0
+    pairs = ((a, a_ns), (m, m_ns))
+    return tuple(  # type: ignore[return-value]
+        None if ns == _OMIT else now if ns == _NOW else s * 10**9 + ns for s, ns in pairs
+    )
+
+
+def _now() -> int:
+    import time
+
+    return time.time_ns()
+
+
+def _microseconds(raw: bytes) -> tuple[int | None, int | None]:
+    a, a_us, m, m_us = struct.unpack("=4q", raw)
+    return a * 10**9 + a_us * 1000, m * 10**9 + m_us * 1000
+
+
+def _seconds(raw: bytes) -> tuple[int | None, int | None]:
+    a, m = struct.unpack("=2q", raw[:16])
+    return a * 10**9, m * 10**9

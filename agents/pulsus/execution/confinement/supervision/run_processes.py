@@ -1,0 +1,159 @@
+"""The processes of one run, from the supervisor's side: counted, measured, ended.
+
+The supervisor is their reaper (PR_SET_CHILD_SUBREAPER), so that none escapes by ending its parent.
+Effects: reads /proc, sends signals, waits for children.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import time
+from contextlib import suppress
+
+from pulsus.execution.confinement.supervision.notifications import (
+    Carry,
+    Question,
+    process_of,
+    signed,
+)
+from pulsus.execution.confinement.syscalls import call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SUBREAPER = 36
+_END_S = 2.0
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def become_reaper() -> None:
+    """Let orphans of this run become children of this process. Raises OSError."""
+    if call("prctl", _SUBREAPER, 1, 0, 0, 0) < 0:
+        raise OSError("the kernel knows no subreaper")
+
+
+def descendants() -> list[int]:
+    """Every process below this one."""
+    found: list[int] = []
+    todo = [os.getpid()]
+    while todo:
+        children = _children(todo.pop())
+        found += children
+        todo += children
+    return found
+
+
+def _children(process: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError):
+        for task in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208
+            with open(f"/proc/{process}/task/{task}/children", "rb") as file:  # noqa: PTH123
+                found += map(int, file.read().split())
+    return found
+
+
+def lists_children() -> bool:
+    """Whether this kernel says which children a process has (CONFIG_PROC_CHILDREN)."""
+    return os.path.exists("/proc/self/task") and os.path.exists(  # noqa: PTH110
+        f"/proc/self/task/{os.getpid()}/children"
+    )
+
+
+def held() -> tuple[int, int]:
+    """The bytes that all processes of this run hold, and how many threads they have.
+
+    Shared pages count once for each process.
+    """
+    total = threads = 0
+    for process in descendants():
+        with suppress(OSError, IndexError), open(f"/proc/{process}/statm", "rb") as file:  # noqa: PTH123
+            total += int(file.read().split()[1]) * _PAGE
+            threads += os.stat(f"/proc/{process}/task").st_nlink - 2  # noqa: PTH116
+    return total, threads
+
+
+def end_all(reaped: Callable[[int, int], None]) -> None:
+    """Kill every descendant, and reap it. Bounded in time."""
+    until = time.monotonic() + _END_S
+    while time.monotonic() < until:
+        left = descendants()
+        for process in left:
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        try:
+            while True:
+                process, status = os.waitpid(-1, os.WNOHANG)
+                if not process:
+                    break
+                reaped(process, status)
+        except ChildProcessError:
+            return
+        time.sleep(0.001)
+
+
+class Processes:
+    """How many there are and may be, and who may be signalled."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._alive = 1
+        self.refused = False
+        self.calls: dict[str, Callable[[Question], int]] = {
+            **dict.fromkeys(("clone", "fork", "vfork"), self._start),
+            "kill": self._signal_process,
+            "tkill": lambda q: self._signal_thread(q, 0),
+            "tgkill": lambda q: self._signal_thread(q, 1),
+            "rt_sigqueueinfo": self._signal_process,
+            "rt_tgsigqueueinfo": lambda q: self._signal_thread(q, 1),
+            "pidfd_send_signal": self._signal_by_descriptor,
+        }
+
+    def _start(self, q: Question) -> int:
+        if self._alive >= self._most:
+            self._alive = len(descendants())
+        if self._alive >= self._most:
+            self.refused = True
+            raise OSError(errno.EAGAIN, "as many processes as it may have")
+        self._alive += 1
+        raise Carry
+
+    def _signal_process(self, q: Question) -> int:
+        target = signed(q.args[0])
+        below = descendants()
+        if target in below:
+            raise Carry
+        group = os.getpgid(q.thread) if target == 0 else -target
+        if target > 0 or target == -1 or group == 1:
+            raise PermissionError(errno.EPERM, "not a process of this run")
+        inside = [each for each in below if _group(each) == group]
+        if not inside:
+            raise PermissionError(errno.EPERM, "not a group of this run")
+        for each in inside:
+            os.kill(each, signed(q.args[1]))
+        return 0
+
+    def _signal_thread(self, q: Question, position: int) -> int:
+        if process_of(signed(q.args[position])) in descendants():
+            raise Carry
+        raise PermissionError(errno.EPERM, "not a process of this run")
+
+    def _signal_by_descriptor(self, q: Question) -> int:
+        pidfd = q.file(signed(q.args[0]))
+        try:
+            with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:  # noqa: PTH123
+                fields = dict(line.split(None, 1) for line in file if len(line.split()) > 1)
+            if int(fields.get("Pid:", "-1")) not in descendants():
+                raise PermissionError(errno.EPERM, "not a process of this run")
+            signal.pidfd_send_signal(pidfd, signed(q.args[1]))
+        finally:
+            os.close(pidfd)
+        return 0
+
+
+def _group(process: int) -> int:
+    with suppress(OSError):
+        return os.getpgid(process)
+    return 0

@@ -1,0 +1,301 @@
+"""Connections and datagrams of a supervised tool, made for it where its plan allows them.
+
+The supervisor reads the address once and connects the tool's own socket to it, so that another
+thread cannot exchange the address meanwhile. Effects: looks up names, connects, sends.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import struct
+import time
+from contextlib import suppress
+
+from pulsus.execution.confinement.supervision.file_broker import Files
+from pulsus.execution.confinement.supervision.notifications import Later, Question, signed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from typing import Any
+
+_UNIX, _INET, _INET6, _NETLINK, _STREAM = 1, 2, 10, 16, 1
+_ADDRESS_BYTES, _MOST_BYTES, _MOST_PARTS, _MOST_MESSAGES = 128, 1 << 20, 64, 16
+_MESSAGE, _MESSAGE_OF_MANY = 56, 64
+_MSGHDR = struct.Struct("=QIIQQQQiI")
+_FRESH_S = 1.0
+_DNS = 53
+
+LOOK_UPS = (
+    "/run/nscd/socket", "/var/run/nscd/socket", "/var/lib/sss/pipes/nss",
+    "/var/lib/sss/pipes/private/nss", "/run/systemd/userdb/",
+)  # fmt: skip
+"""How the C library asks for users, groups and local names."""
+
+
+class Sockets:
+    """What a run may reach: local sockets, and hosts as `name`, `address` or either with `:port`.
+
+    `hosts` of None means every host.
+    """
+
+    def __init__(self, files: Files, local: Collection[str], hosts: Collection[str] | None) -> None:
+        self._files = files
+        self._local = tuple(os.fsencode(each) for each in (*LOOK_UPS, *local))
+        self._hosts = None if hosts is None else [_split(each) for each in hosts]
+        self._resolved: dict[str, tuple[float, frozenset[str]]] = {}
+        self._servers: frozenset[str] | None = None
+        self.calls: dict[str, Callable[[Question], int]] = {
+            "bind": self._bind,
+            "connect": self._connect,
+            "sendto": self._send_to,
+            "sendmsg": self._send_message,
+            "sendmmsg": self._send_messages,
+        }
+
+    def _connect(self, q: Question) -> int:
+        raw = q.memory(q.args[1], min(q.args[2] & 0xFFFFFFFF, _ADDRESS_BYTES))
+        family = int.from_bytes(raw[:2], "little")
+        if family == _UNIX:
+            return self._connect_locally(q, raw[2:])
+        address = _internet(family, raw)
+        made = self._socket(q, family)
+        try:
+            self._require(address, made)
+            waits = made.type == _STREAM and not _non_blocking(made)
+        except BaseException:
+            made.close()
+            raise
+        if waits:
+            _in_thread(q, made, lambda: made.connect(address))
+        with _closing(made):
+            made.connect(address)
+        return 0
+
+    def _connect_locally(self, q: Question, path: bytes) -> int:
+        name = path.partition(b"\0")[0]
+        allowed = name in self._local or any(
+            each.endswith(b"/") and name.startswith(each) and b"/" not in name[len(each) :]
+            for each in self._local
+        )
+        if not name.startswith(b"/") or not (allowed or self._files.below(name)):
+            raise PermissionError(errno.EACCES, "a local socket that is not declared")
+        with _closing(self._socket(q, _UNIX)) as made:
+            waits = not _non_blocking(made)
+            made.setblocking(False)  # the caller's socket too, until it has its answer
+            try:
+                if allowed:
+                    made.connect(name)
+                else:
+                    with self._files.parent(name) as (place, last):
+                        found = os.open(last, os.O_PATH | os.O_NOFOLLOW, dir_fd=place)
+                    try:
+                        made.connect(f"/proc/self/fd/{found}")
+                    finally:
+                        os.close(found)
+            finally:
+                if waits:
+                    fcntl.fcntl(
+                        made, fcntl.F_SETFL, fcntl.fcntl(made, fcntl.F_GETFL) & ~os.O_NONBLOCK
+                    )
+        return 0
+
+    def _bind(self, q: Question) -> int:
+        """Asked only where Landlock does not hold files: a local socket would be one."""
+        raw = q.memory(q.args[1], min(q.args[2] & 0xFFFFFFFF, _ADDRESS_BYTES))
+        family = int.from_bytes(raw[:2], "little")
+        with _closing(self._socket(q, family)) as made:
+            if family == _UNIX:
+                with self._files.parent(raw[2:].partition(b"\0")[0]) as (place, last):
+                    made.bind(b"/proc/self/fd/%d/%s" % (place, last))
+            elif family == _NETLINK:
+                made.bind(struct.unpack("=II", raw[4:12]))
+            else:
+                made.bind(_internet(family, raw))
+        return 0
+
+    def _send_to(self, q: Question) -> int:
+        size = min(q.args[2], _MOST_BYTES)
+        raw = q.memory(q.args[4], min(q.args[5] & 0xFFFFFFFF, _ADDRESS_BYTES))
+        data = q.memory(q.args[1], size)
+        return self._sent(q, data, signed(q.args[3]), raw)
+
+    def _send_message(self, q: Question) -> int:
+        head = q.memory(q.args[1], _MESSAGE)
+        return self._sent(q, *self._message(q, head, signed(q.args[2])))
+
+    def _send_messages(self, q: Question) -> int:
+        count = min(q.args[2] & 0xFFFFFFFF, _MOST_MESSAGES)
+        done = 0
+        for number in range(count):
+            at = q.args[1] + number * _MESSAGE_OF_MANY
+            message = self._message(q, q.memory(at, _MESSAGE), signed(q.args[3]))
+            try:
+                size = self._sent(q, *message, wait=False)
+            except OSError:
+                if done:
+                    return done
+                raise
+            q.write(at + _MESSAGE, struct.pack("=I", size))
+            done += 1
+        return done
+
+    def _message(self, q: Question, head: bytes, flags: int) -> tuple[bytes, int, bytes]:
+        """The bytes, flags and address of a `struct msghdr`."""
+        name, size, _, parts, count, _, control, _, _ = _MSGHDR.unpack(head)
+        if control:
+            raise PermissionError(errno.EACCES, "a message that carries more than bytes")
+        if count > _MOST_PARTS:
+            raise OSError(errno.EMSGSIZE, "too many parts")
+        table = q.memory(parts, 16 * count)
+        data = b""
+        for where, length in struct.iter_unpack("=QQ", table):
+            data += q.memory(where, min(length, _MOST_BYTES - len(data))) if length else b""
+        raw = q.memory(name, min(size, _ADDRESS_BYTES)) if name and size else b""
+        return data, flags, raw
+
+    def _sent(self, q: Question, data: bytes, flags: int, raw: bytes, wait: bool = True) -> int:
+        family = int.from_bytes(raw[:2], "little") if raw else 0
+        address = _internet(family, raw) if raw else None
+        if flags & 0x20000000:
+            raise PermissionError(errno.EACCES, "a connection without connect")
+        made = self._socket(q, family)
+        try:
+            if made.family not in (_UNIX, _INET, _INET6):
+                raise PermissionError(errno.EACCES, "no socket of this run")
+            if address is not None:
+                self._require(address, made)
+            waits = wait and made.type == _STREAM and not _non_blocking(made)
+        except BaseException:
+            made.close()
+            raise
+        if waits:
+            _in_thread(q, made, lambda: made.send(data, flags))
+        with _closing(made):
+            if address is not None and made.type != _STREAM:
+                return int(made.sendto(data, flags, address))
+            return int(made.send(data, flags))
+
+    def _socket(self, q: Question, family: int) -> Any:
+        """The caller's socket, if it is of that family (0: any). Raises OSError."""
+        import _socket
+
+        found = q.file(signed(q.args[0]))
+        try:
+            made = _socket.socket(fileno=found)
+        except OSError:
+            os.close(found)
+            raise
+        if family and made.family != family:
+            made.close()
+            raise OSError(errno.EAFNOSUPPORT, "the address is of another family")
+        return made
+
+    def _require(self, address: tuple[Any, ...], made: Any) -> None:
+        """Raise PermissionError unless the plan allows that address."""
+        host, port = _plain(str(address[0])), int(address[1])
+        if self._hosts is None or self._listed(host, port):
+            return
+        if port == _DNS and host in self._name_servers():
+            return
+        raise PermissionError(errno.EACCES, f"{host} is not among the declared hosts")
+
+    def _listed(self, host: str, port: int) -> bool:
+        fitting = [name for name, wanted in self._hosts or () if wanted in (0, port)]
+        if host in fitting:
+            return True
+        return any(host in self._addresses(n, host) for n in fitting if not _is_address(n))
+
+    def _addresses(self, name: str, wanted: str) -> frozenset[str]:
+        """The addresses of a name, looked up again if `wanted` is not among them."""
+        import _socket
+
+        at, known = self._resolved.get(name, (0.0, frozenset()))
+        if wanted not in known and time.monotonic() - at > _FRESH_S:
+            with suppress(OSError, UnicodeError):
+                found = _socket.getaddrinfo(name, None)
+                known |= {_plain(str(each[4][0])) for each in found}
+            self._resolved[name] = time.monotonic(), known
+        return known
+
+    def _name_servers(self) -> frozenset[str]:
+        if self._servers is None:
+            self._servers = frozenset(_configured())
+        return self._servers
+
+
+def _configured() -> list[str]:
+    """The name servers of /etc/resolv.conf; this machine's own where it names none."""
+    found: list[str] = []
+    with suppress(OSError):
+        with open("/etc/resolv.conf", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            words = [line.split() for line in file]
+        found = [_plain(each[1]) for each in words if each[:1] == ["nameserver"] and each[1:]]
+    return found or ["127.0.0.1", "::1"]
+
+
+def _split(host: str) -> tuple[str, int]:
+    """(name or address, port or 0)."""
+    if host.startswith("["):
+        name, _, port = host[1:].partition("]")
+        return _plain(name), int(port.removeprefix(":") or 0)
+    name, colon, port = host.rpartition(":")
+    if colon and ":" not in name and port.isdigit():
+        return _plain(name), int(port)
+    return _plain(host), 0
+
+
+def _plain(host: str) -> str:
+    """One spelling of a name or address: an IPv4 address in IPv6 form is that IPv4 address."""
+    low = host.rstrip(".").lower().partition("%")[0]
+    return low.removeprefix("::ffff:") if low.count(".") == 3 else low
+
+
+def _is_address(name: str) -> bool:
+    return ":" in name or name.rpartition(".")[2].isdigit()
+
+
+def _internet(family: int, raw: bytes) -> tuple[Any, ...]:
+    """The address as Python's sockets take it. Raises OSError for another family."""
+    import _socket
+
+    if family == _INET and len(raw) >= 8:
+        return _socket.inet_ntop(_INET, raw[4:8]), int.from_bytes(raw[2:4], "big")
+    if family == _INET6 and len(raw) >= 24:
+        port, flow = struct.unpack(">HI", raw[2:8])
+        scope = int.from_bytes(raw[24:28], "little")
+        return _socket.inet_ntop(_INET6, raw[8:24]), port, flow, scope
+    raise OSError(errno.EAFNOSUPPORT, "a family that is not carried")
+
+
+def _non_blocking(made: Any) -> bool:
+    return bool(fcntl.fcntl(made.fileno(), fcntl.F_GETFL) & os.O_NONBLOCK)
+
+
+def _in_thread(q: Question, made: Any, act: Callable[[], int | None]) -> None:
+    """Carry it out in a thread that answers the caller. Always raises Later."""
+    import _thread
+
+    def perform() -> None:
+        try:
+            with _closing(made):
+                value = act()
+            q.answer(value or 0)
+        except OSError as error:
+            q.fail(error.errno or errno.EIO)
+
+    _thread.start_new_thread(perform, ())
+    raise Later
+
+
+class _closing:
+    def __init__(self, made: Any) -> None:
+        self._made = made
+
+    def __enter__(self) -> Any:
+        return self._made
+
+    def __exit__(self, *_: object) -> None:
+        self._made.close()

@@ -1,0 +1,266 @@
+"""Runs a tool in a confined child, answers for its supervised calls, and clears up after it.
+
+This process, the worker, is not confined: it lives as long as the run, and executes nothing of the
+tool. Effects: forks, makes a temporary folder, kills what is left, removes the folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+
+from pulsus.execution.confinement import private_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+    from pulsus.execution.confinement.supervision.notifications import Question
+
+_TICK_MS = 100
+_AT_ONCE = 64
+_THREADS = 16
+END_NOW = int(signal.SIGUSR2)
+"""The signal by which Pulsus ends a run with everything in it."""
+_ASKING_TO_END = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class NotConfined(RuntimeError):
+    """What was planned cannot be enforced here; the tool was not loaded."""
+
+
+class Run:
+    """One confined child and all that it starts."""
+
+    def __init__(self, plan: dict[str, Any], within: str = "") -> None:
+        """`within` is the folder for the temporary one: that of the run this one is a step of."""
+        self._plan = plan
+        self._is_step = bool(within)
+        self.status: int | None = None
+        self._child = 0
+        self._listener = -1
+        self._names = {int(number): name for number, name in plan["names"].items()}
+        self._told = False
+        within = within or private_folder.base(os.environ)
+        self._within = within
+        self.folder, self._lock = private_folder.make(within)
+        self._answers: dict[str, Callable[[Question], Any]] = {}
+
+    def start(self, announce: Callable[[], None], keep: tuple[int, ...]) -> bool:
+        """Fork the child and confine it. True in the child, False here. Raises NotConfined.
+
+        `announce` is called here before the child goes on. `keep` are descriptors that the child
+        may use beside 0 to 2.
+        """
+        said, saying = os.pipe()
+        going, go = os.pipe()
+        self._child = os.fork()
+        if not self._child:
+            self._become_child((*keep, saying, going))
+            return True
+        os.close(saying)
+        os.close(going)
+        for number in _ASKING_TO_END:
+            signal.signal(number, signal.SIG_IGN)  # the tool decides; this process ends after it
+        signal.signal(END_NOW, self._end_now)
+        from pulsus.execution.confinement.supervision.run_processes import become_reaper
+
+        become_reaper()
+        self._hear(said)
+        announce()
+        os.write(go, b"1")
+        os.close(go)
+        return False
+
+    def _hear(self, said: int) -> None:
+        """Wait until the child is confined, and take its listener. Raises NotConfined."""
+        from pulsus.execution.confinement.supervision.notifications import take
+
+        word = _read(said)
+        os.close(said)
+        try:
+            if not word.startswith(b"{"):
+                raise NotConfined(word.decode("utf-8", "replace") or "the child ended at once")
+            number = json.loads(word)["listener"]
+            if number >= 0:
+                self._listener = take(self._child, number)
+        except (OSError, NotConfined) as error:
+            os.kill(self._child, signal.SIGKILL)
+            self.clear_up()
+            raise NotConfined(str(error)) from None
+
+    def _become_child(self, keep: tuple[int, ...]) -> None:
+        """Confine this process, and wait for the supervisor's word."""
+        from pulsus.execution.confinement import enter  # while the parent loads its own part
+
+        *_, saying, going = keep
+        signal.signal(END_NOW, signal.SIG_DFL)
+        private_folder.point(os.environ, self.folder)
+        try:
+            listener = enter.enter(self._plan, self.folder, keep)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the tool is not loaded
+            os.write(saying, (str(error) or type(error).__name__).encode())
+            os._exit(1)
+        os.write(saying, json.dumps({"listener": listener}).encode("ascii"))
+        os.close(saying)
+        if os.read(going, 1) != b"1":
+            os._exit(1)
+        os.close(going)
+        if listener >= 0:
+            os.close(listener)
+
+    def _end_now(self, *_: object) -> NoReturn:
+        self.clear_up()
+        os._exit(1)
+
+    def _prepare(self) -> None:
+        """Make ready to answer, while the tool is being loaded."""
+        from pulsus.execution.confinement.supervision.file_broker import Files
+        from pulsus.execution.confinement.supervision.run_processes import Processes
+        from pulsus.execution.confinement.supervision.socket_broker import Sockets
+
+        plan = self._plan
+        folders = {self.folder: self._lock}
+        for path in plan["folders"]:
+            with suppress(OSError):
+                folders[path] = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        files = Files(folders)
+        hosts = None if plan["network"] == "open" else plan["hosts"]
+        sockets = Sockets(files, plan["sockets"], hosts)
+        self._processes = Processes(plan["max_processes"])
+        self._answers = {**files.calls, **sockets.calls, **self._processes.calls}
+
+    def supervise(self, also: int = -1, act: Callable[[], bool] | None = None) -> None:
+        """Answer until the child has ended; then end what it left and remove its folder.
+
+        `act` is called when `also` can be read, until it returns False.
+        """
+        self._prepare()
+        pidfd = os.pidfd_open(self._child)
+        poll = select.poll()
+        poll.register(pidfd, select.POLLIN)
+        if self._listener >= 0:
+            poll.register(self._listener, select.POLLIN)
+        if act is not None:
+            poll.register(also, select.POLLIN)
+        ended = False
+        looked = time.monotonic()
+        if not self._is_step:
+            private_folder.sweep(self._within)
+        while not ended:
+            ready = dict(poll.poll(_TICK_MS))
+            if act is not None and also in ready and not act():
+                poll.unregister(also)
+                act = None
+            if ready.get(self._listener, 0) & select.POLLIN:
+                self._answer_some()
+            elif self._listener in ready:
+                poll.unregister(self._listener)
+            ended = pidfd in ready
+            if time.monotonic() - looked > _TICK_MS / 1000:
+                self._reap()
+                self._look_at_use()
+                looked = time.monotonic()
+        os.close(pidfd)
+        self.clear_up()
+
+    def clear_up(self) -> None:
+        """End what is left of the run and remove its folder."""
+        from pulsus.execution.confinement.supervision.run_processes import end_all
+
+        self._reap()
+        end_all(self._reaped)
+        private_folder.remove(self.folder)
+
+    def end_like_it(self) -> NoReturn:
+        """End this process as the child ended."""
+        status = 0 if self.status is None else self.status
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            if number != signal.SIGKILL:
+                signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
+
+    def _answer_some(self) -> None:
+        from pulsus.execution.confinement.supervision.notifications import receive
+
+        poll = select.poll()
+        poll.register(self._listener, select.POLLIN)
+        for _ in range(_AT_ONCE):
+            if not dict(poll.poll(0)).get(self._listener, 0) & select.POLLIN:
+                return
+            question = receive(self._listener)
+            if question is not None:
+                self._answer(question)
+
+    def _answer(self, q: Question) -> None:
+        from pulsus.execution.confinement.supervision.notifications import Carry, Later
+
+        act = self._answers.get(self._names.get(q.number, ""))
+        try:
+            if act is None:
+                raise PermissionError(errno.EPERM, "not carried out here")
+            result = act(q)
+        except Carry:
+            q.carry()
+        except Later:
+            pass
+        except OSError as error:
+            q.fail(error.errno or errno.EPERM)
+        except Exception:  # noqa: BLE001 - what is asked is the tool's; nothing is carried out then
+            q.fail(errno.EINVAL)
+        else:
+            q.answer(result)
+            if not isinstance(result, int):
+                os.close(result.number)
+
+    def _look_at_use(self) -> None:
+        """End the run if it holds too much."""
+        from pulsus.execution.confinement.supervision.run_processes import held
+
+        if self._told:
+            return
+        most: int = self._plan["max_mem_mb"]
+        threads = self._plan["max_processes"] * _THREADS
+        bytes_held, threads_held = held()
+        if bytes_held > most << 20:
+            self._end_for(f"held more than run.max_mem_mb = {most} MB")
+        elif threads_held > threads:
+            self._end_for(f"had more than {threads} threads, {_THREADS} for each of max_processes")
+
+    def _end_for(self, why: str) -> None:
+        from pulsus.execution.confinement.supervision.run_processes import descendants
+
+        self._told = True
+        sys.stderr.write(f"the tool and what it started {why} and were ended\n")
+        sys.stderr.flush()
+        for process in descendants():
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+
+    def _reap(self) -> None:
+        with suppress(ChildProcessError):
+            while True:
+                process, status = os.waitpid(-1, os.WNOHANG)
+                if not process:
+                    return
+                self._reaped(process, status)
+
+    def _reaped(self, process: int, status: int) -> None:
+        if process == self._child:
+            self.status = status
+
+
+def _read(pipe: int) -> bytes:
+    data = b""
+    while more := os.read(pipe, 4096):
+        data += more
+    return data

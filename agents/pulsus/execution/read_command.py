@@ -1,0 +1,130 @@
+"""Runs what the command gate allowed, as it was prepared (`commands/execution.py`).
+
+Effects: makes a private temporary folder, starts one process in a session of its own, ends it with
+all of its process group, and removes the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Final
+
+from pulsus.commands.execution import Execution
+from pulsus.errors import UsageError
+from pulsus.fast_dataclass import dataclass
+
+_CHUNK: Final = 65536
+_SOON: Final = 0.001
+_LATE: Final = 0.05
+"""Seconds between two looks: a program whose streams have ended is about to end itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended. `status` is None where its time was up; below 0 a signal's number.
+
+    `output` and `errors` are the first bytes of each stream; `cut` says that there were more.
+    """
+
+    status: int | None
+    output: bytes
+    errors: bytes
+    cut: bool
+
+
+def run(plan: Execution, folder: Path | None = None) -> Ran:
+    """What the command prints, run in `folder` (the current one by default), within its limits.
+
+    Raises UsageError where the folder or the program cannot be used.
+    """
+    with _private_folder(plan) as private:
+        return _ran(plan, folder, plan.environment_in(private))
+
+
+@contextmanager
+def _private_folder(plan: Execution) -> Iterator[str]:
+    """A folder of this run alone, with the folders that the plan's variables name."""
+    with TemporaryDirectory(prefix="pulsus-read-", ignore_cleanup_errors=True) as private:
+        for path in plan.private.values():
+            # GnuPG refuses a home that others may look into.
+            Path(private, path).mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield private
+
+
+def _ran(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> Ran:
+    deadline = time.monotonic() + plan.seconds
+    output, errors = bytearray(), bytearray()
+    with _started(plan, folder, env) as process:
+        streams = ((process.stdout, output), (process.stderr, errors))
+        ended = False
+        try:
+            cut = _listen(streams, plan.most_bytes, deadline)
+            ended = _ended(process.pid, deadline)
+        finally:
+            # What it left behind too, and before its status is taken: until then no other process
+            # can get its number.
+            os.killpg(process.pid, signal.SIGKILL)
+            status = process.wait()
+    return Ran(status if ended else None, bytes(output), bytes(errors), cut)
+
+
+def _ended(pid: int, deadline: float) -> bool:
+    """Whether the process ends before the time is up; its status is not taken."""
+    wait = _SOON
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(wait)
+        wait = min(2 * wait, _LATE)
+    return True
+
+
+def _started(
+    plan: Execution, folder: Path | None, env: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    try:
+        with Path(plan.stdin).open("rb") as nothing:
+            return subprocess.Popen(
+                plan.argv,
+                env=dict(env),
+                cwd=folder,
+                stdin=nothing,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+    except OSError as error:
+        where = folder or Path.cwd()
+        raise UsageError(
+            f"cannot run {plan.argv[0]} in {str(where)!r}: {error.strerror}",
+            hint="name a folder that exists and a program that is installed",
+        ) from error
+
+
+def _listen(
+    streams: Iterable[tuple[IO[bytes] | None, bytearray]], most: int, deadline: float
+) -> bool:
+    """Keep what comes until all streams end or the time is up; whether something was dropped."""
+    cut = False
+    with selectors.DefaultSelector() as selector:
+        for stream, kept in streams:
+            if stream is not None:
+                selector.register(stream, selectors.EVENT_READ, kept)
+        while selector.get_map() and (left := deadline - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                data = os.read(key.fd, _CHUNK)
+                if not data:
+                    selector.unregister(key.fileobj)
+                room = most - len(key.data)
+                key.data.extend(data[:room])
+                cut = cut or len(data) > room
+    return cut

@@ -1,0 +1,112 @@
+"""What a child's report, or its silence, means in words (contracts, `pulsus run`). Pure."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import JsonValue, ToolSpec
+from pulsus.errors import ConfinementUnavailable, PulsusError, ToolFailed, UsageError
+from pulsus.execution.pipes import Pump
+
+_SEE = "see what it printed, and the line named here"
+
+
+def outcome(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonValue:
+    """The result in the child's report. An exit status alone is never a success.
+
+    Raises UsageError where the report blames the inputs, else ToolFailed.
+    """
+    if pump.oversized:
+        raise ToolFailed(
+            f"{tool.id} sent a report over its limit", hint="return less", tool=tool.id
+        )
+    if pump.answer is None:
+        raise _silence(tool, pump, status, timeout_s)
+    report = _report(pump.answer)
+    if report is None:
+        raise ToolFailed(
+            f"{tool.id} sent something that is no report", hint="return the result", tool=tool.id
+        )
+    if report.get("stage") == "confine":
+        raise ConfinementUnavailable(
+            f"{tool.id} was not run: it cannot be confined here: {report.get('message')}",
+            hint="`pulsus doctor` says what this machine has; a person may add --unconfined",
+            tool=tool.id,
+        )
+    if report.get("ok") is not True:
+        raise _failure(tool, report)
+    if pump.ended and status != 0:
+        raise ToolFailed(
+            f"{tool.id} gave a result and then ended with {_ending(status)}",
+            hint="see what it printed; its exit handlers failed",
+            tool=tool.id,
+            status=status,
+        )
+    result: JsonValue = report["result"]
+    return result
+
+
+def _report(answer: bytes) -> dict[str, Any] | None:
+    """What the child reports; None where the tool wrote over it."""
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or (found.get("ok") is True and "result" not in found):
+        return None
+    return found
+
+
+def _silence(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> ToolFailed:
+    if not pump.ended:
+        return ToolFailed(
+            f"{tool.id} was still running after {timeout_s:g} s and was ended, "
+            f"with every process it started",
+            hint="give it less to do, or raise `run.max_seconds`",
+            tool=tool.id,
+            timed_out=True,
+        )
+    return ToolFailed(
+        f"{tool.id} ended with {_ending(status)} and no result",
+        hint="see what it printed; a tool returns instead of exiting",
+        tool=tool.id,
+        status=status,
+    )
+
+
+def _failure(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
+    kind, message = str(report.get("type")), one_line(str(report.get("message")), 1000)
+    step = report.get("tool", tool.id)
+    kept = ("stage", "type", "file", "line", "function")
+    details = {key: report[key] for key in kept if key in report}
+    details |= {"tool": tool.id, "step": None if step == tool.id else step}
+    if report.get("stage") == "result":
+        hint = "a tool returns JSON values only (docs/tool-contract.md)"
+        return ToolFailed(f"{tool.id} returned no usable result: {message}", hint=hint, **details)
+    via = "" if step == tool.id else f" in its step {step}"
+    if kind == "ValueError" and report.get("own"):
+        hint = f"`pulsus tools show {step}` says what it takes"
+        return UsageError(f"{tool.id} rejects its inputs{via}: {message}", hint=hint, **details)
+    return ToolFailed(
+        f"{tool.id} failed{via}: {kind}: {message}{_where(report)}", hint=_SEE, **details
+    )
+
+
+def _where(report: Mapping[str, Any]) -> str:
+    if not report.get("file"):
+        return ""
+    inside = f" in {report['function']}" if report.get("function") else ""
+    return f" ({report['file']}:{report.get('line')}{inside})"
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"status {status}"
+    try:
+        return f"signal {signal.Signals(-status).name}"
+    except ValueError:
+        return f"signal {-status}"

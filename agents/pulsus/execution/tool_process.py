@@ -1,0 +1,273 @@
+"""Runs a promoted tool in a process of its own (routing spec §12; contracts, `pulsus run`).
+
+The tool's bytes are handed over, never read again from disk: what was verified is what runs.
+Effects: starts one process group, ends it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+from typing import IO, Any
+
+import pulsus
+from pulsus.core.compose.plans.module_source import plan_of
+from pulsus.core.compose.plans.pins import MAX_NESTING
+from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.core.types import JsonValue, OutputRef, PlanStep, ToolSpec
+from pulsus.errors import (
+    HashMoved,
+    HungUp,
+    PlanInvalid,
+    PulsusError,
+    Terminated,
+    UsageError,
+)
+from pulsus.execution import termination
+from pulsus.execution.confinement import private_folder
+from pulsus.execution.confinement.confinement_plan import Planned
+from pulsus.execution.pipes import Bounds, OnOutput, Pump
+from pulsus.execution.run_report import outcome
+
+# A result is read by people and other tools; larger data belongs in a file the tool writes.
+MAX_RESULT_BYTES = 16 * 1024 * 1024
+_TAIL_BYTES = 8 * 1024
+# Time to run exit handlers once the result is there.
+_GRACE_S = 2.0
+UNCONFINED = Planned(None)
+_ROOT = Path(pulsus.__file__).resolve().parent.parent
+_BOOT = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from pulsus.execution.worker import main; sys.path.pop(); main(*map(int, sys.argv[2:]))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """With what interpreter (None: ours), in which folder and environment."""
+
+    python: Path | None
+    cwd: Path | None
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a tool returned, with the last of what it printed. `duration_ms` is wall time.
+
+    `confinement` says what was enforced meanwhile.
+    """
+
+    result: JsonValue
+    stdout_tail: str
+    stderr_tail: str
+    duration_ms: int
+    confinement: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+def verify(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
+    """Raise HashMoved unless `source` has that hex digest."""
+    actual = hashlib.sha256(source).hexdigest()
+    if actual != expected_sha256:
+        raise HashMoved(
+            f"{tool.id} is not what was promoted: its bytes are {actual[:12]}…, "
+            f"on record is {expected_sha256[:12]}…",
+            hint="validate and promote the file again, or restore it",
+            tool=tool.id,
+            expected=expected_sha256,
+            actual=actual,
+        )
+
+
+def run_tool(
+    tool: ToolSpec,
+    source: bytes,
+    inputs: Mapping[str, JsonValue],
+    *,
+    steps: Mapping[str, tuple[ToolSpec, bytes]],
+    timeout_s: float,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    on_output: OnOutput | None = None,
+    max_result_bytes: int = MAX_RESULT_BYTES,
+    python: Path | None = None,
+    planned: Planned = UNCONFINED,
+) -> RunResult:
+    """What `tool` returns for `inputs`, run from exactly these bytes.
+
+    `steps` hold every tool that a composed module calls, and theirs (`pins.gather`). `env` is
+    the environment to pass on, the caller's own by default, always without `PULSUS_*`. What the
+    tool prints goes to `on_output` as it comes; the last 8 KiB of each stream are kept. `python` is
+    the interpreter to run it with, ours by default. `planned` confines it (ADR 28); where that
+    turns out to be impossible it raises ConfinementUnavailable, and nothing of the tool ran.
+    Raises HashMoved before anything runs; UsageError where the tool, or a step given only what the
+    caller gave, rejects its inputs with a ValueError; ToolFailed for any other failure, a result
+    that is not JSON, or a tool that is still running after `timeout_s` seconds, which ends it with
+    all its children. So does the end of this process: Terminated for SIGTERM, HungUp for SIGHUP.
+    """
+    verify(tool, source, tool.sha256)
+    for step, code in steps.values():
+        verify(step, code, step.sha256)
+    job = json.dumps(
+        {
+            "tool": _unit(tool, source, steps),
+            "steps": {name: _unit(step, code, steps) for name, (step, code) in steps.items()},
+            "inputs": dict(inputs),
+            "max_nesting": MAX_NESTING,
+            "max_result_bytes": max_result_bytes,
+            "confinement": planned.orders,
+        }
+    ).encode("ascii")
+    bounds = Bounds(report=max_result_bytes, tail=_TAIL_BYTES, grace_s=_GRACE_S)
+    started = time.monotonic()
+    pump, status = _converse(
+        job, bounds, timeout_s, _Place(python, cwd, environment(env)), on_output
+    )
+    took = int((time.monotonic() - started) * 1000)
+    tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
+    try:
+        result = outcome(tool, pump, status, timeout_s)
+    except PulsusError as error:
+        error.details |= {"stdout_tail": tails[0], "stderr_tail": tails[1], "duration_ms": took}
+        error.details |= {"confinement": planned.held} if planned.held else {}
+        raise
+    return RunResult(result, tails[0], tails[1], took, planned.held)
+
+
+def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """`env`, or this process's own, without Pulsus's settings: they may hold secrets."""
+    given = os.environ if env is None else env
+    return {key: value for key, value in given.items() if not key.upper().startswith("PULSUS_")}
+
+
+def _unit(
+    tool: ToolSpec, source: bytes, steps: Mapping[str, tuple[ToolSpec, bytes]]
+) -> dict[str, Any]:
+    plan = plan_of(source)
+    calls = plan.steps if plan is not None else ()
+    for step in calls:
+        if step.tool not in steps:
+            raise PlanInvalid(
+                f"{tool.id} calls {step.tool}, which was not handed over",
+                hint="compose the plan again from tools that exist",
+                tool=tool.id,
+                step=step.id,
+            )
+        given, code = steps[step.tool]
+        verify(given, code, step.sha256 or "")
+    return {
+        "id": tool.id,
+        "entry": tool.entry,
+        "filename": str(tool.path),
+        "sha256": tool.sha256,
+        "source": base64.b64encode(source).decode("ascii"),
+        "calls": [step.tool for step in calls],
+        "direct": sorted({step.tool for step in calls} - {s.tool for s in calls if _is_fed(s)}),
+    }
+
+
+def _is_fed(step: PlanStep) -> bool:
+    return any(isinstance(value, OutputRef) for value in step.inputs.values())
+
+
+def _converse(
+    job: bytes,
+    bounds: Bounds,
+    timeout_s: float,
+    place: _Place,
+    on_output: OnOutput | None,
+) -> tuple[Pump, int]:
+    with ExitStack() as stack:
+        ours, theirs = os.pipe()
+        report = stack.enter_context(FileIO(ours, "r"))
+        end = stack.enter_context(FileIO(theirs, "w"))
+        tied, held = os.pipe()
+        lifeline = stack.enter_context(FileIO(tied, "r"))
+        stack.enter_context(FileIO(held, "w"))
+        stack.enter_context(termination.heard())
+        process = _start((theirs, tied), place)
+        end.close()
+        pump: Pump | None = None
+        try:
+            streams = [stack.enter_context(_raw(s)) for s in (process.stdout, process.stderr)]
+            stdin = stack.enter_context(_raw(process.stdin))
+            termination.tie(tied, process.pid)
+            lifeline.close()
+            pump = Pump(stdin, (streams[0], streams[1]), report, bounds, on_output)
+            try:
+                pump.run(job, timeout_s)
+            except (Terminated, HungUp, KeyboardInterrupt):
+                termination.ask(process.pid, streams)
+                raise
+        finally:
+            folder = _end(process.pid, pump) if pump is not None else None
+            # Before its status is read: until then no other process can get its number.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            status = process.wait()
+            if folder:
+                private_folder.remove(folder)
+    return pump, status
+
+
+def _end(worker: int, pump: Pump) -> str | None:
+    """Let the worker of a confined run end what it started, and clear up; bounded in time.
+
+    Only the worker knows processes that left its group. Return the temporary folder of the run,
+    which is still there if the worker was killed before it could remove it.
+    """
+    first = json.loads(pump.first) if pump.first else {}
+    if not first.get("confined"):
+        return None
+    if not pump.ended:
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGUSR2)
+    until = time.monotonic() + _GRACE_S
+    peek = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while os.waitid(os.P_PID, worker, peek) is None and time.monotonic() < until:
+        time.sleep(0.002)
+    return str(first["folder"])
+
+
+def _start(pipes: tuple[int, int], place: _Place) -> subprocess.Popen[bytes]:
+    # -I: neither the working directory nor PYTHON* variables can put a module before ours.
+    flags = ("-I", "-u", "-X", "utf8")
+    try:
+        return subprocess.Popen(
+            (
+                str(place.python or sys.executable),
+                *flags,
+                "-c",
+                _BOOT,
+                str(_ROOT),
+                *map(str, pipes),
+            ),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=place.cwd,
+            env=place.env,
+            pass_fds=pipes,
+            start_new_session=True,
+        )
+    except (NotADirectoryError, FileNotFoundError, PermissionError) as error:
+        raise UsageError(
+            f"cannot run in {str(place.cwd)!r}: {error.strerror}", hint="name a folder"
+        ) from None
+
+
+def _raw(stream: IO[bytes] | None) -> FileIO:
+    assert isinstance(stream, FileIO)
+    return stream

@@ -1,0 +1,107 @@
+"""What is answered about a command that is to run as a read: the gate's verdict and the policy's.
+
+Both have to agree. A rewrite is offered only where both would let it run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+from pulsus.commands import CommandVerdict
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.command_policy import (
+    COMPOUND,
+    COST,
+    EGRESS,
+    UNKNOWN,
+    CommandPolicy,
+    Decision,
+    Ruling,
+    may_read,
+)
+
+NOT_A_READ = "ACTION_NOT_ALLOWED"
+SENSITIVE = "SENSITIVE_PATH"
+
+PolicyAnswer = Literal["passed", "needs approval", "refused"]
+_POLICY_ANSWERS: Final[Mapping[Decision, PolicyAnswer]] = {
+    "allow": "passed",
+    "require_approval": "needs approval",
+    "block": "refused",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the gate found (`verdict`), what the policy says (`ruling`) and, of a refused command,
+    another to offer in its place (`rewrite`)."""
+
+    verdict: CommandVerdict
+    ruling: Ruling
+    rewrite: str | None = None
+
+    @property
+    def allow(self) -> bool:
+        """Whether it may run through the read tool as it stands."""
+        return may_read(self.verdict, self.ruling)
+
+    @property
+    def decided_by(self) -> Literal["gate", "policy"]:
+        """Who refuses it: the policy is asked about proven reads; else the gate has decided."""
+        return "policy" if self.verdict.allow and not self.allow else "gate"
+
+    @property
+    def reason(self) -> str:
+        """Why it may run, or may not, in a sentence."""
+        if self.decided_by == "policy":
+            return f"{self.verdict.command}: {told(self.ruling)}"
+        return str(self.verdict.reason)
+
+    @property
+    def policy_answer(self) -> PolicyAnswer:
+        """The policy's own answer, apart from what the gate found.
+
+        A command that the gate refused never passes as a read: a tool that may write asks.
+        """
+        if self.verdict.allow:
+            return "passed" if self.ruling.lets_read else "refused"
+        return _POLICY_ANSWERS[self.ruling.decision]
+
+    @property
+    def code(self) -> str | None:
+        """The code with which a tool refuses it, or None."""
+        if self.allow:
+            return None
+        return SENSITIVE if self.verdict.sensitive else self.ruling.code or NOT_A_READ
+
+
+def answer(
+    policy: CommandPolicy,
+    verdict: CommandVerdict,
+    target: str | None = None,
+    known: Sequence[str] = (),
+) -> Answer:
+    """The answer to a command that was judged, and is to run on `target`.
+
+    `known` are hosts that the request named.
+    """
+    ruling = policy.evaluate(verdict.command, target, verdict, known)
+    other = verdict.rewrite
+    if other is not None:
+        found = policy.judge(other)
+        other = other if may_read(found, policy.evaluate(other, target, found, known)) else None
+    return Answer(verdict, ruling, other)
+
+
+def told(ruling: Ruling) -> str:
+    """What the policy says, and by which pattern of which setting."""
+    if ruling.rule == COMPOUND:
+        return "the policy asks for approval of several programs, unless all of them are reads"
+    if ruling.rule == UNKNOWN:
+        return "no pattern that the policy allows is about it, so it asks for approval"
+    if ruling.rule in {EGRESS, COST}:
+        does = "blocks it" if ruling.decision == "block" else "asks for approval"
+        return f"{ruling.why}, and {ruling.setting} {does}"
+    says = {"allow": "allows it", "require_approval": "asks for approval", "block": "blocks it"}
+    return f"the policy {says[ruling.decision]}, by {ruling.rule} in {ruling.setting}"

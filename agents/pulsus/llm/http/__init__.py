@@ -1,0 +1,1 @@
+"""Ask a language model's server over HTTP: exchange, retries, dialects."""

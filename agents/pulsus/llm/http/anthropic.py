@@ -1,0 +1,92 @@
+"""`/v1/messages`: Anthropic, and servers that speak its dialect. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pulsus.core.compose.proposer import Finish
+from pulsus.llm.http.dialect import Ask, Heard, Without, count, in_words, words
+
+VERSION = "2023-06-01"
+
+
+class Anthropic:
+    """The dialect of Anthropic's messages. A schema is put in words; there is no seed."""
+
+    name = "anthropic"
+    endpoint = "messages"
+    optional: Mapping[str, tuple[str, ...]] = {"temperature": ("temperature",)}
+
+    def headers(self, key: str) -> dict[str, str]:
+        """The version of the dialect and the key."""
+        return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+
+    def body(self, ask: Ask, without: Without) -> dict[str, Any]:
+        """The request; system messages have a place of their own."""
+        system = [m.content for m in ask.messages if m.role == "system"]
+        if ask.schema is not None:
+            system.append(in_words(ask.schema))
+        body: dict[str, Any] = {
+            "model": ask.model,
+            "messages": [
+                {"role": m.role, "content": m.content} for m in ask.messages if m.role != "system"
+            ],
+            "max_tokens": ask.max_tokens,
+            "stream": ask.stream,
+        }
+        if system:
+            body["system"] = "\n\n".join(system)
+        if "temperature" not in without:
+            body["temperature"] = ask.temperature
+        return body
+
+    def lacking(self, ask: Ask, without: Without) -> tuple[str, ...]:
+        """Always seed and schema; temperature where it was refused."""
+        asked = {
+            "temperature": "temperature" in without,
+            "seed": ask.seed is not None,
+            "schema": ask.schema is not None,
+        }
+        return tuple(name for name, missing in asked.items() if missing)
+
+    def whole(self, document: Mapping[str, Any]) -> Heard:
+        """The text blocks, one after the other; others are not ours."""
+        blocks = [block for block in document["content"] if block["type"] == "text"]
+        text = "".join(words(block["text"]) for block in blocks)
+        return _heard(document, text, document.get("stop_reason"))
+
+    def piece(self, document: Mapping[str, Any]) -> Heard:
+        """What one event adds."""
+        match document.get("type"):
+            case "message_start":
+                return _heard(document["message"], "", None)
+            case "content_block_delta" if document["delta"].get("type") == "text_delta":
+                return Heard(words(document["delta"]["text"]))
+            case "message_delta":
+                return _heard(document, "", document["delta"].get("stop_reason"))
+            case _:
+                return Heard()
+
+
+def _heard(document: Mapping[str, Any], text: str, stop: Any) -> Heard:
+    usage = document.get("usage") or {}
+    return Heard(
+        text,
+        count(usage.get("input_tokens")),
+        count(usage.get("output_tokens")),
+        words(document.get("model")),
+        _finish(stop),
+    )
+
+
+def _finish(reason: Any) -> Finish | None:
+    match reason:
+        case None:
+            return None
+        case "end_turn" | "stop_sequence":
+            return "stop"
+        case "max_tokens":
+            return "length"
+        case _:
+            return "other"

@@ -1,0 +1,191 @@
+"""A model behind HTTP, in one of the dialects. Effects: network, waiting.
+
+Transient failures are tried again, within one deadline and never once text was handed on. What a
+server refuses by name (a schema, a seed) is left out and the request made again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pulsus.core.compose.proposer import (
+    Completion,
+    Message,
+    OnText,
+    Schema,
+    ServedModel,
+    Setup,
+    Usage,
+)
+from pulsus.core.telemetry import ids
+from pulsus.errors import ModelNotFound, ModelRequestRefused, ModelUrlWrong
+from pulsus.llm.address import address
+from pulsus.llm.http import failures
+from pulsus.llm.http.dialect import Ask, Dialect, Heard
+from pulsus.llm.http.exchange import Limits, Request, WireFailed, exchange
+from pulsus.llm.http.failures import Failed, Place
+from pulsus.llm.http.model_list import served
+from pulsus.llm.http.response import ERROR_BYTES, Reader, text_of
+from pulsus.llm.http.retries import Attempts
+
+_LIST_BYTES = 4 * 1024 * 1024
+_JSON_PER_TEXT = 8
+"""Bytes of JSON to one of text, at most: an escaped character takes six."""
+_STREAM_PER_TEXT = 128
+"""A streamed piece of four characters has some four hundred bytes around it."""
+_LOOK_SECONDS = 10.0
+"""For a look at what else is there, after a failure."""
+
+
+class Server:
+    """One configured server. It remembers what that server refused to take."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        dialect: Dialect,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], datetime] = ids.utc_now,
+    ) -> None:
+        settings = setup.settings
+        self._settings, self._dialect, self._key = settings, dialect, setup.key
+        self._address = address(settings.base_url)
+        base, has_key = self._address.base, bool(setup.key)
+        place = Place(base, settings.name, settings.api_key_env, has_key, setup.redact)
+        self._reader = Reader(dialect, place, now)
+        self._attempts = Attempts(settings.retries, clock, sleep)
+        self._without: frozenset[str] = frozenset()
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Schema | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        seed: int | None = None,
+        on_text: OnText | None = None,
+    ) -> Completion:
+        """The model's answer; streamed where `on_text` is given. Raises ModelError's kinds."""
+        settings = self._settings
+        ask = Ask(
+            settings.name,
+            tuple(messages),
+            schema,
+            settings.temperature if temperature is None else temperature,
+            settings.max_answer_tokens if max_tokens is None else max_tokens,
+            seed,
+            on_text is not None,
+        )
+        heard = self._answer(ask, on_text)
+        return Completion(
+            heard.text,
+            Usage(heard.prompt_tokens or 0, heard.completion_tokens or 0),
+            heard.model or settings.name,
+            heard.finish or "other",
+            self._dialect.lacking(ask, self._without),
+        )
+
+    def models(self) -> Sequence[ServedModel]:
+        """What the server lists. Raises ModelError's kinds."""
+        base, total = self._address.base, self._settings.total_seconds
+        try:
+            return self._attempts.within(total, lambda left: self._list(base, left))
+        except Failed as failed:
+            raise failed.error from None
+
+    def _answer(self, ask: Ask, on_text: OnText | None) -> Heard:
+        end = self._attempts.clock() + self._settings.total_seconds
+        while True:
+            left = end - self._attempts.clock()
+            try:
+                return self._attempts.within(left, lambda left: self._once(ask, on_text, left))
+            except Failed as failed:
+                self._leave_out(failed)
+
+    def _once(self, ask: Ask, on_text: OnText | None, seconds: float) -> Heard:
+        handed_on = False
+
+        def tell(piece: str) -> None:
+            nonlocal handed_on
+            handed_on = True
+            if on_text is not None:
+                on_text(piece)
+
+        most = self._settings.max_answer_kb * 1024
+        limit = most * (_STREAM_PER_TEXT if ask.stream else _JSON_PER_TEXT) + ERROR_BYTES
+        body = self._dialect.body(ask, self._without)
+        url = self._address.of(self._dialect.endpoint)
+        try:
+            with exchange(self._request(url, body), self._limits(seconds, limit)) as answer:
+                return self._reader.heard(answer, most, tell)
+        except WireFailed as failure:
+            failed = failures.of_wire(failure, self._reader.place)
+        except Failed as refusal:
+            failed = refusal
+        failed.again = failed.again and not handed_on
+        raise failed
+
+    def _leave_out(self, failed: Failed) -> None:
+        """Note what the server refuses by name. Raises the error where that is nothing new."""
+        if isinstance(failed.error, ModelRequestRefused):
+            said = failed.said.lower()
+            for name, words in self._dialect.optional.items():
+                if name not in self._without and any(word in said for word in words):
+                    self._without |= {name}
+                    return
+        if isinstance(failed.error, ModelUrlWrong | ModelNotFound):
+            raise self._explained(failed.error) from None
+        raise failed.error from None
+
+    def _explained(self, error: ModelUrlWrong | ModelNotFound) -> ModelUrlWrong | ModelNotFound:
+        """The same failure after a look at which models are there, and at which address."""
+        base, place = self._address.base, self._reader.place
+        names = self._names(base)
+        if names and self._settings.name not in names:
+            return failures.model_missing(place, "it lists others", names)
+        if not isinstance(error, ModelUrlWrong):
+            return error
+        said = str(error.details["said"])
+        if names and said.startswith("HTTP 404"):
+            hint = f"it lists models but has no {self._dialect.endpoint}: correct model.provider"
+            return failures.url_wrong(place, said, hint)
+        if self._names(f"{base}/v1"):
+            hint = f"there is one at {base}/v1: set model.base_url to that"
+            return failures.url_wrong(place, said, hint)
+        return error
+
+    def _names(self, base: str) -> tuple[str, ...]:
+        try:
+            return tuple(model.name for model in self._list(base, _LOOK_SECONDS))[:20]
+        except Failed:
+            return ()
+
+    def _list(self, base: str, seconds: float) -> tuple[ServedModel, ...]:
+        request = self._request(f"{base}/models", None)
+        try:
+            with exchange(request, self._limits(seconds, _LIST_BYTES)) as answer:
+                self._reader.check(answer)
+                text = text_of(answer, _LIST_BYTES)
+        except WireFailed as failure:
+            raise failures.of_wire(failure, self._reader.place) from None
+        found = served(text)
+        if found is None:
+            place = self._reader.place
+            raise Failed(failures.unreadable(place, failures.quoted(text, place)))
+        return found
+
+    def _request(self, url: str, body: Mapping[str, Any] | None) -> Request:
+        headers = {"content-type": "application/json", **self._dialect.headers(self._key)}
+        sent = None if body is None else json.dumps(body).encode("ascii")
+        return Request(url, headers, sent, self._address.local)
+
+    def _limits(self, seconds: float, most: int) -> Limits:
+        settings = self._settings
+        return Limits(settings.connect_seconds, settings.read_seconds, seconds, most)

@@ -1,0 +1,143 @@
+"""One HTTP exchange with a model's server. Effect: network.
+
+Nothing is believed of the other side: what is read is counted, compressed answers are not taken,
+redirects are not followed (a key would travel with them), and every wait has an end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from pulsus import __version__
+from pulsus.fast_dataclass import dataclass
+from pulsus.llm.http.deadline import Deadline
+
+Why = Literal["connect", "timeout", "dropped", "too_long", "unreadable"]
+
+
+class WireFailed(Exception):
+    """The exchange did not end with a whole answer."""
+
+    def __init__(self, why: Why, reason: str) -> None:
+        super().__init__(reason)
+        self.why = why
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long to wait, in seconds, and how many bytes of an answer to take."""
+
+    connect: float
+    read: float
+    total: float
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent. `body` None means GET. `local`: proxies of the environment do not apply."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: header names in lower case; `chunks` raises WireFailed, as it is read."""
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: Iterator[bytes]
+
+
+@contextlib.contextmanager
+def exchange(request: Request, limits: Limits) -> Iterator[Answer]:
+    """The answer to `request`, to be read inside the block. Raises WireFailed."""
+    import httpx2
+
+    wait = {"connect": limits.connect, "read": limits.read, "write": limits.read, "pool": None}
+    timeout = httpx2.Timeout(
+        **{k: v if v is None else min(v, limits.total) for k, v in wait.items()}
+    )
+    headers = {
+        "user-agent": f"pulsus/{__version__}",
+        "accept-encoding": "identity",
+        **request.headers,
+    }
+    with (
+        _failures(),
+        Deadline(limits.total) as deadline,
+        _ended_by(deadline, limits.total),
+        httpx2.Client(
+            trust_env=not request.local, timeout=timeout, verify=_trusted(request)
+        ) as client,
+        client.stream(
+            "GET" if request.body is None else "POST",
+            request.url,
+            content=request.body,
+            headers=headers,
+            extensions={"trace": deadline.watch},
+            follow_redirects=False,
+        ) as response,
+    ):
+        encoding = response.headers.get("content-encoding", "identity")
+        if encoding != "identity":
+            raise WireFailed("unreadable", f"it sent {encoding!r} though that was not asked for")
+        found = {k.lower(): v for k, v in response.headers.items()}
+        yield Answer(response.status_code, found, _bounded(response.iter_raw(), limits.bytes))
+
+
+def _trusted(request: Request) -> ssl.SSLContext:
+    """Whose certificates are taken: nobody's for plain HTTP here, which spares reading them all.
+
+    Elsewhere a proxy may be on the way that is spoken to by TLS.
+    """
+    import httpx2
+
+    if request.local and request.url.lower().startswith("http:"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx2.create_ssl_context()
+
+
+def _bounded(chunks: Iterator[bytes], most: int) -> Iterator[bytes]:
+    with _failures():
+        for chunk in chunks:
+            most -= len(chunk)
+            if most < 0:
+                raise WireFailed("too_long", "the answer is longer than is taken")
+            yield chunk
+
+
+@contextlib.contextmanager
+def _ended_by(deadline: Deadline, seconds: float) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if deadline.expired:
+            raise WireFailed("timeout", f"no whole answer within {seconds:.3g} s") from error
+        raise
+    if deadline.expired:
+        raise WireFailed("timeout", f"no whole answer within {seconds:.3g} s")
+
+
+@contextlib.contextmanager
+def _failures() -> Iterator[None]:
+    """What the HTTP client raises, as WireFailed."""
+    import httpx2
+
+    try:
+        yield
+    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+        raise WireFailed("connect", str(error) or type(error).__name__) from error
+    except httpx2.TimeoutException as error:
+        raise WireFailed("timeout", "it was silent for too long") from error
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+        raise WireFailed("unreadable", str(error)) from error
+    except httpx2.RequestError as error:
+        raise WireFailed("dropped", str(error) or type(error).__name__) from error

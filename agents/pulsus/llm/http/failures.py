@@ -1,0 +1,235 @@
+"""What a failed exchange means: an error with cause and fix, and whether to try again. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.errors import (
+    ModelAnswerInvalid,
+    ModelBusy,
+    ModelContextTooLong,
+    ModelError,
+    ModelNotFound,
+    ModelRefused,
+    ModelRequestRefused,
+    ModelUnreachable,
+    ModelUrlWrong,
+)
+from pulsus.fast_dataclass import dataclass
+from pulsus.llm.http.exchange import WireFailed
+
+_BUSY = (408, 409, 425, 429, 503, 529)
+_TOO_LONG = re.compile(
+    r"context[ _-](?:length|size|window)|maximum context|max_model_len|prompt is too long"
+    r"|too many (?:input )?tokens|exceed_context",
+    re.I,
+)
+_NO_MODEL = re.compile(
+    r"model\b.{0,200}?(?:not found|not exist|unknown|is not available|not supported|no such)"
+    r"|^model: |(?:no such|unknown|invalid) model|model_not_found",
+    re.I | re.S,
+)
+_NO_MONEY = re.compile(r"insufficient_quota|credit balance|billing|payment", re.I)
+_NO_KEY = re.compile(
+    r"api[ _-]?key.{0,40}(?:invalid|not valid|missing)|(?:invalid|incorrect|missing).{0,20}"
+    r"api[ _-]?key",
+    re.I,
+)
+_NO_TOOLS = re.compile(r"(?:not support|unsupported|without).{0,40}\btools?\b|tool use", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where was asked for what, for messages. `redact` hides what a server may echo."""
+
+    base: str
+    model: str
+    key_env: str
+    has_key: bool
+    redact: Callable[[str], str]
+
+
+class Failed(Exception):
+    """One attempt failed. `again`: another may not.
+
+    `wait` is in seconds, where the server asks for one. `said` are the words in which it
+    refused the form of a request; they may name what it does not take.
+    """
+
+    def __init__(
+        self,
+        error: ModelError,
+        *,
+        again: bool = False,
+        wait: float | None = None,
+        said: str = "",
+    ) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.again = again
+        self.wait = wait
+        self.said = said
+
+
+def of_wire(failure: WireFailed, place: Place) -> Failed:
+    """The failure to reach a server, or to hear it out."""
+    said = one_line(place.redact(failure.reason), 300)
+    match failure.why:
+        case "connect":
+            tls = "SSL" in said or "certificate" in said.lower()
+            hint = "start the server, or correct model.base_url"
+            if tls:
+                hint = "compare http:// and https:// in model.base_url; for a certificate of your "
+                hint += "own name its authority in SSL_CERT_FILE"
+            error = ModelUnreachable(f"cannot connect to {place.base}: {said}", hint=hint)
+            return Failed(error, again=not tls)
+        case "timeout":
+            # The same again would take as long again.
+            hint = "raise model.read_seconds and model.total_seconds, or choose a smaller model"
+            return Failed(ModelUnreachable(f"{place.base} gave no answer: {said}", hint=hint))
+        case "dropped":
+            hint = "try again; if it stays, look at the server's own log"
+            error = ModelUnreachable(f"{place.base} broke off: {said}", hint=hint)
+            return Failed(error, again=True)
+        case "too_long":
+            hint = "raise model.max_answer_kb if that is expected of this model"
+            return Failed(ModelAnswerInvalid(f"{place.base}: {said}", hint=hint))
+        case "unreadable":
+            return Failed(unreadable(place, said))
+
+
+def of_status(
+    status: int, headers: Mapping[str, str], body: str, place: Place, now: datetime
+) -> Failed:
+    """What a status other than 200 means; `now` is aware."""
+    said = one_line(place.redact(_message(body)), 300)
+    raw = f"{said} {_kind(body)}"
+    if status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(raw)):
+        return Failed(_context(said, place))
+    if status in (401, 402, 403) or _NO_MONEY.search(raw) or _NO_KEY.search(raw):
+        return Failed(_refused(status, said, raw, place))
+    if status in _BUSY or (status >= 500 and status != 501):
+        return _transient(status, headers, said, place, now)
+    if status == 404 and not _NO_MODEL.search(raw):
+        return Failed(url_wrong(place, f"HTTP 404 {said}".strip()))
+    if status in (400, 404, 422) and _NO_MODEL.search(raw):
+        return Failed(model_missing(place, said))
+    if 300 <= status < 400:
+        target = one_line(place.redact(headers.get("location", "")), 200)
+        return Failed(url_wrong(place, f"HTTP {status}, a redirect to {target!r} (not followed)"))
+    if status in (400, 422):
+        return Failed(_form(status, said, place), said=f"{raw} {_parameter(body)}")
+    return Failed(url_wrong(place, f"HTTP {status} {said}".strip()))
+
+
+def url_wrong(place: Place, said: str, hint: str = "") -> ModelUrlWrong:
+    """No such endpoint there."""
+    hint = hint or "model.base_url is the address up to and with /v1; compare model.provider too"
+    return ModelUrlWrong(f"{place.base} is no such model server: {said}", hint=hint, said=said)
+
+
+def model_missing(place: Place, said: str, served: tuple[str, ...] = ()) -> ModelNotFound:
+    """No such model there; `served` are those that are."""
+    near = f"set model.name to one of: {', '.join(served)}" if served else ""
+    return ModelNotFound(
+        f"{place.base} has no model {place.model!r}: {said}",
+        hint=near or "correct model.name, or fetch that model on the server",
+        served=list(served),
+    )
+
+
+def unreadable(place: Place, said: str) -> ModelAnswerInvalid:
+    """An answer of HTTP 200 that is not of the dialect's form."""
+    return ModelAnswerInvalid(
+        f"{place.base} answered in a form that is not understood: {said}",
+        hint="compare model.base_url (it ends in /v1) and model.provider with the server's manual",
+    )
+
+
+def quoted(text: str, place: Place) -> str:
+    """The beginning of what a server said, without secrets, for a message."""
+    return repr(one_line(place.redact(text[:2000]), 120))
+
+
+def _refused(status: int, said: str, raw: str, place: Place) -> ModelRefused:
+    if _NO_MONEY.search(raw) or status == 402:
+        hint = "see the account's billing at the provider"
+    elif place.has_key:
+        hint = f"the key in {place.key_env} is not accepted: correct or renew it"
+    else:
+        hint = f"put a key in {place.key_env or 'the variable model.api_key_env names'}"
+    return ModelRefused(f"{place.base} refuses (HTTP {status}): {said}", hint=hint)
+
+
+def _context(said: str, place: Place) -> ModelContextTooLong:
+    return ModelContextTooLong(
+        f"the request is too long for {place.model}: {said}",
+        hint="start the server with a longer context, lower model.max_answer_tokens, or choose "
+        "a model with a longer context",
+    )
+
+
+def _transient(
+    status: int, headers: Mapping[str, str], said: str, place: Place, now: datetime
+) -> Failed:
+    wait = _retry_after(headers.get("retry-after", ""), now)
+    later = f" in {wait:.0f} s" if wait else ""
+    kind = ModelBusy if status in _BUSY else ModelUnreachable
+    message = f"{place.base} is busy or failed (HTTP {status}): {said}"
+    return Failed(kind(message, hint=f"try again{later}"), again=True, wait=wait)
+
+
+def _form(status: int, said: str, place: Place) -> ModelRequestRefused:
+    hint = "this server or model does not take what Pulsus sends; try another model"
+    if _NO_TOOLS.search(said):
+        hint = "Pulsus sends no native tools: something between it and the model adds them"
+    return ModelRequestRefused(f"{place.base} refuses (HTTP {status}): {said}", hint=hint)
+
+
+def _retry_after(value: str, now: datetime) -> float | None:
+    """Seconds to wait, given as such or as a date (RFC 9110, 10.2.3)."""
+    value = value.strip()
+    if value.isdecimal():
+        return float(value[:9])
+    try:
+        when = parsedate_to_datetime(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return max(0.0, (when - now).total_seconds()) if when.tzinfo else None
+
+
+def _document(body: str) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _error(body: str) -> Any:
+    found = _document(body)
+    if isinstance(found, dict):
+        return next((found[k] for k in ("error", "detail", "message") if k in found), "")
+    return "" if "<html" in body.lower() else body
+
+
+def _message(body: str) -> str:
+    error = _error(body)
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("type") or ""
+    return str(error).encode("utf-8", "replace").decode("utf-8")
+
+
+def _kind(body: str) -> str:
+    error = _error(body)
+    return f"{error.get('type')} {error.get('code')}" if isinstance(error, dict) else ""
+
+
+def _parameter(body: str) -> str:
+    error = _error(body)
+    return str(error.get("param") or "") if isinstance(error, dict) else ""

@@ -1,0 +1,94 @@
+"""`/v1/chat/completions`: OpenAI, Ollama, vLLM, llama.cpp and many more. Pure.
+
+Native tools are never sent: small local models write the call as text all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pulsus.core.compose.proposer import Finish
+from pulsus.llm.http.dialect import Ask, Heard, Without, count, in_words, with_instruction, words
+from pulsus.llm.json_schema import closed
+
+
+class OpenAi:
+    """The dialect of OpenAI's chat completions."""
+
+    name = "openai"
+    endpoint = "chat/completions"
+    optional: Mapping[str, tuple[str, ...]] = {
+        "schema": ("response_format", "json_schema", "structured output", "guided", "grammar"),
+        "max_tokens": ("max_tokens",),
+        "temperature": ("temperature",),
+        "seed": ("seed",),
+        "stream_options": ("stream_options",),
+    }
+
+    def headers(self, key: str) -> dict[str, str]:
+        """A bearer token."""
+        return {"authorization": f"Bearer {key}"} if key else {}
+
+    def body(self, ask: Ask, without: Without) -> dict[str, Any]:
+        """The request; without `max_tokens` the newer name of the same limit is used."""
+        messages = ask.messages
+        if ask.schema is not None and "schema" in without:
+            messages = tuple(with_instruction(messages, in_words(ask.schema)))
+        body: dict[str, Any] = {
+            "model": ask.model,
+            "messages": [{"role": m.role, "content": m.content} for m in messages],
+            "stream": ask.stream,
+        }
+        renamed = "max_completion_tokens" if "max_tokens" in without else "max_tokens"
+        body[renamed] = ask.max_tokens
+        if "temperature" not in without:
+            body["temperature"] = ask.temperature
+        if ask.seed is not None and "seed" not in without:
+            body["seed"] = ask.seed
+        if ask.stream and "stream_options" not in without:
+            body["stream_options"] = {"include_usage": True}
+        if ask.schema is not None and "schema" not in without:
+            strict = closed(ask.schema)
+            named = {"name": "answer", "schema": ask.schema, "strict": strict}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        return body
+
+    def lacking(self, ask: Ask, without: Without) -> tuple[str, ...]:
+        """What was asked for and refused."""
+        asked = {"temperature": True, "seed": ask.seed is not None, "schema": bool(ask.schema)}
+        return tuple(name for name, wanted in asked.items() if wanted and name in without)
+
+    def whole(self, document: Mapping[str, Any]) -> Heard:
+        """The first choice."""
+        choice = document["choices"][0]
+        return _heard(document, words(choice["message"].get("content")), choice)
+
+    def piece(self, document: Mapping[str, Any]) -> Heard:
+        """The first choice's delta; the last event has usage and no choice."""
+        choices = document.get("choices") or [{}]
+        delta = choices[0].get("delta") or {}
+        return _heard(document, words(delta.get("content")), choices[0])
+
+
+def _heard(document: Mapping[str, Any], text: str, choice: Mapping[str, Any]) -> Heard:
+    usage = document.get("usage") or {}
+    return Heard(
+        text,
+        count(usage.get("prompt_tokens")),
+        count(usage.get("completion_tokens")),
+        words(document.get("model")),
+        _finish(choice.get("finish_reason")),
+    )
+
+
+def _finish(reason: Any) -> Finish | None:
+    match reason:
+        case None:
+            return None
+        case "stop":
+            return "stop"
+        case "length":
+            return "length"
+        case _:
+            return "other"

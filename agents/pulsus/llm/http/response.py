@@ -1,0 +1,98 @@
+"""An HTTP answer, whole or streamed, as what the model said. Pure but for reading the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from pulsus.core.compose.proposer import OnText
+from pulsus.fast_dataclass import dataclass
+from pulsus.llm.http import failures, server_sent_events
+from pulsus.llm.http.dialect import Dialect, Heard
+from pulsus.llm.http.exchange import Answer, WireFailed
+from pulsus.llm.http.failures import Failed, Place
+
+ERROR_BYTES = 64 * 1024
+_MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads answers in a dialect; `place` and `now` serve what it says of failures."""
+
+    dialect: Dialect
+    place: Place
+    now: Callable[[], datetime]
+
+    def check(self, answer: Answer) -> None:
+        """Raises Failed for any status but 200."""
+        if answer.status != 200:
+            body = text_of(answer, ERROR_BYTES)
+            status, headers = answer.status, answer.headers
+            raise failures.of_status(status, headers, body, self.place, self.now())
+
+    def heard(self, answer: Answer, most: int, tell: OnText) -> Heard:
+        """What the model said, at most `most` bytes of text; `tell` is called with each piece.
+
+        Raises Failed, and WireFailed.
+        """
+        self.check(answer)
+        whole, texts = Heard(), []
+        for piece in self._pieces(answer):
+            whole = whole.then(piece)
+            text = piece.text.encode("utf-8", "replace").decode("utf-8")
+            if not text:
+                continue
+            most -= len(text.encode("utf-8"))
+            if most < 0:
+                raise WireFailed("too_long", "the answer is longer than is taken")
+            texts.append(text)
+            tell(text)
+        return whole.saying("".join(texts))
+
+    def _pieces(self, answer: Answer) -> Iterator[Heard]:
+        """The answer piece by piece; one piece where the server does not stream."""
+        if "event-stream" not in answer.headers.get("content-type", ""):
+            text = b"".join(answer.chunks).decode("utf-8", "replace")
+            yield self._read(text, self.dialect.whole)
+            return
+        ended = False
+        for data in server_sent_events.events(answer.chunks):
+            if data.strip() == "[DONE]":
+                return
+            heard = self._read(data, self.dialect.piece)
+            ended = ended or heard.finish is not None
+            yield heard
+        if not ended:
+            raise WireFailed("dropped", "the stream ended in the middle of the answer")
+
+    def _read(self, text: str, form: Callable[[Mapping[str, Any]], Heard]) -> Heard:
+        try:
+            document = json.loads(text)
+            if not document.get("error"):
+                return form(document)
+        except _MALFORMED:
+            if text.lstrip().startswith("<"):
+                web = failures.url_wrong(self.place, "it answers with a web page")
+                raise Failed(web) from None
+            said = failures.quoted(text, self.place)
+            raise Failed(failures.unreadable(self.place, said)) from None
+        raise self._told(document["error"], text)
+
+    def _told(self, error: Any, text: str) -> Failed:
+        """An error inside an answer of HTTP 200: a gateway's way, and that of broken streams."""
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        return failures.of_status(status, {}, text, self.place, self.now())
+
+
+def text_of(answer: Answer, most: int) -> str:
+    """The body's first `most` bytes. Raises WireFailed."""
+    body = bytearray()
+    for chunk in answer.chunks:
+        body += chunk
+        if len(body) > most:
+            break
+    return bytes(body[:most]).decode("utf-8", "replace")

@@ -1,0 +1,185 @@
+"""What a plugin contributes, called so that its failure stays its own. Calls plugin code."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, get_args
+
+from pulsus.core.rankers.protocols import Feature
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import ParsedIntent, StepResult, ToolSpec
+from pulsus.core.validators.protocols import Validator
+from pulsus.errors import ModelError, PulsusError
+
+if TYPE_CHECKING:
+    from pulsus.commands.content import ContentInspector, Opinion
+    from pulsus.core.compose.proposer import (
+        Completion,
+        MakeProvider,
+        Message,
+        OnText,
+        Provider,
+        ServedModel,
+        Setup,
+    )
+
+T = TypeVar("T")
+
+
+class PluginExit(Exception):
+    """Plugin code tried to end the process."""
+
+
+@contextlib.contextmanager
+def contained() -> Iterator[None]:
+    """A block that runs plugin code: what it prints goes to stderr, and it cannot end Pulsus.
+
+    Raises PluginExit in the place of SystemExit.
+    """
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    except SystemExit as leaving:
+        raise PluginExit(f"it called exit({leaving.code!r})") from None
+
+
+@dataclass(slots=True)
+class GuardedFeature:
+    """A plugin's ranking signal. Once it has raised it is 0 for every tool, and told of once."""
+
+    feature: Feature
+    failed: Callable[[Exception], None]
+    broken: bool = field(default=False, init=False)
+
+    @property
+    def name(self) -> str:
+        """The plugin's own name for it."""
+        return self.feature.name
+
+    def __call__(self, intent: ParsedIntent, tool: ToolSpec) -> float:
+        """The plugin's number, or 0 where it gives none."""
+        if self.broken:
+            return 0.0
+        try:
+            with contained():
+                return float(self.feature(intent, tool))
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            self.broken = True
+            self.failed(error)
+            return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedValidator:
+    """A plugin's check. One that answers anything but a step result raises TypeError."""
+
+    validator: Validator
+
+    def __call__(self, source: bytes, tool: ToolSpec) -> StepResult:
+        """The plugin's verdict. Raises what the plugin raises."""
+        with contained():
+            found: Any = self.validator(source, tool)
+        if not isinstance(found, StepResult) or not isinstance(found.ok, bool):
+            raise TypeError(f"it answered {found!r:.80}, not a StepResult")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedInspector:
+    """A plugin's judge of content. What it raises, or answers that is no opinion, is no read."""
+
+    inspector: ContentInspector
+
+    def __call__(self, words: tuple[str, ...], argument: str) -> Opinion:
+        """The plugin's opinion, or one that refuses."""
+        from pulsus.commands.content import Opinion
+
+        try:
+            with contained():
+                found: Any = self.inspector(words, argument)
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            return Opinion(False, f"its inspector failed: {one_line(str(error))}")
+        if not isinstance(found, Opinion) or not isinstance(found.reads, bool):
+            return Opinion(False, f"its inspector answered {one_line(repr(found), 80)}, no opinion")
+        wrong = _misfilled(found)
+        return Opinion(False, f"its inspector is wrong: {wrong}") if wrong else found
+
+
+def _misfilled(found: Any) -> str:
+    """What is wrong with the fields of an opinion that a plugin gave."""
+    from pulsus.commands.verdict import Category
+
+    categories = get_args(Category)
+    if found.category is not None and found.category not in categories:
+        return f"category {found.category!r} is none of {', '.join(categories)}"
+    if not isinstance(found.rule, str) or not isinstance(found.word, str):
+        return "rule and word are texts"
+    if found.category is None and found.word in categories:
+        return f"it gave a category as the word: write category={found.word!r}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedMaker:
+    """What makes a plugin's model provider, so that its failures are the model's, named."""
+
+    plugin: str
+    make: MakeProvider
+
+    def __call__(self, setup: Setup) -> GuardedProvider:
+        """The provider, guarded. Raises ModelError."""
+        return GuardedProvider(self.plugin, _asked(self.plugin, lambda: self.make(setup)))
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedProvider:
+    """A plugin's way to a model. Whatever it raises but our own errors is a ModelError."""
+
+    plugin: str
+    provider: Provider
+
+    def complete(
+        self, messages: Sequence[Message], *, on_text: OnText | None = None, **options: Any
+    ) -> Completion:
+        """The plugin's answer. Raises ModelError and its kinds."""
+        from pulsus.core.compose.proposer import Completion
+
+        options["on_text"] = on_text and _outside(on_text, sys.stdout)
+        found: Any = _asked(self.plugin, lambda: self.provider.complete(messages, **options))
+        if not isinstance(found, Completion) or not isinstance(found.text, str):
+            raise _broken(self.plugin, f"it answered {found!r:.80}, not a Completion")
+        return found
+
+    def models(self) -> Sequence[ServedModel]:
+        """What the plugin says there is. Raises ModelError and its kinds."""
+        return _asked(self.plugin, self.provider.models)
+
+
+def _outside(on_text: OnText, stdout: TextIO) -> OnText:
+    """What the caller wants told, printing where the caller prints and not where the plugin may."""
+
+    def tell(piece: str) -> None:
+        with contextlib.redirect_stdout(stdout):
+            on_text(piece)
+
+    return tell
+
+
+def _asked(plugin: str, call: Callable[[], T]) -> T:
+    try:
+        with contained():
+            return call()
+    except PulsusError:
+        raise
+    except Exception as error:
+        raise _broken(plugin, f"{type(error).__name__}: {error}") from error
+
+
+def _broken(plugin: str, said: str) -> ModelError:
+    return ModelError(
+        f"the model provider of plugin {plugin} failed: {one_line(said)}",
+        hint="report it to the plugin's author, or choose another model.provider",
+    )

@@ -1,0 +1,79 @@
+"""What a request will lead to from now on, after somebody's word on it (ADR 16).
+
+A word does not decide alone: an anti-intent, a filter or τ may still stand against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pulsus.core.types import Policy
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.delivery.project import Project
+from pulsus.routing.search import why_not
+from pulsus.routing.search.searcher import Search, Searcher
+from pulsus.routing.search.why_not import WhyNot
+
+
+@dataclass(frozen=True, slots=True)
+class NextTime:
+    """The decision to come. `p` is that of the weakest tool selected, or of the best that was not.
+
+    `missed` says why each tool that is right is not selected; `kept` are selected though nothing
+    fits.
+    """
+
+    policy: Policy
+    selected: tuple[str, ...]
+    p: float | None
+    tau: float
+    reason: str
+    missed: tuple[WhyNot, ...]
+    kept: tuple[str, ...]
+
+    @property
+    def as_told(self) -> bool:
+        """Whether the word has its way."""
+        return not (self.missed or self.kept)
+
+
+def next_time(project: Project, request: str, right: Sequence[str]) -> NextTime:
+    """What `request` leads to now; `right` are the ids it should lead to, none where nothing fits.
+
+    `project` must have been opened after the word was kept. Raises ToolNotFound.
+    """
+    reading = project.parser().read(request)
+    searcher = project.searcher()
+    found = searcher.search(reading.intent, hinted=reading.hinted, include=right)
+    choice = found.choice
+    selected = tuple(ranked.tool.id for ranked in choice.chosen)
+    weighed = choice.chosen or found.candidates[:1]
+    return NextTime(
+        policy=choice.policy,
+        selected=selected,
+        p=min((ranked.p for ranked in weighed), default=None),
+        tau=project.settings.ranker.threshold,
+        reason=choice.reason,
+        missed=tuple(
+            _missed(project, searcher, found, t, request) for t in right if t not in selected
+        ),
+        kept=() if right else selected,
+    )
+
+
+def _missed(
+    project: Project, searcher: Searcher, found: Search, tool_id: str, request: str
+) -> WhyNot:
+    (tool,) = project.catalogue.find(tool_id)
+    refusal = searcher.access.refusal(tool) if searcher.access else None
+    if refusal:
+        return why_not.of_filtered(tool, refusal)
+    return why_not.why_not(
+        tool,
+        found,
+        project.catalogue,
+        searcher.index.calibration,
+        tau=project.settings.ranker.threshold,
+        subintents=found.subintents,
+        request=request,
+    )

@@ -1,0 +1,162 @@
+"""From a decision to an end (spec §1, §8, §10, §12): prove, ask, promote, run, remember."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from pulsus.approvals import unattended
+from pulsus.approvals.protocol import Person
+from pulsus.approvals.unattended import Routed
+from pulsus.core.telemetry.logging import Trace
+from pulsus.core.types import RouteOutcome
+from pulsus.errors import ApprovalNeeded
+from pulsus.routing import plan_preview, unused_inputs
+from pulsus.routing.delivery import candidate_module
+from pulsus.routing.delivery.deliver import Deliverer, Delivery, Module
+from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.unlogged_promotion import promoted_all_the_same
+from pulsus.routing.run_tool import inputs_for, run_outcome
+
+
+class Options(Protocol):
+    """What the caller wants done; `router.RouteOptions` satisfies it."""
+
+    @property
+    def dry_run(self) -> bool: ...
+    @property
+    def run(self) -> bool: ...
+    @property
+    def inputs(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finisher:
+    """Ends one route. `person` is None where nobody can be asked."""
+
+    project: Project
+    person: Person | None
+    trace: Trace
+    options: Options
+
+    def finish(self, outcome: RouteOutcome, text: str) -> RouteOutcome:
+        """What came of it in the end; `text` is the request. Raises PulsusError."""
+        project, settings = self.project, self.project.settings
+        trace, options = self.trace, self.options
+        inputs = inputs_for(project, outcome, options.inputs, self.person) if options.run else {}
+        module = candidate_module.module(project, outcome, trace.run_id, self.person)
+        deliverer = Deliverer(
+            prover=project.pipeline(),
+            promoter=project.promoter(trace.run_id, outcome.decision.route_id),
+            read=project.define,
+            person=self.person,
+            redactor=project.redactor,
+            root=project.project,
+        )
+        least = settings.parser.confidence_threshold
+        approval = Routed(outcome, allowed=settings.non_interactive, least=least)
+        steps = _Steps(project, module, deliverer, approval, trace)
+        ended = steps.deliver() if options.run and self.person else None
+        delivery = ended or deliverer.deliver(
+            module,
+            dry_run=options.dry_run,
+            approval=approval,
+            first=steps.deliver if options.run and not self.person else None,
+        )
+        outcome = replace(outcome, notes=(*outcome.notes, *steps.notes))
+        if steps.ended:
+            return _without_step(outcome, steps.ended)
+        with promoted_all_the_same(delivery.promotion):
+            trace_delivery(trace, delivery, project.project)
+        outcome = delivered(outcome, module, delivery)
+        if options.dry_run:
+            return plan_preview.with_plan(outcome, settings.compose.max_steps)
+        unsure = unattended.low_confidence(outcome, least)
+        if self.person is None and unsure and not outcome.failure:
+            outcome = replace(outcome, failure=unsure, exit_code=unsure.exit_status)
+        elif options.run and outcome.promotion and not outcome.failure:
+            outcome = run_outcome(project, outcome, inputs, self.person, trace)
+            outcome = replace(
+                outcome, notes=(*outcome.notes, *unused_inputs.unused(text, options.inputs))
+            )
+        with promoted_all_the_same(delivery.promotion):
+            candidate_module.remember(project, outcome, delivery, text)
+        return outcome
+
+
+@dataclass(slots=True)
+class _Steps:
+    """Promotes every step that `module` calls: only promoted tools run."""
+
+    project: Project
+    module: Module
+    deliverer: Deliverer
+    approval: Routed
+    trace: Trace
+    notes: list[str] = field(default_factory=list)
+    ended: Delivery | None = None
+
+    def deliver(self) -> Delivery | None:
+        """Promote the steps in order. Return the delivery of the first that was not promoted."""
+        for tool, source in self.module.steps.values():
+            step = candidate_module.step_module(self.project, tool, source)
+            if self.project.promoter().current(step.target, tool.sha256):
+                continue
+            found = self.deliverer.deliver(step, dry_run=False, approval=self.approval, step=True)
+            trace_delivery(self.trace, found, self.project.project)
+            if found.promotion is None:
+                failure = found.failure or ApprovalNeeded(
+                    f"the step {tool.id} was not approved, and only promoted tools are run",
+                    hint="approve each step, or leave out --run",
+                )
+                self.ended = replace(found, failure=failure)
+                return self.ended
+            self.notes.append(f"promoted the step {tool.id} ({found.promotion.revision})")
+        return None
+
+
+def _without_step(outcome: RouteOutcome, step: Delivery) -> RouteOutcome:
+    """The outcome of a run that ends because a step was not promoted."""
+    assert step.failure is not None
+    return replace(
+        outcome,
+        validation=step.report,
+        failure=step.failure,
+        exit_code=step.failure.exit_status,
+    )
+
+
+def delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> RouteOutcome:
+    """The outcome once its module was proven, and promoted or not."""
+    notes = outcome.notes
+    if delivery.discarded:
+        kept = f"kept as {module.path.name}; the next run offers it again"
+        notes = (*notes, kept if module.candidate else "discarded; nothing was promoted")
+    return replace(
+        outcome,
+        module=module.path,
+        validation=delivery.report,
+        promotion=delivery.promotion,
+        failure=delivery.failure,
+        exit_code=delivery.failure.exit_status if delivery.failure else 0,
+        notes=notes,
+    )
+
+
+def trace_delivery(trace: Trace, delivery: Delivery, root: Path) -> None:
+    """Note in the trace how proving and promoting ended; paths are relative to `root`."""
+    report = delivery.report
+    trace.event(
+        "validate",
+        decision=report.verdict,
+        artifacts=[
+            str(a.relative_to(root) if a.is_relative_to(root) else a) for a in report.artifacts
+        ],
+        sha256=report.sha256,
+        proof=report.proof,
+        **({"network": list(report.network)} if report.network else {}),
+    )
+    if delivery.promotion and delivery.promotion.created:
+        made = delivery.promotion
+        trace.event("promote", decision=made.tool_id, revision=made.revision, version=made.version)

@@ -1,0 +1,275 @@
+"""From a chosen module to a promoted revision: prove, ask, promote (spec §8, §10, §12, §16).
+
+Bytes are read once: those that were checked are those that run and are promoted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, assert_never
+
+from pulsus.approvals import unattended
+from pulsus.approvals.known_modules import Standing
+from pulsus.approvals.protocol import Answer, Approve, Discard, Edit, Person, Proposal, Relocate
+from pulsus.approvals.unattended import Approval, CallerApproval
+from pulsus.core.storage import candidate_store
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import (
+    BrokenTool,
+    JsonValue,
+    Promotion,
+    ToolSpec,
+    ValidatedModule,
+    ValidationReport,
+)
+from pulsus.errors import ApprovalNeeded, Busy, PulsusError, ValidationFailed
+
+Steps = Mapping[str, tuple[ToolSpec, bytes]]
+Reading = Callable[[bytes, Path], ToolSpec | BrokenTool]
+"""Source bytes and the path they stand for → the tool they define."""
+
+MAX_EDITS = 20
+"""An editor that never yields an acceptable module ends here."""
+
+
+class Prover(Protocol):
+    """The validation pipeline."""
+
+    def validate(
+        self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps
+    ) -> tuple[ValidationReport, ValidatedModule | None]:
+        """The report, and the proven module where it accepts."""
+        ...
+
+
+class Promoter(Protocol):
+    """Puts a proven module into the catalogue."""
+
+    def promote(
+        self,
+        validated: ValidatedModule,
+        target: Target,
+        *,
+        remove: Path | None = None,
+        edited_from: bytes | None = None,
+    ) -> Promotion:
+        """The revision under which it is now there; `edited_from` are bytes it may replace."""
+        ...
+
+    def current(self, target: Target, sha256: str) -> Promotion | None:
+        """The revision, if exactly these bytes are what is promoted there."""
+        ...
+
+    def standing(self, target: Target, source: bytes, summary: str) -> Standing:
+        """Why the module is not new, if the project knows its id or repeats its text."""
+        ...
+
+    def approved(self, target: Target) -> bool:
+        """True if this user approved the tool's latest record."""
+        ...
+
+    def generated(self, source: bytes) -> bool:
+        """True if the decision log holds that these bytes were generated here."""
+        ...
+
+    def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
+        """Record a decision about a module in the decision log."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A chosen module: the selected tool's file, or a candidate in `_tmp/`.
+
+    `notes` are what a person should know beside the report before approving. `rendered` is True if
+    Pulsus rendered it from a plan in this run.
+    """
+
+    path: Path
+    source: bytes
+    tool: ToolSpec | BrokenTool
+    target: Target
+    steps: Steps
+    candidate: candidate_store.Candidate | None = None
+    edited_from: bytes | None = None
+    notes: tuple[str, ...] = ()
+    rendered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How it ended. `failure` is None where it was promoted, was already, or was not to be."""
+
+    report: ValidationReport
+    promotion: Promotion | None = None
+    failure: PulsusError | None = None
+    discarded: bool = False
+
+
+First = Callable[[], Delivery | None]
+"""Delivers what must be promoted before a module; a delivery that ended otherwise, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverer:
+    """Proves, asks and promotes. `person` is None where nobody can be asked.
+
+    `root` is the project: messages name paths below it.
+    """
+
+    prover: Prover
+    promoter: Promoter
+    read: Reading
+    person: Person | None
+    redactor: Redactor
+    root: Path = Path()
+
+    def deliver(
+        self,
+        module: Module,
+        *,
+        dry_run: bool,
+        approval: Approval,
+        first: First | None = None,
+        step: bool = False,
+    ) -> Delivery:
+        """Prove `module` and, unless `dry_run`, promote it.
+
+        If there is no person, `approval` decides: by the caller's own approval, or by the rules of
+        `unattended.objection`, whose objection becomes the failure. `first` runs between that
+        decision and the promotion. `step` says that the module is a step of the routed plan.
+        """
+        for _ in range(MAX_EDITS):
+            report, validated = self.prover.validate(
+                module.source, module.path, module.tool, module.steps
+            )
+            if validated is None:
+                self._keep(module, "failed", (report.summary,))
+                return Delivery(report, failure=_refused(report))
+            known = self.promoter.current(module.target, report.sha256)
+            if known or dry_run:
+                return Delivery(report, promotion=known)
+            objection = self._objection(module, report, approval, step=step)
+            if objection:
+                self._keep(module, "pending", (objection.message,))
+                return Delivery(report, failure=objection)
+            ended = first() if first else None
+            if ended:
+                return ended
+            answer = self._answer(module, validated)
+            match answer:
+                case Approve():
+                    return Delivery(report, self._promote(module, validated, module.target))
+                case Relocate(target):
+                    return Delivery(report, self._promote(module, validated, target))
+                case Discard(reason):
+                    self._keep(module, "rejected", (reason,))
+                    self._decided("discard", module.target, report, reason=reason)
+                    return Delivery(report, discarded=True)
+                case Edit(source):
+                    module = self._edited(module, source)
+                case _:
+                    assert_never(answer)
+        raise ApprovalNeeded(f"no decision after {MAX_EDITS} edits", hint="route the request again")
+
+    def _objection(
+        self, module: Module, report: ValidationReport, approval: Approval, *, step: bool
+    ) -> PulsusError | None:
+        """Why the module is not approved without a person; None if it is, or a person decides."""
+        if self.person is not None or isinstance(approval, CallerApproval):
+            return None
+        case = unattended.Case(
+            shown=self._shown(module.path),
+            target=module.target,
+            sha256=report.sha256,
+            proof=report.proof,
+            standing=self._standing(module.target, module.source, module.tool),
+            candidate=module.candidate,
+            steps=self._changed_steps(module.steps),
+            rendered=module.rendered,
+            step=step,
+        )
+        return unattended.objection(case, approval)
+
+    def _changed_steps(self, steps: Steps) -> Mapping[str, tuple[str, Standing]]:
+        """The steps that are not promoted in their present form."""
+        found = {}
+        for tool, source in steps.values():
+            place = Target(tool.domain, tool.action, tool.name)
+            if self.promoter.current(place, digest(source)) is None:
+                found[tool.id] = (self._shown(tool.path), self._standing(place, source, tool))
+            elif not self.promoter.approved(place):
+                why = f"you did not approve the record of {tool.id} (pulsus audit --accept-records)"
+                found[tool.id] = (self._shown(tool.path), Standing(known=why))
+        return found
+
+    def _standing(self, target: Target, source: bytes, tool: ToolSpec | BrokenTool) -> Standing:
+        summary = tool.summary if isinstance(tool, ToolSpec) else ""
+        return self.promoter.standing(target, source, summary)
+
+    def _shown(self, path: Path) -> str:
+        return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
+
+    def _answer(self, module: Module, validated: ValidatedModule) -> Answer:
+        if self.person is None:
+            return Approve()
+        proposal = Proposal(
+            validated.tool, validated.source, module.target, validated.report, module.notes
+        )
+        return self.person.decide(proposal)
+
+    def _promote(self, module: Module, validated: ValidatedModule, target: Target) -> Promotion:
+        remove = module.candidate.module if module.candidate else None
+        edited = module.edited_from if target == module.target else None
+        asked = self.person is not None
+        proof = validated.report.proof
+        self._decided("approve", target, validated.report, asked=asked, proof=proof)
+        return self.promoter.promote(validated, target, remove=remove, edited_from=edited)
+
+    def _decided(
+        self, kind: str, target: Target, report: ValidationReport, **more: JsonValue
+    ) -> None:
+        about: dict[str, JsonValue] = {"tool": target.tool_id, "sha256": report.sha256}
+        if report.network:
+            about["network"] = list(report.network)
+        self.promoter.decided(kind, about | more)
+
+    def _edited(self, module: Module, source: bytes) -> Module:
+        tool = self.read(source, module.path)
+        original = module.edited_from or module.source
+        return replace(module, source=source, tool=tool, edited_from=original)
+
+    def _keep(
+        self, module: Module, status: candidate_store.Status, reasons: tuple[str, ...]
+    ) -> None:
+        """Note on a candidate why it was not promoted, so that the next run offers it again.
+
+        What a person rejected stays so until a person decides again.
+        """
+        rejected = module.candidate and module.candidate.status == "rejected"
+        if module.candidate and (self.person or not rejected):
+            kept = replace(module.candidate, status=status, reasons=reasons)
+            candidate_store.write(kept, self.redactor)
+
+
+def _refused(report: ValidationReport) -> PulsusError:
+    if report.busy:
+        return Busy(
+            f"{report.path.name} is not verified: {report.summary}",
+            hint="try again when this machine is less busy",
+            sha256=report.sha256,
+        )
+    return ValidationFailed(
+        f"{report.path.name} is {report.verdict}: {report.summary}",
+        hint="`pulsus validate` shows each step; the logs are named in the report",
+        sha256=report.sha256,
+    )
+
+
+def digest(source: bytes) -> str:
+    """Hex SHA-256 of a module's bytes."""
+    return hashlib.sha256(source).hexdigest()

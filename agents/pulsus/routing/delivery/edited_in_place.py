@@ -1,0 +1,46 @@
+"""Bytes of a promoted revision whose file was edited in place (ADR 20). Effect: reads, asks git."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pulsus.core.storage.records import snapshots, version_archive
+from pulsus.core.storage.records.target import Target
+from pulsus.errors import StarterMissing
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Looks where the bytes may lie beside the catalogue: snapshots, git, the starter tools."""
+
+    workflows_root: Path
+    state_dir: Path
+
+    def __call__(self, target: Target, tool_hash: str) -> bytes | None:
+        """The bytes of that digest; None where nothing has them any more."""
+        return next(
+            (s for s in self._found(target, tool_hash) if version_archive.digest(s) == tool_hash),
+            None,
+        )
+
+    def _found(self, target: Target, tool_hash: str) -> Iterator[bytes]:
+        from pulsus.core.validators.git_changes import (
+            committed,  # rarely needed, and slow to import
+        )
+
+        kept = snapshots.read(self.state_dir, tool_hash)
+        if kept is not None:
+            yield kept
+        yield from committed(target.path(self.workflows_root))
+        yield from _shipped(target)
+
+
+def _shipped(target: Target) -> Iterator[bytes]:
+    from pulsus.routing.discovery import starter
+
+    try:
+        yield target.path(starter.starter() / "workflows").read_bytes()
+    except (StarterMissing, OSError):
+        return

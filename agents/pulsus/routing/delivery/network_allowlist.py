@@ -1,0 +1,97 @@
+"""Which hosts the dry run of a module may reach (spec §8, §17). Effect: reads notes and records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pulsus.config import hosts
+from pulsus.config.settings import SandboxConfig
+from pulsus.config.trust.approved_settings import SOURCES
+from pulsus.core.storage import candidate_store
+from pulsus.core.storage.records.metadata import Record
+from pulsus.core.types import ToolSpec
+from pulsus.errors import ConfigError
+from pulsus.fast_dataclass import dataclass
+
+MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowlist:
+    """What the settings allow: `everywhere` in every dry run, `by_tool` in those of a tool.
+
+    What a model wrote gets the second only. Candidates lie in `tmp_dir`; `records` are the latest
+    of every promoted tool.
+    """
+
+    everywhere: tuple[str, ...]
+    by_tool: Mapping[str, tuple[str, ...]]
+    tmp_dir: Path
+    records: Callable[[], Mapping[str, Record]]
+
+    def __call__(self, path: Path, tool: ToolSpec, steps: Iterable[str]) -> tuple[str, ...]:
+        """The hosts for the module at `path`, sorted; those of the `steps` it calls are among them.
+
+        Raises MetadataCorrupt.
+        """
+        found = {host for each in (tool.id, *steps) for host in self.by_tool.get(each, ())}
+        if self.everywhere and not self._generated(path, tool):
+            found.update(self.everywhere)
+        return tuple(sorted(found))
+
+    def own(self) -> Allowlist:
+        """The same with nothing but what tools may reach by their ids."""
+        return replace(self, everywhere=())
+
+    def notes(self, tools: Iterable[ToolSpec]) -> tuple[str, ...]:
+        """What to know of a plan of these tools before it is proven. Raises MetadataCorrupt."""
+        found = sorted({host for tool in tools for host in self(tool.path, tool, ())})
+        return (f"its dry run may reach {', '.join(found)}",) if found else ()
+
+    def _generated(self, path: Path, tool: ToolSpec) -> bool:
+        """Whether a model wrote it; a candidate of which nothing is known counts as written so."""
+        if path.resolve().is_relative_to(self.tmp_dir.resolve()):
+            note = candidate_store.read(path.resolve())
+            return note is None or (note.made or {}).get("generator") == MODEL
+        record = self.records().get(tool.id)
+        return record is not None and record.model is not None
+
+
+def allowlist(
+    config: SandboxConfig,
+    origins: Mapping[str, str],
+    tmp_dir: Path,
+    records: Callable[[], Mapping[str, Record]],
+) -> Allowlist | None:
+    """What the settings allow; None where that is nothing.
+
+    Raises ConfigError for an address of this machine or its networks that a file of the project
+    allows: a checkout must not open those to its own modules by being validated.
+    """
+    everywhere = () if config.network == "off" else tuple(config.network)
+    by_tool = {tool_id: tuple(found) for tool_id, found in config.tool_network.items()}
+    if not everywhere and not any(by_tool.values()):
+        return None
+    _check("sandbox.network", everywhere, origins)
+    for tool_id, found in by_tool.items():
+        _check(f"sandbox.tool_network.{tool_id}", found, origins)
+    return Allowlist(everywhere, by_tool, tmp_dir, records)
+
+
+def _check(key: str, allowed: tuple[str, ...], origins: Mapping[str, str]) -> None:
+    origin = origins.get(key)
+    if origin not in SOURCES:
+        return
+    for entry in allowed:
+        literal = hosts.address(hosts.split(entry)[0])
+        if literal is not None and not hosts.public(literal):
+            raise ConfigError(
+                f"setting {key} = {entry!r} ({origin}): a file of the project may allow hosts of "
+                f"the public internet only",
+                hint=f"allow it yourself: --allow-network {entry}, or the variable "
+                f"PULSUS_SANDBOX__{key.split('.')[1].upper()}",
+                key=key,
+                origin=origin,
+            )

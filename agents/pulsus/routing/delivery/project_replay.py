@@ -1,0 +1,48 @@
+"""What a new version gives back for its predecessor's examples (spec §10). Effect: sandboxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.delivery.project import Project
+
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+    from pulsus.core.sandbox.job import Job, Outcome
+    from pulsus.core.storage.promotion.api_diff import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Replaying:
+    """`validators.replay` with a project's limits, interpreter and catalogue."""
+
+    project: Project
+
+    def __call__(
+        self, old: bytes, new: bytes, network: tuple[str, ...], newer: Sequence[bytes]
+    ) -> tuple[Change, ...]:
+        """What calls like the examples of `old`, less those of `newer`, notice of `new`.
+
+        Both may reach `network`.
+        """
+        from pulsus.core.sandbox.confinement import bwrap_arguments
+        from pulsus.core.sandbox.sandbox_choice import (
+            run_sandboxed,  # late: only a new version needs it
+        )
+        from pulsus.core.validators.example_replay import Replay
+        from pulsus.routing.delivery.candidate_module import steps_of
+
+        def run(job: Job, limits: Limits) -> Outcome:
+            return run_sandboxed(replace(job, network=network), limits, self.project.interpreter)
+
+        settings = self.project.settings
+        return Replay(
+            bwrap_arguments.Limits.of(settings.sandbox, settings.validation.import_seconds),
+            run,
+            partial(steps_of, self.project),
+            self.project.redactor,
+        )(old, new, newer)

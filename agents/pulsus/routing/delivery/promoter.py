@@ -1,0 +1,252 @@
+"""Promotion wired to one project: who approved, which run, where (spec §10). Effect: writes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pulsus.approvals.known_modules import Standing, standing
+from pulsus.core.storage import catalogue_lock
+from pulsus.core.storage.decision_log import decision_log, guard, log_record
+from pulsus.core.storage.decision_log.contents import logged_generation, logged_tools
+from pulsus.core.storage.decision_log.user_witness import Witness
+from pulsus.core.storage.promotion import version_bump
+from pulsus.core.storage.promotion.api_diff import Change
+from pulsus.core.storage.promotion.promote import PromotionContext, os_user, promote
+from pulsus.core.storage.record_status import record_status
+from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records.current_revision import Find, Place, tool_hash
+from pulsus.core.storage.records.semver import Bump, greatest
+from pulsus.core.storage.records.target import Target, checked_root
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import JsonValue, Promotion, ValidatedModule
+from pulsus.errors import AuditTampered
+
+Replay = Callable[[bytes, bytes, tuple[str, ...], Sequence[bytes]], tuple[Change, ...]]
+"""Bytes before and now, hosts, bytes between → what calls like the earlier examples notice.
+
+Both may reach the hosts; examples that those between have too are left out.
+"""
+
+_COMPARISONS = 8
+"""Times to run the examples anew because somebody else promoted the same tool meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class CataloguePromoter:
+    """Promotes into `workflows_root` on behalf of one run.
+
+    `replay` runs the examples of earlier versions; None leaves them out (tests). `find` knows where
+    those bytes may lie where the file was edited in place.
+    """
+
+    workflows_root: Path
+    state_dir: Path
+    lock_seconds: float
+    clock: Clock
+    redactor: Redactor
+    run_id: str | None = None
+    route_id: str | None = None
+    owner: str | None = None
+    bump: Bump | None = None
+    replaces: Target | None = None
+    restores: str | None = None
+    made: Mapping[str, JsonValue] | None = None
+    replay: Replay | None = None
+    find: Find | None = None
+
+    def promote(
+        self,
+        validated: ValidatedModule,
+        target: Target,
+        *,
+        remove: Path | None = None,
+        edited_from: bytes | None = None,
+    ) -> Promotion:
+        """The revision under which the module is now in the catalogue. Raises as `promote`.
+
+        `edited_from` are the bytes an edited module replaces: while they are what lies at the
+        target, they may be overwritten although nobody promoted them.
+        """
+        for _ in range(_COMPARISONS - 1):
+            with suppress(version_bump.Outdated):
+                return self._promote(validated, target, remove, edited_from)
+        return self._promote(validated, target, remove, edited_from)
+
+    def _promote(
+        self,
+        validated: ValidatedModule,
+        target: Target,
+        remove: Path | None,
+        edited_from: bytes | None,
+    ) -> Promotion:
+        replaced = edited_from is not None and _holds(target.path(self.workflows_root), edited_from)
+        return promote(
+            validated,
+            target=target,
+            workflows_root=self.workflows_root,
+            state_dir=self.state_dir,
+            context=PromotionContext(
+                run_id=self.run_id,
+                route_id=self.route_id,
+                approved_by=os_user(),
+                description=validated.tool.summary,
+                redactor=self.redactor,
+                owner=self.owner,
+                bump=self.bump,
+                replaces=self.replaces,
+                restores=self.restores,
+                find=self.find,
+                behaviour=self._behaviour(validated, target),
+                **self._origin(validated.source),
+            ),
+            clock=self.clock,
+            lock_seconds=self.lock_seconds,
+            remove=remove,
+            replace_unrecorded=replaced,
+        )
+
+    def current(self, target: Target, sha256: str) -> Promotion | None:
+        """The latest revision at `target`, if record and file are of exactly these bytes.
+
+        None as well where the tool is to get another owner. Raises BumpRefused where a higher
+        version is asked for it.
+        """
+        path = self.workflows_root.joinpath(*target.folders, "metadata.jsonl")
+        record = metadata.latest(metadata.read(path), f"{target.name}.py")
+        if record is None or record.tool_hash != f"sha256:{sha256}":
+            return None
+        if self.owner not in (None, record.owner):
+            return None
+        if _sha256(target.path(self.workflows_root)) != sha256:
+            return None
+        version_bump.refuse_unchanged(record, self.bump)
+        return Promotion(
+            record.id,
+            record.version,
+            target.path(self.workflows_root),
+            target.tool_id,
+            created=False,
+            kind=record.kind,
+        )
+
+    def standing(self, target: Target, source: bytes, summary: str) -> Standing:
+        """Why the module is not new. Raises AuditTampered, MetadataCorrupt, StorageUnwritable."""
+        self.require_log()
+        logged = logged_tools(self.state_dir / "audit")
+        return standing(checked_root(self.workflows_root), target, source, summary, logged)
+
+    def approved(self, target: Target) -> bool:
+        """True if this user approved the tool's latest record, or there is no decision log.
+
+        Raises AuditTampered, UserStateInvalid, MetadataCorrupt, StorageUnwritable.
+        """
+        folder = self.state_dir / "audit"
+        witness = Witness.of(folder)
+        decision_log.require_seen(folder)
+        if witness.match() == "none":
+            return True
+        found = metadata.read(self.workflows_root.joinpath(*target.folders, metadata.FILE_NAME))
+        records = [record for record in found if record.name == f"{target.name}.py"]
+        status = record_status(records, witness.approvals(), folder, decision_log.name_of(folder))
+        return status.status == "approved"
+
+    def generated(self, source: bytes) -> bool:
+        """True if the decision log holds that these bytes were generated here."""
+        self.require_log()
+        return logged_generation(self.state_dir / "audit", hashlib.sha256(source).hexdigest())
+
+    def _behaviour(
+        self, validated: ValidatedModule, target: Target
+    ) -> version_bump.Behaviour | None:
+        """What the examples of the earlier revisions show; sandboxes run, no lock held."""
+        if self.replay is None:
+            return None
+        root, place = checked_root(self.workflows_root), self.replaces or target
+        before = Place.read(root, place, self.find)
+        latest = before.latest
+        if latest is None:
+            return version_bump.Behaviour(None, ())
+        source, network = validated.source, validated.report.network
+        if latest.tool_hash == tool_hash(source):
+            return version_bump.Behaviour(latest.tool_hash, ())
+        changes: list[Change] = []
+        newer: list[bytes] = []
+        for version in version_bump.promised(before, tool_hash(source)):
+            old = before.bytes_of(version.tool_hash)
+            seen = () if old is None else self.replay(old, source, network, newer)
+            changes += version_bump.noticed(version, latest, seen, kept=old is not None)
+            if greatest(*(change.bump for change in changes)) == "major":
+                break  # nothing that is older could say more
+            newer += [] if old is None else [old]
+        return version_bump.Behaviour(latest.tool_hash, tuple(changes))
+
+    def _origin(self, source: bytes) -> dict[str, Any]:
+        """What the record says of how the module was made; an edit afterwards is said too."""
+        said = self.made.get("model") if self.made else None
+        if self.made is None or not isinstance(said, dict):
+            return {}
+        model = dict(said)
+        if self.made.get("sha256") != hashlib.sha256(source).hexdigest():
+            model["edited"] = True
+        return {"model": model, "tokens_estimate": model.get("tokens"), "rag": self.made.get("rag")}
+
+    def require_log(self) -> None:
+        """Raise AuditTampered where the decision log is not as it was written.
+
+        Nor as the catalogue's records name it: before anything is appended to one that was cut. A
+        promotion on its way is in the records before it is in the log, so what is missing is looked
+        for again once nobody promotes and what was interrupted is finished.
+        """
+        try:
+            self._require_log()
+        except AuditTampered:
+            with catalogue_lock.exclusive(
+                self.workflows_root,
+                self.state_dir,
+                clock=self.clock,
+                redactor=self.redactor,
+                lock_seconds=self.lock_seconds,
+            ):
+                self._require_log()
+
+    def _require_log(self) -> None:
+        anchors = (log_record.anchored(r.log) for r in metadata.read_all(self.workflows_root))
+        guard.require_whole(self.state_dir / "audit", anchors)
+
+    def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
+        """Record a decision about a module in the decision log.
+
+        Raises as `chain.append`, and AuditTampered where any of the log is not as it was written.
+        """
+        who: dict[str, JsonValue] = {
+            "by": os_user(),
+            "run_id": self.run_id,
+            "route_id": self.route_id,
+        }
+        clock, redactor = self.clock, self.redactor
+        self.require_log()
+        decision_log.append(
+            self.state_dir,
+            kind,
+            who | dict(data),
+            clock=clock,
+            redactor=redactor,
+            catalogue=self.workflows_root,
+        )
+
+
+def _holds(path: Path, source: bytes) -> bool:
+    return _sha256(path) == hashlib.sha256(source).hexdigest()
+
+
+def _sha256(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None

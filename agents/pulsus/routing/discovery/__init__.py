@@ -1,0 +1,1 @@
+"""Files below `workflows/` become the catalogue (spec §4, §9)."""

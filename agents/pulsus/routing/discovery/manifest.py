@@ -1,0 +1,97 @@
+"""Ranking hints beside a tool (spec §15). Effect: `load` reads one file.
+
+A manifest never decides what runs: signature, kind and contract come from the module alone, and a
+manifest that cannot be read costs a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pulsus.core.system import regular_files, strict_toml, strict_yaml
+from pulsus.core.types import Manifest
+from pulsus.routing.index.codec import Loaded
+
+MAX_BYTES = 100_000
+"""No list of hints a person writes is longer."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+
+    def unknown(self) -> list[str]:
+        """Keys this schema does not know."""
+        return sorted(self.model_extra or {})
+
+
+class _Arg(_Part):
+    name: str
+    type: str | None = None
+    required: bool | None = None
+
+
+class _Hints(_Part):
+    domain: str | None = None
+    action: str | None = None
+    anti_intents: list[str] = []
+
+
+class _File(_Part):
+    name: str | None = None
+    intents: list[str] = []
+    requests: list[str] = []
+    args: list[_Arg] = []
+    returns: list[str] = []
+    hints: _Hints = _Hints()
+
+    def all_unknown(self) -> list[str]:
+        """Unknown keys of the file and its parts, as dotted names."""
+        parts: Mapping[str, _Part] = {
+            "hints": self.hints,
+            **{f"args[{i}]": arg for i, arg in enumerate(self.args)},
+        }
+        return self.unknown() + [f"{at}.{k}" for at, part in parts.items() for k in part.unknown()]
+
+
+def load(path: Path) -> Loaded:
+    """The manifest at `path`, by its suffix YAML or TOML. Never raises."""
+    try:
+        data, _ = regular_files.read(path, MAX_BYTES)
+    except regular_files.Unreadable as error:
+        return Loaded(None, (error.reason,))
+    return parse(data, path)
+
+
+def parse(data: bytes, path: Path) -> Loaded:
+    """The manifest these bytes hold. Never raises; unknown keys are named and left out."""
+    try:
+        text = data.decode("utf-8-sig")
+        raw = strict_toml.load(text) if path.suffix == ".toml" else strict_yaml.load(text)
+        file = _File.model_validate(raw)
+    except UnicodeDecodeError as error:
+        return Loaded(None, (f"not UTF-8 ({error.reason})",))
+    except ValidationError as error:
+        return Loaded(None, (_first_problem(error),))
+    except (strict_toml.TomlError, strict_yaml.YamlError, RecursionError) as error:
+        return Loaded(None, (" ".join(str(error).split()),))
+    manifest = Manifest(
+        path=path,
+        name=file.name,
+        intents=tuple(file.intents),
+        anti_intents=tuple(file.hints.anti_intents),
+        domain=file.hints.domain,
+        action=file.hints.action,
+        args=tuple(arg.name for arg in file.args),
+        returns=tuple(file.returns),
+        requests=tuple(dict.fromkeys(" ".join(r.split()) for r in file.requests if r.strip())),
+    )
+    return Loaded(manifest, tuple(f"unknown key {key!r}" for key in file.all_unknown()))
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else "not a mapping with name, intents, args, hints"

@@ -1,0 +1,171 @@
+"""Which files below a workflows folder may be tools (spec §4). Effect: lists folders.
+
+Follows no folder link, opens no file. A file link counts where it leads to another tool's place
+in the same folder. Ten thousand files are looked at on every request, so what is plain (a file
+with a tool's or a manifest's name) is two list entries and no object of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterator
+from dataclasses import field
+from pathlib import Path
+
+from pulsus.core.system.regular_files import kind_of, why
+from pulsus.core.types import BrokenTool
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.discovery.tool_path import Place, ignored, place
+
+TOPS = ("domains", "shared_tools")
+MANIFEST_NAMES = ("tool.yaml", "tool.toml")
+
+_MANIFEST_ENDS = tuple(f".{name}" for name in MANIFEST_NAMES)
+_FOLDER_LINK = "is a link to a folder; not followed"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A folder `parts` below the root, in the order the system lists it.
+
+    `names` are the files to look at; `stamps` holds four numbers for each (`files.Stamp`).
+    `links` maps the names that are links to the file they lead to. `broken` is what has a tool's
+    name and can be none, whatever it holds.
+    """
+
+    path: str
+    parts: tuple[str, ...]
+    names: list[str] = field(default_factory=list)
+    stamps: array[int] = field(default_factory=lambda: array("q"))
+    links: dict[str, Path] = field(default_factory=dict)
+    broken: list[BrokenTool] = field(default_factory=list)
+
+
+def scan(root: Path, *, tmp_dirname: str, max_depth: int) -> Iterator[Listing]:
+    """Every folder below `root` (absolute) in which tools may lie, in no order.
+
+    `max_depth` counts folders below `root`; a deeper folder is listed as broken.
+    """
+    return _Scan(root, tmp_dirname, max_depth).run()
+
+
+class _Scan:
+    def __init__(self, root: Path, tmp_dirname: str, max_depth: int) -> None:
+        self._root = root
+        self._real_root = root.resolve()
+        self._tmp_dirname = tmp_dirname
+        self._max_depth = max_depth
+        self._todo: list[tuple[str, ...]] = [(top,) for top in TOPS]
+
+    def run(self) -> Iterator[Listing]:
+        while self._todo:
+            parts = self._todo.pop()
+            folder = Listing(str(self._root.joinpath(*parts)), parts)
+            try:
+                if Path(folder.path).is_symlink():
+                    _break(folder, folder.path, "LINK_TO_FOLDER", _FOLDER_LINK)
+                else:
+                    self._list(folder)
+            except FileNotFoundError:
+                continue  # there may be no shared tools, and folders come and go
+            except OSError as error:
+                _break(folder, folder.path, "UNREADABLE", why(error))
+            yield folder
+
+    def _list(self, folder: Listing) -> None:
+        names, stamps, tmp_dirname = folder.names, folder.stamps, self._tmp_dirname
+        with os.scandir(folder.path) as entries:
+            for entry in entries:
+                name = entry.name
+                try:
+                    if (
+                        name.endswith(".py")
+                        and name[0] not in "._"
+                        and name != tmp_dirname
+                        and entry.is_file(follow_symlinks=False)
+                    ):
+                        status: os.stat_result | None = entry.stat(follow_symlinks=False)
+                    else:
+                        status = self._look(entry, folder)
+                except OSError as error:
+                    _break(folder, entry.path, "UNREADABLE", why(error))
+                    continue
+                if status is not None:
+                    names.append(name)
+                    stamps.extend(
+                        (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+                    )
+
+    def _look(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
+        """The status of a file to look at; None for anything else, which is dealt with."""
+        name = entry.name
+        module = name.endswith(".py")
+        if not (module or is_manifest(name)):
+            self._other(entry, folder)
+            return None
+        if ignored(name, self._tmp_dirname):
+            return None
+        if not module:
+            return entry.stat(follow_symlinks=False)
+        if entry.is_symlink():
+            return self._link(entry, folder)
+        mode = entry.stat(follow_symlinks=False).st_mode
+        _break(folder, entry.path, "NOT_A_FILE", f"is {kind_of(mode)}, not a file")
+        return None
+
+    def _other(self, entry: os.DirEntry[str], folder: Listing) -> None:
+        """Go into a folder; a file without a tool's name is nothing to us."""
+        if entry.is_symlink():
+            if not ignored(entry.name, self._tmp_dirname):
+                self._link(entry, folder)
+        elif entry.is_dir(follow_symlinks=False) and not ignored(entry.name, self._tmp_dirname):
+            if len(folder.parts) >= self._max_depth:
+                reason = f"more than {self._max_depth} folders deep; not looked into"
+                _break(folder, entry.path, "PATH_TOO_DEEP", reason)
+            else:
+                self._todo.append((*folder.parts, entry.name))
+
+    def _link(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
+        """The status of the module a link leads to; None where it leads to none."""
+        wanted = entry.name.endswith(".py")
+        try:
+            real = Path(entry.path).resolve(strict=True)
+        except FileNotFoundError:
+            if wanted:
+                _break(folder, entry.path, "LINK_BROKEN", "is a link to nothing")
+            return None
+        except (OSError, RuntimeError):
+            # RuntimeError is how Path.resolve reports a loop before Python 3.13.
+            reason = "is a link that leads nowhere, such as to itself"
+            _break(folder, entry.path, "LINK_LOOP", reason)
+            return None
+        status = real.stat()
+        if not (wanted or real.is_dir()):
+            return None
+        if not real.is_relative_to(self._real_root):
+            _break(folder, entry.path, "LINK_OUTSIDE", "is a link out of the workflows folder")
+        elif real.is_dir():
+            _break(folder, entry.path, "LINK_TO_FOLDER", _FOLDER_LINK)
+        elif not self._is_tool_place(real):
+            inside = real.relative_to(self._real_root)
+            reason = f"is a link to {inside}, which is no tool's place"
+            _break(folder, entry.path, "LINK_OUTSIDE", reason)
+        else:
+            folder.links[entry.name] = real
+            return status
+        return None
+
+    def _is_tool_place(self, real: Path) -> bool:
+        parts = real.relative_to(self._real_root).parts
+        hidden = any(ignored(part, self._tmp_dirname) for part in parts)
+        return real.is_file() and not hidden and isinstance(place(parts), Place)
+
+
+def is_manifest(name: str) -> bool:
+    """Whether a file of that name holds hints."""
+    return name in MANIFEST_NAMES or name.endswith(_MANIFEST_ENDS)
+
+
+def _break(folder: Listing, path: str, code: str, reason: str) -> None:
+    folder.broken.append(BrokenTool(Path(path), code, reason))

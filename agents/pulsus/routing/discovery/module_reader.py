@@ -1,0 +1,269 @@
+"""A listed folder as rows, each file read or remembered (spec §13). Effect: reads files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from pulsus.core.contract.tool_table import hints_sha256
+from pulsus.core.system import fork_pool, regular_files
+from pulsus.core.types import BrokenTool
+from pulsus.routing.discovery.manifest_choice import choose
+from pulsus.routing.discovery.module_files import Listing, is_manifest
+from pulsus.routing.discovery.tool_path import NoPlace, Place, place
+from pulsus.routing.index.codec import Loaded, Value
+from pulsus.routing.index.folder_rows import NO_VALUE, Content, Folder, Row, Stamp, folder
+from pulsus.routing.index.value_store import DamagedValue, Values, text
+
+
+class Reader:
+    """Reads what changed since `known` (folders by path). `max_bytes` limits a module."""
+
+    def __init__(
+        self,
+        max_bytes: int,
+        known: dict[str, Folder] | None = None,
+        values: Values | None = None,
+        now_ns: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self.max_bytes = max_bytes
+        self._known = known or {}
+        self.values = values or Values()
+        self._now_ns = now_ns
+        self._ahead: dict[str, _Ahead] = {}
+
+    def folders(self, listed: Sequence[tuple[int, Listing]]) -> list[Folder]:
+        """The rows of every listed folder, those of many new ones read by several processes."""
+        new = [n for n, (_, listing) in enumerate(listed) if listing.path not in self._known]
+        count = fork_pool.helpers(sum(len(listed[n][1].names) for n in new))
+        if not count:
+            return [self.folder(source, listing) for source, listing in listed]
+        tasks = [new[n :: fork_pool.MOST_TASKS] for n in range(min(len(new), fork_pool.MOST_TASKS))]
+
+        def work(task: int) -> Iterator[bytes]:
+            modules = (item for n in tasks[task] for item in _modules(listed[n][1]))
+            return (line for item in modules if (line := self._look(item)) is not None)
+
+        done: dict[int, Folder] = {}
+        with fork_pool.crew(count, len(tasks), work) as crew:
+            for task in crew.tasks():
+                done.update((n, self.folder(*listed[n])) for n in tasks[task])
+            self._ahead.update(map(_ahead, crew.lines()))
+        return [done.get(n) or self.folder(*found) for n, found in enumerate(listed)]
+
+    def _look(self, item: _Module) -> bytes | None:
+        """What a module holds, as a line for the process that asked."""
+        try:
+            read_ns = self._now_ns()
+            data, found = regular_files.read(item.path, self.max_bytes)
+        except regular_files.Unreadable:
+            return None
+        value = self.parse_module(data, item.path, item.place)
+        stamp = [found.mtime_ns, found.ctime_ns, found.size, found.inode]
+        row = [str(item.path), stamp, read_ns, hashlib.sha256(data).hexdigest(), _kind(value)]
+        return json.dumps(row).encode("ascii") + b"\t" + text(value)
+
+    def folder(self, source: int, listing: Listing) -> Folder:
+        """The rows of a listed folder; the very folder that is known where nothing is new."""
+        known = self._known.get(listing.path)
+        if known and (known.source, known.parts) != (source, listing.parts):
+            known = None
+        if (
+            known
+            and known.settled
+            and known.stamps == listing.stamps.tobytes()
+            and known.names == listing.names
+        ):
+            return known
+        fresh = _FolderReader(self, listing, known).read(source)
+        if known and not _differ(known, fresh):
+            return known
+        return fresh
+
+    def module(self, path: Path, real: Path, where: Place) -> Value:
+        """What the module at `real` is now. Raises Unreadable."""
+        return self.parse_module(regular_files.read(real, self.max_bytes)[0], path, where)
+
+    def parse_module(self, data: bytes, path: Path, where: Place) -> Value:
+        """The tool these bytes are."""
+        from pulsus.core.contract import read_tool  # nothing is parsed where nothing changed
+
+        return read_tool(
+            data,
+            path=path,
+            tool_id=where.id,
+            domain=where.domain,
+            action=where.action,
+            name=where.name,
+            max_bytes=self.max_bytes,
+        )
+
+    def read(
+        self,
+        row: Row | None,
+        name: str,
+        stamp: Stamp,
+        real: Path,
+        limit: int,
+        parse: Callable[[bytes], Value],
+    ) -> Row:
+        """The row of one file: as known, or read now. Raises Unreadable."""
+        if row and row.kind in ("unread", "unused"):
+            row = None
+        if row and row.trusted(stamp):
+            return row
+        seen = self._ahead.pop(str(real), None) if row is None else None
+        if seen:
+            stamp, read_ns, sha256, kind, value = seen
+            return Row(name, stamp, read_ns, sha256, kind, self.values.add(value))
+        read_ns = self._now_ns()
+        data, found = regular_files.read(real, limit)
+        sha256 = hashlib.sha256(data).hexdigest()
+        now = (found.mtime_ns, found.ctime_ns, found.size, found.inode)
+        if row and row.sha256 == sha256:
+            again = replace(row, stamp=now, read_ns=read_ns)
+            # Still too young to be trusted: nothing worth writing has been learned.
+            return again if again.trusted(now) else row
+        parsed = parse(data)
+        return Row(name, now, read_ns, sha256, _kind(parsed), self.values.add(parsed))
+
+
+@dataclass(slots=True)
+class _FolderReader:
+    """One folder being read again."""
+
+    reader: Reader
+    listing: Listing
+    known: Folder | None
+    rows: dict[str, Row] = field(default_factory=dict)
+    problems: dict[str, tuple[str, str]] = field(default_factory=dict)
+    warnings: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def read(self, source: int) -> Folder:
+        before = self.known.rows() if self.known else {}
+        numbers = iter(self.listing.stamps)
+        stamps = dict(zip(self.listing.names, zip(*[numbers] * 4, strict=True), strict=True))
+        modules = self._modules(before, stamps)
+        chosen, warnings = choose(modules, [name for name in stamps if is_manifest(name)])
+        self.warnings += [("", name, text) for name, text in warnings]
+        for name in modules:
+            hints = chosen.get(name)
+            if hints and self.rows[name].kind == "tool":
+                self._hints(name, hints, before, stamps[hints])
+            else:
+                self.rows[name] = replace(self.rows[name], hints="", said="")
+        for name in stamps:
+            if name not in self.rows:
+                self.rows[name] = Row(name, stamps[name], 0, "", "unused")
+        rows = [self.rows[name] for name in stamps]
+        path, parts = self.listing.path, self.listing.parts
+        return folder(source, path, parts, rows, self.problems, tuple(self.warnings))
+
+    def _modules(self, before: dict[str, Row], stamps: dict[str, Stamp]) -> list[str]:
+        """Read every module; the names of those that lie where a tool may lie."""
+        placed = []
+        for name in stamps:
+            if is_manifest(name):
+                continue
+            where = place((*self.listing.parts, name))
+            if isinstance(where, NoPlace):
+                self.problems[name] = (where.code, where.reason)
+                self.rows[name] = Row(name, stamps[name], 0, "", "unused")
+            else:
+                placed.append(name)
+                self.rows[name] = self._module(before.get(name), name, stamps[name], where)
+        return placed
+
+    def _module(self, before: Row | None, name: str, stamp: Stamp, where: Place) -> Row:
+        path = Path(self.listing.path, name)
+
+        def parse(data: bytes) -> Value:
+            return self.reader.parse_module(data, path, where)
+
+        real = self.listing.links.get(name, path)
+        try:
+            row = self.reader.read(before, name, stamp, real, self.reader.max_bytes, parse)
+        except regular_files.Unreadable as error:
+            self.problems[name] = (error.code, error.reason)
+            return Row(name, stamp, 0, "", "unread")
+        if row.kind == "broken":
+            self.problems[name] = self._problem(row, name)
+            row = replace(row, ref=NO_VALUE)
+        return row
+
+    def _problem(self, row: Row, name: str) -> tuple[str, str]:
+        if row.ref == NO_VALUE and self.known:
+            return self.known.problems[name]
+        value = self.reader.values.get(row.ref)
+        assert isinstance(value, BrokenTool)
+        return value.code, value.reason
+
+    def _hints(self, module: str, name: str, before: dict[str, Row], stamp: Stamp) -> None:
+        from pulsus.routing.discovery import manifest  # only where a manifest is to be looked at
+
+        path = Path(self.listing.path, name)
+
+        def parse(data: bytes) -> Value:
+            return manifest.parse(data, path)
+
+        row = before.get(name)
+        try:
+            row = self.reader.read(row, name, stamp, path, manifest.MAX_BYTES, parse)
+            loaded = self.reader.values.get(row.ref)
+        except DamagedValue:
+            row = self.reader.read(None, name, stamp, path, manifest.MAX_BYTES, parse)
+            loaded = self.reader.values.get(row.ref)
+        except regular_files.Unreadable as error:
+            row, loaded = Row(name, stamp, 0, "", "unread"), Loaded(None, (error.reason,))
+        assert isinstance(loaded, Loaded)
+        self.warnings += [(module, name, text) for text in loaded.warnings]
+        self.rows[name] = row
+        said = hints_sha256(loaded.manifest)
+        self.rows[module] = replace(
+            self.rows[module], hints=name if loaded.manifest else "", said=said
+        )
+
+
+class _Module(NamedTuple):
+    """A module to look at: where it is listed, which is the file to open, and what it would be."""
+
+    path: Path
+    place: Place
+
+
+def _modules(listing: Listing) -> Iterator[_Module]:
+    """The modules of a folder that are read from where they are listed."""
+    for name in listing.names:
+        where = place((*listing.parts, name))
+        if isinstance(where, Place) and name not in listing.links and not is_manifest(name):
+            path = Path(listing.path, name)
+            yield _Module(path, where)
+
+
+_Ahead = tuple[Stamp, int, str, Content, bytes]
+
+
+def _ahead(line: bytes) -> tuple[str, _Ahead]:
+    head, _, value = line.partition(b"\t")
+    path, stamp, read_ns, sha256, kind = json.loads(head)
+    return path, (tuple(stamp), read_ns, sha256, kind, value)
+
+
+def _kind(value: Value) -> Content:
+    match value:
+        case BrokenTool():
+            return "broken"
+        case Loaded():
+            return "hints"
+        case _:
+            return "tool"
+
+
+def _differ(one: Folder, other: Folder) -> bool:
+    """Whether two readings of a folder differ in more than the order of the files."""
+    same = one.problems == other.problems and sorted(one.warnings) == sorted(other.warnings)
+    return not same or one.rows() != other.rows()

@@ -1,0 +1,84 @@
+"""The starter catalogue, copied into a project. Effect: writes files, overwrites none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pulsus
+from pulsus.core.system import atomic_write
+from pulsus.errors import StarterMissing, storage_error
+
+IGNORED = (".pulsus/", "/logs/", "workflows/_tmp/")
+"""`/logs/` begins with a slash: without it git ignores every `logs` folder, tools included."""
+MEASURED = ("golden.jsonl", "calibration.json")
+"""The starter tools' requests, and the calibration fitted to them."""
+SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
+
+
+def install(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
+    """The files created in `folder`, and how many were there already.
+
+    With `empty` no tools. Raises StarterMissing, StorageUnwritable, DiskFull.
+    """
+    made: list[Path] = []
+    kept = 0
+    try:
+        for source, relative in _files(starter(), empty=empty):
+            target = folder / relative
+            if os.path.lexists(target):
+                kept += 1
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write.write_bytes(target, source.read_bytes())
+            made.append(target)
+        for part in ("domains", "shared_tools"):
+            (folder / "workflows" / part).mkdir(parents=True, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if _ignore(ignore):
+            made.append(ignore)
+        else:
+            kept += 1
+    except OSError as failure:
+        raise storage_error(failure, Path(failure.filename or folder)) from failure
+    return tuple(made), kept
+
+
+def starter() -> Path:
+    """Where the starter catalogue lies: in the package, or in the checkout it runs from."""
+    package = Path(pulsus.__file__).parent
+    for place in (package / "starter", package.parents[1]):
+        if (place / "workflows" / "domains").is_dir():
+            return place
+    raise StarterMissing(
+        "this installation carries no starter catalogue",
+        hint="install Pulsus again from its clone: pip install --force-reinstall ./pulsus",
+    )
+
+
+def _files(root: Path, *, empty: bool) -> Iterator[tuple[Path, Path]]:
+    yield root / "config" / "pulsus.toml", Path("config/pulsus.toml")
+    for name in () if empty else MEASURED:
+        yield root / "config" / name, Path("config") / name
+    for part in () if empty else ("domains", "shared_tools"):
+        for source in sorted((root / "workflows" / part).rglob("*")):
+            if source.is_file() and source.suffix in SUFFIXES:
+                yield source, source.relative_to(root)
+
+
+def _ignore(path: Path) -> bool:
+    """Add our entries to `.gitignore`, keeping what is there; whether the file is new."""
+    new = not path.exists()
+    old = b"" if new else path.read_bytes()
+    lines = old.splitlines()
+    # An unanchored `logs/` covers `/logs/`; `pulsus tools check` reports the tools it hides.
+    covered = {"/logs/"} if b"logs/" in lines else set()
+    missing = [entry for entry in IGNORED if entry.encode() not in lines and entry not in covered]
+    if not missing:
+        return False
+    gap = b"" if not old or old.endswith(b"\n") else b"\n"
+    atomic_write.write_bytes(
+        path.resolve(), old + gap + "".join(f"{e}\n" for e in missing).encode()
+    )
+    return new

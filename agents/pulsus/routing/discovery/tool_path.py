@@ -1,0 +1,63 @@
+"""Where a tool lies says what it is called (spec §4, §9). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pulsus.fast_dataclass import dataclass
+
+SHARED = "shared"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A tool's id and its parts. `domain` is None for a shared tool."""
+
+    id: str
+    domain: str | None
+    action: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoPlace:
+    """Why no tool can lie there: a stable code and one line."""
+
+    code: str
+    reason: str
+
+
+def place(parts: Sequence[str]) -> Place | NoPlace:
+    """The tool a module at these path parts, below the workflows folder, would be.
+
+    `domains/{domain}/{action}/[…/]{name}.py` or `shared_tools/{action}/[…/]{name}.py`: folders
+    between the action and the file order a big action and are no part of the id.
+    """
+    match parts:
+        case ["domains", domain, action, *_, file]:
+            if domain == SHARED:
+                return NoPlace("BAD_NAME", f"domain {domain!r} is reserved for shared tools")
+            return _named(domain, action, file)
+        case ["shared_tools", action, *_, file]:
+            return _named(None, action, file)
+        case _:
+            return NoPlace(
+                "MISPLACED",
+                "a tool lies in domains/{domain}/{action}/ or shared_tools/{action}/",
+            )
+
+
+def ignored(name: str, tmp_dirname: str) -> bool:
+    """Whether a file or folder of that name is never looked at."""
+    return name.startswith((".", "_")) or name == tmp_dirname
+
+
+def _named(domain: str | None, action: str, file: str) -> Place | NoPlace:
+    name = file.removesuffix(".py")
+    for what, value in (("domain", domain), ("action", action), ("name", name)):
+        if value is not None and not _NAME.fullmatch(value):
+            return NoPlace("BAD_NAME", f"{what} {value!r} has more than letters, digits, _ and -")
+    return Place(f"{domain or SHARED}/{action}/{name}", domain, action, name)

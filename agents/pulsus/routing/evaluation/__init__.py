@@ -1,0 +1,1 @@
+"""Measure routing on requests with known answers (`pulsus eval`)."""

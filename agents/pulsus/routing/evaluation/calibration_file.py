@@ -1,0 +1,134 @@
+"""A project's own calibration, `config/calibration.json`. Effect: reads and writes that file.
+
+It is committed like the requests it was fitted to. One that cannot be used is never used in part:
+the shipped calibration is, with one warning.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pulsus.core.rankers.calibration import Calibration, shipped
+from pulsus.core.rankers.calibration_signals import NAMES, VERSION
+from pulsus.errors import StorageUnwritable
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pulsus.routing.evaluation.reliability import Judged
+
+PLACE = "config/calibration.json"
+FORMAT = 1
+
+_AGAIN = "fit it again with `pulsus eval QUERIES --calibrate`, or delete it"
+
+
+def own_or_shipped(project: Path) -> tuple[Calibration, str | None]:
+    """The project's calibration, or the shipped one and why the project's was not used."""
+    path = project / PLACE
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return shipped(), None
+    except OSError as failure:
+        return shipped(), _unused(failure.strerror or str(failure))
+    try:
+        data = json.loads(raw)
+        found = _read(data)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as failure:
+        return shipped(), _unused(f"it is damaged ({failure})")
+    if data["signals"] != VERSION:
+        return shipped(), _unused(
+            f"it was fitted to signals of version {data['signals']}, this Pulsus has {VERSION}"
+        )
+    return found, None
+
+
+def document(
+    project: Path,
+    calibration: Calibration,
+    *,
+    data: str,
+    requests: int,
+    tools: int,
+    catalogue: str,
+    fitted_at: datetime,
+    figures: Mapping[str, Judged],
+) -> dict[str, Any]:
+    """The project's next calibration as it will be kept.
+
+    `data` is the hash of the requests, `catalogue` that of the tools. The version is one more than
+    that of a readable earlier file.
+    """
+    from dataclasses import asdict  # reading is on the way of every warm request, writing is not
+
+    return {
+        "format": FORMAT,
+        "source": "project",
+        "version": _version(project / PLACE) + 1,
+        "signals": VERSION,
+        "data": data,
+        "requests": requests,
+        "tools": tools,
+        "catalogue": catalogue,
+        "fitted_at": fitted_at.isoformat(timespec="seconds"),
+        "prior": shipped().provenance.get("version"),
+        "figures": {name: asdict(found) for name, found in figures.items()},
+        "intercept": calibration.intercept,
+        "coefficients": dict(calibration.coefficients),
+    }
+
+
+def loaded(body: Mapping[str, Any]) -> Calibration:
+    """The calibration of a `document`, as it will be loaded."""
+    return _read(body)
+
+
+def store(project: Path, body: Mapping[str, Any]) -> None:
+    """Write a `document` as the project's calibration. Raises DiskFull, StorageUnwritable."""
+    from pulsus.core.system import atomic_write
+
+    path = project / PLACE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise StorageUnwritable(
+            f"cannot make {path.parent}: {failure.strerror}", hint="make it a folder to write to"
+        ) from failure
+    atomic_write.write_text(path, json.dumps(body, indent=2) + "\n")
+
+
+def _read(data: Mapping[str, Any]) -> Calibration:
+    """The calibration of a document. Raises ValueError, TypeError, KeyError, AttributeError."""
+    if data["format"] != FORMAT:
+        raise ValueError(f"format {data['format']!r} is not {FORMAT}")
+    if not isinstance(data["signals"], int):
+        raise TypeError("signals is no version")
+    weights = {str(name): _finite(value) for name, value in data["coefficients"].items()}
+    unknown = sorted(weights.keys() - set(NAMES))
+    if unknown and data["signals"] == VERSION:
+        raise ValueError(f"there is no signal {unknown[0]!r}")
+    told = {k: v for k, v in data.items() if k not in ("intercept", "coefficients")}
+    return Calibration(_finite(data["intercept"]), weights, told, shipped().spread)
+
+
+def _finite(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{value!r} is no number")
+    return float(value)
+
+
+def _version(path: Path) -> int:
+    try:
+        found = json.loads(path.read_bytes())["version"]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return 0
+    return found if isinstance(found, int) else 0
+
+
+def _unused(why: str) -> str:
+    return f"{PLACE} is not used, the shipped calibration is: {why}; {_AGAIN}"

@@ -1,0 +1,231 @@
+"""Calibration fitted to requests with known answers (`pulsus eval --calibrate`). Pure.
+
+The population: each request as it is, and each that some tool fits once more with those tools
+taken out of the catalogue: nothing fits then. Imports numpy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pulsus.core.rankers.calibration import Calibration
+from pulsus.core.rankers.calibration_signals import FALLING, NAMES
+from pulsus.core.types import Ranked
+from pulsus.errors import CalibrationRefused
+from pulsus.routing.evaluation import logistic
+from pulsus.routing.evaluation.dataset import GoldenRow
+from pulsus.routing.evaluation.reliability import Stated, log_loss
+
+COPY = 0.3
+"""Requests that nothing fits, beside each that some tool fits: copies stand in for those that are
+not among the rows (`copy_weight`)."""
+
+MIN_REQUESTS = 30
+"""Fewer say more about themselves than about the catalogue."""
+
+FOLDS = 5
+
+RIDGE = 1.0
+"""How firmly a refit holds to the shipped weights, a signal; of 0.3 to 30 all measured alike."""
+
+RIDGE_LEVEL = 0.3
+"""The same of the intercept: how often the top tool is right differs most between catalogues."""
+
+Look = Callable[[str, Collection[str]], Sequence[Ranked]]
+"""The candidates of a request in the catalogue without these ids, best first."""
+
+
+Split = Callable[[str], Sequence[str]]
+"""The clauses of a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The top candidate of one request. `signals` is None where there was no candidate.
+
+    `request` is shared by a request and its copy: they are never parted by a fold.
+    """
+
+    request: str
+    signals: Mapping[str, float] | None
+    right: bool
+    fits: bool
+    weight: float
+
+    def stated(self, calibration: Calibration) -> Stated:
+        """What that calibration says of it."""
+        p = calibration.p(self.signals) if self.signals is not None else 0.0
+        return Stated(p, self.right, self.fits, self.weight)
+
+
+@dataclass(frozen=True, slots=True)
+class Refit:
+    """A calibration of its own, and what every sample was given by a fit that had not seen it.
+
+    `before` is what the one in use (`against`) says of the same samples, in the same order.
+    """
+
+    calibration: Calibration
+    before: tuple[Stated, ...]
+    after: tuple[Stated, ...]
+    against: Calibration
+
+
+def samples(rows: Sequence[GoldenRow], look: Look, split: Split | None = None) -> Iterator[Sample]:
+    """Each request's top candidate, and its copy's.
+
+    A request for several steps that `split` cuts into as many clauses as it has tools is these
+    clauses, each with its own tool: τ less the slack applies to each of them.
+    """
+    weight = copy_weight(rows)
+    for row in rows:
+        for part in _parts(row, split):
+            fits = bool(part.tools)
+            yield _sample(row.query, part, look(part.query, ()), fits=fits, weight=1.0)
+            if fits and weight:
+                found = look(part.query, part.tools)
+                yield _sample(row.query, part, found, fits=False, weight=weight)
+
+
+def copy_weight(rows: Sequence[GoldenRow]) -> float:
+    """What a copy of a request without its tools counts beside the request, 0 to `COPY`.
+
+    Rows that nothing fits are what people really ask for in vain; a copy has every word of a tool
+    that was taken away, and is harder. So copies only fill up what such rows leave open.
+    """
+    fit = sum(bool(row.tools) for row in rows)
+    return max(0.0, COPY - (len(rows) - fit) / fit) if fit else COPY
+
+
+def refit(found: Sequence[Sample], prior: Calibration, in_use: Calibration | None = None) -> Refit:
+    """The prior moved by these samples, judged by cross-validation on the same requests.
+
+    `in_use` is what it would take the place of, the prior where left out. Raises CalibrationRefused
+    for too few requests, or where every answer is right or wrong.
+    """
+    against = in_use or prior
+    check(len({s.request for s in found}), against)
+    _check(found)
+    after: list[Stated] = [Stated(0.0, right=False, fits=False)] * len(found)
+    folds = [_fold(s.request) for s in found]
+    for fold in sorted(set(folds)):
+        rest = [s for s, own in zip(found, folds, strict=True) if own != fold]
+        model = moved(rest, prior)
+        for n, own in enumerate(folds):
+            if own == fold:
+                after[n] = found[n].stated(model)
+    before = tuple(s.stated(against) for s in found)
+    return Refit(moved(found, prior), before, tuple(after), against)
+
+
+def check_better(fit: Refit, requests: int) -> None:
+    """Raise CalibrationRefused where what is in use says more of these requests than the fit.
+
+    Compared is the log loss, out of fold: neither has seen the request it is judged on.
+    """
+    before, after = log_loss(fit.before), log_loss(fit.after)
+    if after > before:
+        raise CalibrationRefused(
+            f"a calibration on these {requests} requests would be worse out of fold than "
+            f"{described(fit.against)}: log loss {after:.4f} against {before:.4f}; "
+            f"{described(fit.against)} stays in use",
+            hint="collect more requests with their right tools, and give them together with those "
+            "of the last calibration; --force stores it all the same",
+            requests=requests,
+            log_loss={"in_use": round(before, 6), "fitted": round(after, 6)},
+        )
+
+
+def described(calibration: Calibration) -> str:
+    """A calibration in a few words: whose it is, its version, what it was fitted to."""
+    told = calibration.provenance
+    source = "project's" if told.get("source") == "project" else "shipped"
+    on = (
+        f" on {told['requests']} requests" if source == "project's" and told.get("requests") else ""
+    )
+    return f"the {source} calibration (version {told.get('version', 1)}{on})"
+
+
+def check(requests: int, in_use: Calibration) -> None:
+    """Raise CalibrationRefused for too few requests: known before anything is measured."""
+    if requests < MIN_REQUESTS:
+        raise CalibrationRefused(
+            f"{requests} requests are too few to calibrate on, {MIN_REQUESTS} are the least",
+            hint=f"collect more requests with their right tools; {described(in_use)} stays in use",
+            requests=requests,
+            least=MIN_REQUESTS,
+        )
+
+
+def moved(found: Sequence[Sample], prior: Calibration) -> Calibration:
+    """The likeliest calibration given these samples and the prior's weights."""
+    used = [s for s in found if fitted(s)]
+    if not used:
+        return prior
+    middle = np.array([prior.spread.get(name, (0.0, 1.0))[0] for name in NAMES])
+    scale = np.array([prior.spread.get(name, (0.0, 1.0))[1] for name in NAMES])
+    raw = np.array([prior.coefficients.get(name, 0.0) for name in NAMES])
+    x = np.array([[(s.signals or {}).get(name, 0.0) for name in NAMES] for s in used])
+    start = np.append(raw * scale, prior.intercept + float(raw @ middle))
+    beta = logistic.fit(
+        (x - middle) / scale,
+        np.array([float(s.right) for s in used]),
+        np.array([s.weight for s in used]),
+        prior=start,
+        ridge=np.array([RIDGE] * len(NAMES) + [RIDGE_LEVEL]),
+        signs=[-1 if name in FALLING else 1 for name in NAMES],
+    )
+    weights = beta[:-1] / scale
+    intercept = float(beta[-1] - weights @ middle)
+    named = {name: round(float(w), 4) for name, w in zip(NAMES, weights, strict=True)}
+    return replace(prior, intercept=round(intercept, 4), coefficients=named)
+
+
+def fitted(sample: Sample) -> bool:
+    """Whether p comes from weights: not for a named tool, nor for one at odds with the request."""
+    told = sample.signals
+    return told is not None and not (told.get("named") or told.get("caution"))
+
+
+def data_hash(rows: Sequence[GoldenRow]) -> str:
+    """What the requests and their answers are, whatever their order in the file."""
+    lines = sorted(json.dumps([r.query, list(r.tools), r.any_of]) for r in rows)
+    return "sha256:" + hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
+
+
+def _parts(row: GoldenRow, split: Split | None) -> Sequence[GoldenRow]:
+    if split is None or row.policy != "compose":
+        return [row]
+    clauses = split(row.query)
+    if len(clauses) != len(row.tools):
+        return [row]
+    return [GoldenRow(text, (tool,)) for text, tool in zip(clauses, row.tools, strict=True)]
+
+
+def _sample(
+    request: str, row: GoldenRow, found: Sequence[Ranked], *, fits: bool, weight: float
+) -> Sample:
+    if not found:
+        return Sample(request, None, right=False, fits=fits, weight=weight)
+    right = fits and found[0].tool.id in row.tools
+    return Sample(request, found[0].signals, right, fits, weight)
+
+
+def _check(found: Sequence[Sample]) -> None:
+    requests = {s.request for s in found}
+    if len({s.right for s in found}) < 2:
+        raise CalibrationRefused(
+            f"the first tool is right for none of {len(requests)} requests: there is nothing to"
+            " tell right from wrong by",
+            hint="check the ids of the requests' tools against `pulsus tools list`",
+            requests=len(requests),
+        )
+
+
+def _fold(request: str) -> int:
+    return hashlib.sha256(request.encode("utf-8", "replace")).digest()[0] % FOLDS

@@ -1,0 +1,172 @@
+"""Why a request with a known answer went wrong, and what to do about it (`pulsus eval`). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.rankers import explanation as why
+from pulsus.core.rankers.calibration import Calibration
+from pulsus.core.text.tokens import stems
+from pulsus.core.types import Ranked, ToolSpec
+from pulsus.routing.evaluation.dataset import GoldenRow, nearest
+from pulsus.routing.search import manifest_advice
+from pulsus.routing.search.why_not import against, doubt
+
+_TWINS = 0.6
+"""Share of the words of two tools' names and summaries, of both, from which they are near-twins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was ranked. `look` ranks a request with these ids in sight; `known` are all ids.
+
+    `refused` maps each id that the settings take out before ranking to the reason.
+    """
+
+    look: Callable[[str, Collection[str]], Sequence[Ranked]]
+    known: Collection[str]
+    calibration: Calibration
+    tau: float
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One line each: why it went wrong, and what would help (may be empty).
+
+    `matched` and `lacks` are the request's words the expected tool has and has not got;
+    `expected_rank` and `expected_p` its standing, None where it was not ranked.
+    """
+
+    why: str
+    fix: str = ""
+    matched: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    expected_rank: int | None = None
+    expected_p: float | None = None
+
+
+def wrong_tool(row: GoldenRow, context: Context) -> Cause:
+    """Why the first tool is none of the row's."""
+    missing = [t for t in row.tools if t not in context.known]
+    if len(missing) == len(row.tools):
+        return _none_such(missing, context.known)
+    denied = denied_tool(row, context)
+    if denied:
+        return denied
+    found = context.look(row.query, row.tools)
+    own = next((r for r in found if r.tool.id in row.tools), None)
+    if own is None or not (why.heard(own) or own.features.get("name")):
+        return Cause(
+            "no word of the request is known to "
+            + " or ".join(t for t in row.tools if t in context.known),
+            "add an intent, or this request as an example, to its manifest",
+            lacks=own.unmatched if own else (),
+        )
+    winner = found[0]
+    answer = against(winner, own, row.query)
+    reason, fix = answer.reason, answer.fix
+    if twins(winner.tool, own.tool):
+        reason = f"near-twin: {winner.tool.id} and {own.tool.id} say almost the same; {reason}"
+        fix = "tell them apart in their summaries, merge them, or allow both with `any`"
+    return Cause(reason, fix, why.heard(own), answer.lacks, own.rank, own.p)
+
+
+def denied_tool(row: GoldenRow, context: Context) -> Cause | None:
+    """The settings that take out what the row needs: any tool of a plan, or all that answer it."""
+    refused = [t for t in row.tools if t in context.refused]
+    standing = [t for t in row.tools if t in context.known and t not in context.refused]
+    if not refused or (standing and row.policy != "compose"):
+        return None
+    told = "; ".join(f"{tool}: {context.refused[tool]}" for tool in refused)
+    return Cause(
+        f"taken out before ranking: {told}",
+        "change that in the settings or flags, or drop the request",
+    )
+
+
+def _none_such(missing: Sequence[str], known: Collection[str]) -> Cause:
+    """The ids that are none, each with the one that was probably meant."""
+    near = {tool: nearest(tool, known) for tool in missing}
+    meant = ", ".join(f"{found} for {tool}" for tool, found in near.items() if found)
+    fix = f"did you mean {meant}?" if meant else "correct the id, or drop the request"
+    return Cause(f"no such tool: {', '.join(missing)}", fix)
+
+
+def wrong_policy(
+    row: GoldenRow, choice: Choice, found: Sequence[Ranked], context: Context
+) -> Cause:
+    """Why something else was done with the candidates than the row says."""
+    first = found[0] if found else None
+    if row.policy == "generate":
+        return _too_sure(choice, first, context)
+    if row.policy == "select" and choice.policy == "compose":
+        names = " + ".join(r.tool.id for r in choice.chosen)
+        return Cause(
+            f"taken apart into {len(choice.chosen)} steps: {names}",
+            "add this request as an example to the manifest of the tool that answers it alone",
+        )
+    if row.policy == "compose":
+        return Cause(
+            f"no plan was made: {choice.reason}", "give each part words of the tool that does it"
+        )
+    if first is None:
+        return Cause("no tool shares a word with the request", "add an intent to a manifest")
+    rival = found[1] if len(found) > 1 else None
+    because = doubt(first, rival, context.calibration)
+    return Cause(
+        f"p below τ: {first.p:.2f} < {context.tau:.2f} because {because}",
+        _teach(first, row.query),
+        why.heard(first),
+        first.unmatched,
+        first.rank,
+        first.p,
+    )
+
+
+def wrong_steps(row: GoldenRow, chosen: Sequence[str]) -> Cause:
+    """Where a plan differs from the row's tools."""
+    pairs = zip(range(1, len(row.tools) + 1), chosen, row.tools, strict=False)
+    differ = next(((n, got, wanted) for n, got, wanted in pairs if got != wanted), None)
+    if differ is None:
+        return Cause(
+            f"{len(chosen)} step{'s' * (len(chosen) != 1)}, {len(row.tools)} expected",
+            "say each thing wanted in a clause of its own",
+        )
+    step, got, wanted = differ
+    return Cause(
+        f"step {step} is {got}, expected {wanted}",
+        f'`pulsus explain "REQUEST" --why-not {wanted}` tells why',
+    )
+
+
+def twins(one: ToolSpec, other: ToolSpec) -> bool:
+    """Whether two tools say almost the same of themselves."""
+    first, second = (frozenset(stems(f"{t.name} {t.summary}")) for t in (one, other))
+    return bool(first and second) and len(first & second) / len(first | second) >= _TWINS
+
+
+def _too_sure(choice: Choice, first: Ranked | None, context: Context) -> Cause:
+    """Something was chosen where nothing fits."""
+    taken = choice.chosen or ((first,) if first else ())
+    if not taken:
+        return Cause(f"policy {choice.policy}: {choice.reason}")
+    told = "; ".join(f"{r.tool.id} on {', '.join(why.heard(r)) or 'its name'}" for r in taken)
+    return Cause(
+        f"p {taken[0].p:.2f} reaches τ {context.tau:.2f} though nothing fits: {told}",
+        f"add an anti-intent to the manifest of {taken[0].tool.id}, or calibrate on requests like"
+        " this (`pulsus eval --calibrate`)",
+        why.heard(taken[0]),
+        taken[0].unmatched,
+    )
+
+
+def _teach(own: Ranked, request: str) -> str:
+    if own.caution:
+        return "if it does do this, say so in its name, summary and Kind"
+    return (
+        manifest_advice.teach(own.unmatched, request)
+        or "add the request to `requests` in its manifest"
+    )

@@ -1,0 +1,99 @@
+"""What figures of `pulsus eval` are held against: floors, and an earlier report. Reads one file."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pulsus.errors import EvalBelowFloor, UsageError
+from pulsus.routing.evaluation.metrics import EvalReport
+
+FLOORED = (
+    "hit_at_1",
+    "recall_at_5",
+    "ndcg_at_10",
+    "mrr",
+    "policy_accuracy",
+    "compose_exact",
+    "precision_at_tau",
+    "coverage_at_tau",
+    "out_of_catalogue_below_tau",
+)
+"""Figures a floor may be put under; of the others less is better."""
+
+FIGURES = (*FLOORED, "ece")
+"""Every figure that says how good the answers are."""
+
+
+def parse_floors(texts: Sequence[str]) -> dict[str, float]:
+    """Floors from `figure=value` texts. Raises UsageError for an unknown figure or value."""
+    floors: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            floor = float(value)
+        except ValueError:
+            floor = math.nan
+        if name not in FLOORED or not 0 <= floor <= 1:
+            raise UsageError(
+                f"--floor {text!r} is no figure with a value from 0 to 1",
+                hint=f"write FIGURE=VALUE with one of {', '.join(FLOORED)}",
+            )
+        floors[name] = floor
+    return floors
+
+
+def missed(report: EvalReport, floors: Mapping[str, float]) -> dict[str, float | None]:
+    """Every figure below its floor; one not measured is below."""
+    return {
+        name: getattr(report, name)
+        for name, floor in floors.items()
+        if getattr(report, name) is None or getattr(report, name) < floor
+    }
+
+
+def check_floors(report: EvalReport, floors: Mapping[str, float]) -> None:
+    """Raises EvalBelowFloor naming every figure that `missed` its floor."""
+    low = missed(report, floors)
+    if low:
+        said = ", ".join(
+            f"{name} is {'not measured' if value is None else f'{value:.3f}'}, floor {floors[name]}"
+            for name, value in low.items()
+        )
+        raise EvalBelowFloor(said, hint="see the failures in the report", figures=low)
+
+
+def load_baseline(path: Path) -> dict[str, float | None]:
+    """The figures of an earlier `pulsus eval --output json`; None where one was not measured.
+
+    Raises UsageError where the file is no such report.
+    """
+    try:
+        found = json.loads(path.read_bytes())
+        figures = {name: found.get(name) for name in (*FIGURES, "queries", "tools")}
+    except (OSError, ValueError, RecursionError, AttributeError) as failure:
+        raise UsageError(
+            f"--baseline {path} is no report ({failure})", hint="keep one with --output json"
+        ) from None
+    wrong = [n for n, v in figures.items() if not (v is None or _number(v))]
+    if wrong or figures["queries"] is None:
+        raise UsageError(
+            f"--baseline {path} is no report: {(wrong or ['queries'])[0]} is no figure",
+            hint="keep one with `pulsus eval QUERIES --output json > FILE`",
+        )
+    return figures
+
+
+def deltas(report: EvalReport, baseline: Mapping[str, float | None]) -> dict[str, float | None]:
+    """How much each figure changed since; None where either was not measured."""
+    found: dict[str, float | None] = {}
+    for name in FIGURES:
+        now, then = getattr(report, name), baseline.get(name)
+        found[name] = None if now is None or then is None else round(now - then, 4)
+    return found
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

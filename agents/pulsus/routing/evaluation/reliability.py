@@ -1,0 +1,116 @@
+"""How far a stated probability can be believed. Pure.
+
+ECE alone proves nothing: a constant has a good one. It is always given beside precision, coverage
+and what stays below τ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pulsus.fast_dataclass import dataclass
+
+BINS = 10
+
+_SURE = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A top candidate: its p and whether it was right. `fits` = some tool was.
+
+    `weight` is how much it counts: less than 1 for a copy of a request with its tools removed.
+    """
+
+    p: float
+    right: bool
+    fits: bool
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One tenth of the range of p: what was said and what was so, weighted."""
+
+    low: float
+    high: float
+    weight: float
+    p: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The figures of one calibration on one population; None where nothing bears on one.
+
+    `ece` and `precision_mixed` are over everything by weight; `precision_at_tau` and
+    `coverage_at_tau` over what some tool fits; `out_of_catalogue_below_tau` over the rest.
+    """
+
+    ece: float | None
+    precision_at_tau: float | None
+    precision_mixed: float | None
+    coverage_at_tau: float | None
+    out_of_catalogue_below_tau: float | None
+
+
+def bins(stated: Sequence[Stated]) -> tuple[Bin, ...]:
+    """The ten bins of p in order; an empty one is left out."""
+    inside: dict[int, list[Stated]] = {}
+    for one in stated:
+        inside.setdefault(min(int(one.p * BINS), BINS - 1), []).append(one)
+    return tuple(_bin(number, inside[number]) for number in sorted(inside))
+
+
+def ece(stated: Sequence[Stated]) -> float | None:
+    """Mean distance of p and truth over ten equal bins of p, weighted by how full they are."""
+    found = bins(stated)
+    total = sum(b.weight for b in found)
+    return sum(b.weight * abs(b.p - b.right) for b in found) / total if total else None
+
+
+def log_loss(stated: Sequence[Stated]) -> float:
+    """Mean surprise at what was so, in nats, weighted: what a fit makes as small as it can.
+
+    0.0 for no statement. A p of 0 or 1 counts as one within a thousandth of it.
+    """
+    total = sum(s.weight for s in stated)
+    told = ((s.weight, min(1 - _SURE, max(_SURE, s.p if s.right else 1 - s.p))) for s in stated)
+    return sum(-weight * math.log(p) for weight, p in told) / total if total else 0.0
+
+
+def judge(stated: Sequence[Stated], tau: float) -> Judged:
+    """The figures of these probabilities at the threshold `tau`."""
+    fitting = [s for s in stated if s.fits]
+    sure = [s for s in stated if s.p >= tau]
+    return Judged(
+        ece=ece(stated),
+        precision_at_tau=_share([s.right for s in sure if s.fits]),
+        precision_mixed=_share([s.right for s in sure], [s.weight for s in sure]),
+        coverage_at_tau=_share([s.p >= tau for s in fitting]),
+        out_of_catalogue_below_tau=_share([s.p < tau for s in stated if not s.fits]),
+    )
+
+
+def to_json(found: Sequence[Bin]) -> list[dict[str, Any]]:
+    """The bins as JSON values."""
+    return [{k: round(v, 4) for k, v in asdict(one).items()} for one in found]
+
+
+def _bin(number: int, inside: Sequence[Stated]) -> Bin:
+    weight = sum(s.weight for s in inside)
+    return Bin(
+        low=number / BINS,
+        high=(number + 1) / BINS,
+        weight=weight,
+        p=sum(s.weight * s.p for s in inside) / weight,
+        right=sum(s.weight * s.right for s in inside) / weight,
+    )
+
+
+def _share(found: Sequence[bool], weights: Sequence[float] | None = None) -> float | None:
+    each = weights or [1.0] * len(found)
+    return sum(w * f for w, f in zip(each, found, strict=True)) / sum(each) if found else None

@@ -1,0 +1,57 @@
+"""The reliability of p as a picture. Effect: writes one file; needs the extra `plot`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pulsus.core.system import atomic_write
+from pulsus.errors import ExtraMissing, UsageError
+from pulsus.routing.evaluation.reliability import Bin
+
+ENDINGS = (".png", ".svg")
+
+
+def require(path: Path) -> None:
+    """Raise before any work is done where `draw` could not: ExtraMissing, UsageError."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(
+            f"--plot {path} is neither .png nor .svg", hint=f"end it in {' or '.join(ENDINGS)}"
+        )
+    try:
+        import matplotlib.figure  # noqa: F401 - found here, drawn with later
+    except ImportError as failure:
+        raise ExtraMissing(
+            f"drawing needs a package that is not installed ({failure})",
+            hint="`pip install 'pulsus-workbench[plot]'` adds it to Pulsus; or leave out --plot",
+            extra="plot",
+        ) from failure
+
+
+def draw(path: Path, curves: Mapping[str, Sequence[Bin]], *, tau: float) -> None:
+    """Write the picture: what p said against what was so, a curve each, the same bytes each time.
+
+    The size of a point is how much lies in its tenth. Raises DiskFull, StorageUnwritable.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({"svg.hashsalt": "pulsus", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(5.2, 5.0), layout="constrained")
+        axes = figure.add_subplot()
+        axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="as said")
+        axes.axvline(tau, color="0.5", linestyle=":", label=f"τ = {tau:.2f}")
+        for name, found in curves.items():
+            whole = sum(one.weight for one in found) or 1.0
+            said, so = [one.p for one in found], [one.right for one in found]
+            (line,) = axes.plot(said, so, label=name)
+            sizes = [12 + 400 * one.weight / whole for one in found]
+            axes.scatter(said, so, s=sizes, color=line.get_color(), alpha=0.6)
+        axes.set(xlabel="p, said", ylabel="share that was right", xlim=(0, 1), ylim=(0, 1))
+        axes.legend(loc="upper left", frameon=False)
+        ending = path.suffix.lower()
+        metadata = {"Date": None} if ending == ".svg" else {"Software": None}
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=ending[1:], metadata=metadata)
+    atomic_write.write_bytes(path, drawn.getvalue())

@@ -1,0 +1,75 @@
+"""A catalogue made ready to be measured, and how a request is searched for in it. Pure."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from pulsus.core.types import ParsedIntent, Ranked
+from pulsus.routing.evaluation.dataset import GoldenRow
+from pulsus.routing.evaluation.diagnosis import Context
+from pulsus.routing.evaluation.metrics import EvalReport, evaluate
+from pulsus.routing.prompt_parser import PromptParser
+from pulsus.routing.search.searcher import Search, Searcher
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A catalogue made ready, and how a request is searched for in it."""
+
+    searcher: Searcher
+    parser: PromptParser | None
+    known: frozenset[str]
+    index_seconds: float
+    tau: float
+
+    def search(self, query: str, include: Collection[str] = ()) -> Search:
+        """As `pulsus route` does it."""
+        if self.parser is None:
+            return self.searcher.search(self.intent(query), include=include)
+        reading = self.parser.read(query)
+        return self.searcher.search(reading.intent, include=include, hinted=reading.hinted)
+
+    def intent(self, query: str) -> ParsedIntent:
+        """Bare rows have no folders to parse a request into: all of them are searched."""
+        return self.parser.parse(query) if self.parser else ParsedIntent(None, None, query, 0.0)
+
+    def refused(self) -> Mapping[str, str]:
+        """The tools that the settings take out before ranking, and why, by id."""
+        access = self.searcher.access
+        if access is None:
+            return {}
+        told = ((tool.id, access.refusal(tool)) for tool in self.searcher.catalogue.tools)
+        return {tool: why for tool, why in told if why}
+
+    def measure(
+        self, rows: Sequence[GoldenRow], told: Callable[[int, int], None] | None = None
+    ) -> EvalReport:
+        """The report on these rows; `told` is called with how many were asked, and of how many."""
+        found: dict[str, Search] = {}
+        asked = itertools.count(1)
+
+        def rank(query: str) -> Sequence[Ranked]:
+            found[query] = self.search(query)
+            if told:
+                told(next(asked), len(rows))
+            return found[query].candidates
+
+        return evaluate(
+            rows,
+            rank,
+            lambda query, _: found[query].choice,
+            tau=self.tau,
+            tools=len(self.known),
+            index_seconds=self.index_seconds,
+            seconds=time.perf_counter,
+            context=Context(
+                look=lambda query, include: self.search(query, include).candidates,
+                known=self.known,
+                calibration=self.searcher.index.calibration,
+                tau=self.tau,
+                refused=self.refused(),
+            ),
+        )

@@ -1,0 +1,197 @@
+"""What the gates say of a module that a model wrote (spec §7, §8). Effect: the pipeline's.
+
+Guardrails are a step of their own behind the static gate, for as long as the module is a
+candidate: also where it is edited, or promoted from `_tmp/` later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pulsus.config.settings import GeneratorConfig
+from pulsus.core.compose.generator import Judged
+from pulsus.core.compose.guardrails import all_rules
+from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.writing import caller_examples, memorisation
+from pulsus.core.compose.writing.missing_imports import with_missing_imports
+from pulsus.core.compose.writing.prompt_messages import Refusal
+from pulsus.core.compose.writing.unclosed_docstring import with_closed_docstring
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import (
+    BrokenTool,
+    Example,
+    StepResult,
+    ToolSpec,
+    ValidatedModule,
+    ValidationReport,
+)
+from pulsus.core.validators.protocols import Validator
+from pulsus.core.validators.steps.ruff_fix import without_unused_imports
+from pulsus.routing.delivery.deliver import Module, Prover, Steps
+from pulsus.routing.delivery.project import Project
+from pulsus.routing.generation import blind_run
+from pulsus.routing.generation.guardrail_scope import held
+
+STEP = "guardrails"
+_CASE = re.compile(r"example (\d+)\b")
+_PLACE = re.compile(r":(\d+):\d+: (?!note:)")
+_LINES = 12
+_QUOTED = 100
+_UNSEEN = (
+    "an example that you were not shown gives another result: work the result out from the "
+    "arguments, for every input that the request speaks of"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A prover that also holds modules to the guardrails and, until edited, to the examples.
+
+    `answer` is the module before the examples were written into it.
+    """
+
+    project: Project
+    examples: tuple[Example, ...] | None = None
+    request: str = ""
+    known: Judged | None = None
+    answer: bytes = b""
+
+    def validate(
+        self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps
+    ) -> tuple[ValidationReport, ValidatedModule | None]:
+        """The report, and the proven module where everything accepts it."""
+        known = self.known
+        if known and known.report and known.source == source:
+            return known.report, known.validated
+        rules = rules_of(self.project.settings.generator)
+        given = None if known else self.examples
+        step = _step(rules, given, self.request, self.answer)
+        report, validated = self.project.pipeline(((STEP, step),)).validate(
+            source, path, tool, steps
+        )
+        if validated and not step(source, validated.tool).ok:
+            raise AssertionError("accepted in spite of the guardrails")
+        return report, validated
+
+
+def judge(
+    project: Project,
+    path: Path,
+    request: str,
+    given: Sequence[Example],
+    code: str,
+    held: Example | None = None,
+) -> Judged:
+    """What the gates say of a model's answer, without unused imports, with the caller's examples.
+
+    `held` is one more, of which the refusal says nothing: the model is not to see it.
+    """
+    seconds = project.settings.validation.ruff_seconds
+    written = with_closed_docstring(code.encode("utf-8", "backslashreplace"))
+    whole = with_missing_imports(written, imports_of(project.settings.generator))
+    answer = without_unused_imports(whole, seconds=seconds)
+    every = (*given, held) if held else tuple(given)
+    source = caller_examples.pinned(answer, every)
+    prover = Guarded(project, every, request, answer=answer)
+    report, validated = prover.validate(source, path, project.define(source, path), {})
+    if validated and (found := blind_run.refused(project, validated)):
+        report, validated = found, None
+    shown = _shown(answer, source, given) if held else None
+    refusal = (
+        None
+        if validated
+        else _refusal(report, given, source if shown is None else shown, project.redactor)
+    )
+    return Judged(
+        source=source,
+        sha256=hashlib.sha256(source).hexdigest(),
+        refusal=refusal,
+        report=report,
+        validated=validated,
+        depth=len(report.steps),
+        final=report.verdict == "unverified",
+        shown=shown,
+    )
+
+
+def _shown(answer: bytes, source: bytes, given: Sequence[Example]) -> bytes:
+    """The module without the example that is held back; every line of code where it was."""
+    shown = caller_examples.pinned(answer, given)
+    return caller_examples.taller(shown, source.count(b"\n") - shown.count(b"\n"))
+
+
+def prover_of(project: Project, module: Module) -> Prover:
+    """What proves a module: a model's candidate meets the guardrails, whoever promotes it."""
+    made = module.candidate.made if module.candidate else None
+    if made and made.get("generator") == "model":
+        return Guarded(project)
+    if held(project, module.path, module.source, module.tool):
+        return Guarded(project)
+    return project.pipeline()
+
+
+def steps(settings: GeneratorConfig) -> tuple[tuple[str, Validator], ...]:
+    """What a model's candidate has to pass beside the steps of every module."""
+    return ((STEP, _step(rules_of(settings), None, "")),)
+
+
+def rules_of(settings: GeneratorConfig) -> Rules:
+    """The guardrails that the settings make."""
+    return Rules(frozenset(imports_of(settings)), settings.allow_writes)
+
+
+def imports_of(settings: GeneratorConfig) -> tuple[str, ...]:
+    """The allowlist, in order."""
+    return tuple(dict.fromkeys((*settings.allowed_imports, *settings.extra_imports)))
+
+
+def _step(
+    rules: Rules, given: tuple[Example, ...] | None, request: str, answer: bytes = b""
+) -> Validator:
+    def check(source: bytes, tool: ToolSpec) -> StepResult:
+        """Every reason of the guardrails."""
+        reasons = (*all_rules.hidden(answer), *all_rules.reasons(source, tool, rules))
+        if given is not None:
+            problem = caller_examples.differs(tool, given)
+            copies = (
+                *memorisation.copied(source, given, request),
+                *memorisation.tables(source, given),
+            )
+            reasons = (*reasons, *copies, *((problem,) if problem else ()))
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        message = f"{reasons[0]}{more}" if reasons else ""
+        return StepResult(STEP, not reasons, 0, message, "\n".join(reasons))
+
+    return check
+
+
+def _refusal(
+    report: ValidationReport, given: Sequence[Example], shown: bytes, redactor: Redactor
+) -> Refusal:
+    """The failed step in words for the model, which sees the module as `shown`."""
+    last = report.steps[-1]
+    lines = tuple(line for line in last.output.splitlines() if line.strip())
+    if last.step in (STEP, "ruff", "mypy") and lines:
+        code = shown.decode("utf-8", "replace").split("\n")
+        return Refusal(last.step, tuple(_quoted(line, code) for line in lines[:_LINES]))
+    case = _CASE.search(last.message)
+    failing = ""
+    if case and given and int(case[1]) > len(given):
+        return Refusal(last.step, (_UNSEEN,))
+    if case and 0 < int(case[1]) <= len(given):
+        failing = caller_examples.yaml(
+            [caller_examples.redacted(given[int(case[1]) - 1], redactor)]
+        )
+    return Refusal(last.step, (last.message, *report.warnings), last.output, failing)
+
+
+def _quoted(line: str, code: Sequence[str]) -> str:
+    """What a checker says with the line it means: small models do not count lines."""
+    place = _PLACE.search(line)
+    if place is None or int(place[1]) > len(code):
+        return line
+    return f"{line}, in `{code[int(place[1]) - 1].strip()[:_QUOTED]}`"

@@ -1,0 +1,249 @@
+"""A request without a tool becomes a candidate written by a model (spec §7, §12, §16).
+
+Effect: asks the model, runs the gates, writes `_tmp/`, promotes what is approved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from pulsus.approvals.protocol import Person
+from pulsus.core.compose.generator import Generated, Generator, Judged
+from pulsus.core.compose.plans import module_source
+from pulsus.core.compose.proposer import Proposer
+from pulsus.core.compose.writing import (
+    boundary_inputs,
+    caller_examples,
+    example_consistency,
+    memorisation,
+    scaffold,
+)
+from pulsus.core.compose.writing.prompt_messages import Brief
+from pulsus.core.storage import candidate_store
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.logging import Trace
+from pulsus.core.telemetry.redaction import MARK
+from pulsus.core.types import Example, Generation, Round, RouteOutcome
+from pulsus.errors import ModelAnswerInvalid, PulsusError, UsageError, ValidationFailed
+from pulsus.routing.apply_decision import trace_delivery
+from pulsus.routing.delivery.deliver import Delivery
+from pulsus.routing.delivery.pending_candidates import edited
+from pulsus.routing.delivery.project import Project
+from pulsus.routing.generation import acceptance, prompt_context, scaffold_files
+from pulsus.routing.generation.provenance import examples_digest, reasons
+from pulsus.routing.generation.request import Wanted
+from pulsus.routing.generation.written_candidate import Desk, Destination
+
+MAX_EXAMPLES = 5
+"""More of them crowd the rules out of a small model's prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes one module for one route. `person` is None where nobody can be asked."""
+
+    project: Project
+    person: Person | None
+    trace: Trace
+    wanted: Wanted
+    dry_run: bool = False
+
+    def finish(self, outcome: RouteOutcome, text: str) -> RouteOutcome:
+        """What came of the request in the end. Raises PulsusError."""
+        path = self.project.tmp_dir / module_source.module_name(outcome.decision.route_id)
+        if self.wanted.scaffold:
+            given = self._examples(text)
+            return scaffold_files.write(
+                self.project,
+                self.trace,
+                outcome,
+                self._redact(text),
+                path,
+                given,
+                anew=self.wanted.anew,
+            )
+        model = self.project.model()
+        to = self._place(outcome, text)
+        given = self._examples(text)
+        desk = Desk(self.project, self.person, self.trace, given)
+        kept = self._kept(path, given)
+        if kept:
+            return desk.deliver(outcome, text, desk.again(kept), None, to, dry_run=self.dry_run)
+        brief = self._brief(outcome, text, given)
+        made = self._generated(model, path, brief)
+        generation = replace(
+            made.generation,
+            behaviours=caller_examples.behaviours(given),
+            held_back=int(brief.held is not None),
+            boundaries=tuple((b.argument, b.value, b.why) for b in boundary_inputs.proposed(given)),
+            extra_imports=self.project.settings.generator.extra_imports,
+        )
+        outcome = replace(outcome, generation=generation)
+        if made.best is None:
+            return _failed(outcome, made.failure or _no_module(generation))
+        module = desk.keep(outcome, text, path, made.best)
+        if made.best.validated is None:
+            return self._refused(outcome, made, made.best)
+        return desk.deliver(outcome, text, module, made.best, to, dry_run=self.dry_run)
+
+    def _generated(self, model: Proposer, path: Path, brief: Brief) -> Generated:
+        settings = self.project.settings.generator
+        generator = Generator(
+            model=model,
+            judge=partial(
+                acceptance.judge,
+                self.project,
+                path,
+                brief.request,
+                brief.examples,
+                held=brief.held,
+            ),
+            redact=self.project.redactor.redact,
+            rounds=settings.rounds if self.wanted.rounds is None else self.wanted.rounds,
+            seed=settings.seed,
+            told=self._told,
+        )
+        self.wanted.told(f"asking {model.model} ({model.provider}); this may take minutes")
+        return generator.generate(brief)
+
+    def _examples(self, text: str) -> tuple[Example, ...]:
+        """The caller's examples: given, in the request, or asked for. Raises UsageError."""
+        given = self.wanted.examples or caller_examples.in_request(text)
+        if not given and self.person and not self.wanted.scaffold:
+            given = self._asked(self.person)
+        if len(given) > MAX_EXAMPLES:
+            raise UsageError(
+                f"{len(given)} examples were given, and a request takes {MAX_EXAMPLES} at most",
+                hint="keep the most telling ones",
+            )
+        return example_consistency.checked(given)
+
+    def _asked(self, person: Person) -> tuple[Example, ...]:
+        found: tuple[Example, ...] = ()
+        problem = ""
+        while len(found) < MAX_EXAMPLES and (said := person.example(problem)):
+            try:
+                found = example_consistency.checked((*found, *caller_examples.parse(said)))
+                problem = ""
+            except UsageError as error:
+                problem = f"{error.message}; {error.hint}"
+        return found
+
+    def _place(self, outcome: RouteOutcome, text: str) -> Destination:
+        """Where it goes. Raises UsageError for a name that is taken, TargetRefused."""
+        wanted, intent = self.wanted, outcome.intent
+        sure = intent.confidence >= self.project.settings.parser.confidence_threshold
+        if wanted.action or wanted.domain:
+            domain = wanted.domain
+            action = wanted.action or (intent.action if intent.domain == domain else None)
+        else:
+            domain, action = intent.domain, intent.action
+        name = wanted.name or scaffold.name_of(self._redact(text).replace(MARK, " "))
+        target = Target(domain, action or "generated", name)
+        taken = {tool.id for tool in self.project.catalogue.tools}
+        if wanted.name and target.tool_id in taken:
+            raise UsageError(
+                f"{target.tool_id} is there already",
+                hint="choose another --name; a changed tool is promoted with `pulsus promote`",
+            )
+        for number in range(2, len(taken) + 3):
+            if target.tool_id not in taken:
+                break
+            target = replace(target, name=f"{name}_{number}")
+        sure = bool(wanted.action) or (sure and action is not None)
+        return Destination(target, sure, asked=wanted.forced)
+
+    def _kept(self, path: Path, given: Sequence[Example]) -> candidate_store.Candidate | None:
+        """What an earlier run left and the work goes on with; None: it is written anew.
+
+        What somebody edited is never overwritten unasked, and what waits for approval costs no
+        second answer.
+        """
+        left = candidate_store.read(path) if path.is_file() else None
+        if left is None or self.wanted.anew:
+            return None
+        changed = edited(left)
+        made = left.made or {}
+        same = made.get("examples") == examples_digest(given) and made.get("generator") == "model"
+        if left.status == "pending" and same and not changed:
+            return left
+        if self.person is None:
+            return left if changed else None
+        last = left.reasons[-1:]
+        return left if self.person.reuse(left.module.name, left.status, last) else None
+
+    def _brief(self, outcome: RouteOutcome, text: str, given: tuple[Example, ...]) -> Brief:
+        settings = self.project.settings.generator
+        rules = acceptance.rules_of(settings)
+        held = memorisation.held(given)
+        if held:
+            text = caller_examples.without(text, held)
+        # Before anything is made of it: of `password=x` a summary would keep the words and lose
+        # the sign that gives the secret away.
+        text = self._redact(text)
+        redact = self.project.redactor
+        return Brief(
+            request=text,
+            rules=rules,
+            imports=acceptance.imports_of(settings),
+            examples=tuple(e for e in given if e is not held),
+            shown=tuple(caller_examples.redacted(e, redact) for e in given if e is not held),
+            held=held,
+            neighbours=prompt_context.neighbours(
+                outcome.candidates,
+                rules,
+                self._redact,
+                most=settings.neighbours,
+                chars=settings.neighbour_chars,
+            ),
+            hints=prompt_context.hints(self.project, outcome.passages),
+            skeleton=scaffold.start(text, [caller_examples.redacted(e, redact) for e in given]),
+        )
+
+    def _redact(self, text: str) -> str:
+        return self.project.redactor.redact(text)
+
+    def _told(self, found: Round) -> None:
+        self.trace.event(
+            "generate",
+            decision=f"refused at {found.step}" if found.step else "accepted",
+            round=found.number,
+            temperature=found.temperature,
+            seed=found.seed,
+            prompt_hash=found.prompt_hash,
+            tokens=found.tokens,
+            sha256=found.sha256,
+            reasons=list(found.reasons),
+            changed=found.changed,
+        )
+        first = found.reasons[0] if found.reasons else ""
+        said = f"refused at {found.step}: {first}" if found.step else "accepted"
+        self.wanted.told(f"answer {found.number + 1} {said}")
+
+    def _refused(self, outcome: RouteOutcome, made: Generated, best: Judged) -> RouteOutcome:
+        assert best.report is not None
+        report = best.report
+        trace_delivery(self.trace, Delivery(report), self.project.project)
+        failure = made.failure or ValidationFailed(
+            f"no answer of {made.generation.model} was accepted ({made.generation.stopped}); the "
+            f"best is {report.path.name}, {report.verdict}: {report.summary}",
+            hint="repair it and `pulsus promote` it, say more in the request, or give --example; "
+            "another model may do better",
+            reasons=list(reasons(made.generation)),
+        )
+        return _failed(replace(outcome, module=report.path, validation=report), failure)
+
+
+def _no_module(generation: Generation) -> ModelAnswerInvalid:
+    return ModelAnswerInvalid(
+        f"no answer of {generation.model} holds a Python module ({generation.stopped})",
+        hint="`pulsus doctor --model` shows what the model can do",
+        reasons=list(reasons(generation)),
+    )
+
+
+def _failed(outcome: RouteOutcome, failure: PulsusError) -> RouteOutcome:
+    return replace(outcome, failure=failure, exit_code=failure.exit_status)

@@ -1,0 +1,86 @@
+"""Which modules are held to the guardrails, whoever looks at them (spec §7, §8).
+
+Effect: reads notes of candidates and the decision log. A model's module in `_tmp/` is known by its
+note, or by the record of its writing; what nothing is known of is held to them too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pulsus.core.storage import candidate_store
+from pulsus.core.storage.decision_log import log_record
+from pulsus.core.types import BrokenTool, ToolSpec
+from pulsus.core.validators.module_run import Given
+from pulsus.routing.delivery.project import Project
+
+if TYPE_CHECKING:
+    from pulsus.core.validators.pipeline import Network, Pipeline, Proven
+    from pulsus.core.validators.steps.parallel_dry_runs import Told
+
+
+def held(project: Project, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> bool:
+    """Whether the module at `path` is one that a model wrote, or of which nobody knows."""
+    if project.tmp_dir.resolve() not in path.resolve().parents:
+        return False
+    known = candidate_store.read(path)
+    generator = (known.made or {}).get("generator") if known else None
+    if generator in ("template", "adopt") or (isinstance(tool, ToolSpec) and tool.composed):
+        return _written_by_a_model(project.state_dir / "audit", path, source)
+    return True
+
+
+def _written_by_a_model(log: Path, path: Path, source: bytes) -> bool:
+    """Whether the decision log knows a model's answer under that name, or of those bytes."""
+    sha256 = hashlib.sha256(source).hexdigest()
+    for segment in log_record.segments(log) if log.is_dir() else ():
+        with log_record.open_file(segment) as lines:
+            for line in lines:
+                record = log_record.valid(line.rstrip(b"\n")) if b'"generate"' in line else None
+                if record is None or record.kind != "generate":
+                    continue
+                route = record.data.get("route_id")
+                if record.data.get("sha256") == sha256:
+                    return True
+                if isinstance(route, str) and route.replace("-", "_") == path.stem:
+                    return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """Validates many modules, those that are held to the guardrails by `strict`."""
+
+    project: Project
+    plain: Pipeline
+    strict: Callable[[], Pipeline]
+
+    @property
+    def network(self) -> Network | None:
+        """Which hosts a dry run may reach: the same for both."""
+        return self.plain.network
+
+    def validate_all(
+        self, modules: Sequence[Given], *, jobs: int = 1, told: Told | None = None
+    ) -> list[Proven]:
+        """As `Pipeline.validate_all`."""
+        tmp = self.project.tmp_dir.resolve()
+        strict = {
+            n
+            for n, m in enumerate(modules)
+            if tmp in m.path.parents and held(self.project, m.path, m.source, m.tool)
+        }
+        if not strict:
+            return self.plain.validate_all(modules, jobs=jobs, told=told)
+        found: dict[int, Proven] = {}
+        for pipeline, of in (
+            (self.strict(), sorted(strict)),
+            (self.plain, [n for n in range(len(modules)) if n not in strict]),
+        ):
+            proven = pipeline.validate_all([modules[n] for n in of], jobs=jobs, told=told)
+            found |= dict(zip(of, proven, strict=True))
+        return [found[n] for n in range(len(modules))]

@@ -1,0 +1,72 @@
+"""What a model is told of the project: its nearest tools, and docs as hints (spec §7, §14).
+
+Effect: reads tools and documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pulsus.core.compose.guardrails import all_rules
+from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.writing.prompt_messages import example_tool
+from pulsus.core.retrieval import passages as sections
+from pulsus.core.retrieval.passages import Known
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import Passage, Ranked, ToolSpec
+from pulsus.errors import UsageError
+from pulsus.routing.delivery.candidate_module import read_bytes
+from pulsus.routing.delivery.project import Project
+
+_HINT_CHARS = 600
+
+Redact = Callable[[str], str]
+
+
+def neighbours(
+    ranked: Sequence[Ranked], rules: Rules, redact: Redact, *, most: int, chars: int
+) -> tuple[str, ...]:
+    """The nearest tools, best first: whole where the guardrails would let them pass, else told.
+
+    A tool that does what a generated one may not would be a bad example.
+    """
+    return tuple(_shown(each.tool, rules, redact, chars) for each in ranked[:most])
+
+
+def hints(project: Project, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """The text of passages found for the request, each bounded."""
+    return tuple(text for passage in passages for text in _texts(project, passage))
+
+
+def _shown(tool: ToolSpec, rules: Rules, redact: Redact, chars: int) -> str:
+    try:
+        source = read_bytes(tool.path)
+    except UsageError:
+        return _told(tool, redact)
+    if len(source) > chars or all_rules.reasons(source, tool, rules):
+        return _told(tool, redact)
+    return example_tool(tool.id, redact(source.decode("utf-8", "replace")))
+
+
+def _told(tool: ToolSpec, redact: Redact) -> str:
+    called = ", ".join(f"{arg.name}: {arg.type_hint or 'Any'}" for arg in tool.args)
+    given = ", ".join(f"{out.name} ({out.type_hint or 'Any'})" for out in tool.returns)
+    said = one_line(redact(tool.summary))
+    return f"{tool.id}: {said} {tool.entry}({called}) gives {given or 'a result'}"
+
+
+def _texts(project: Project, passage: Passage) -> Iterator[str]:
+    redact = project.redactor.redact  # before lines are joined and cut
+    tool = project.catalogue.get(passage.source)
+    if tool is not None:
+        yield f"{tool.id}: {one_line(redact(f'{tool.summary} {tool.body}'), _HINT_CHARS)}"
+        return
+    path = project.project / passage.source
+    try:
+        text = read_bytes(path).decode("utf-8", "replace")
+    except UsageError:
+        return
+    for section in sections.of_document(passage.source, text, Known.of(()), ()):
+        if section.heading == passage.heading:
+            yield f"{passage.source}: {one_line(redact(section.text), _HINT_CHARS)}"
+            return

@@ -1,0 +1,245 @@
+"""A module that a model wrote, on its way into the catalogue (spec §7, §10, §12, §16).
+
+Effect: writes `_tmp/`, asks for approval, promotes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pulsus.approvals.protocol import Person
+from pulsus.approvals.unattended import Written
+from pulsus.core.compose.generator import Judged
+from pulsus.core.compose.writing import boundary_inputs, caller_examples, memorisation
+from pulsus.core.memory.past_routes import PastRoute
+from pulsus.core.storage import candidate_store
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.logging import Trace
+from pulsus.core.types import (
+    Example,
+    Generation,
+    JsonValue,
+    Proof,
+    RouteOutcome,
+    ToolSpec,
+    ValidationReport,
+)
+from pulsus.core.validators.effects import constant_targets
+from pulsus.core.validators.effects.effect_patterns import path_covered
+from pulsus.routing.apply_decision import delivered, trace_delivery
+from pulsus.routing.delivery import candidate_module, pending_candidates
+from pulsus.routing.delivery.deliver import Deliverer, Delivery, Module
+from pulsus.routing.delivery.project import Project
+from pulsus.routing.generation import acceptance
+from pulsus.routing.generation.provenance import examples_digest, provenance, reasons
+
+SHAPE = (
+    "proof: shape. No example says what the result must be, so nothing shows that it does what "
+    "was asked; give one with --example"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a module goes. `sure`: that was said, or understood well enough to act on.
+
+    `asked` is whether somebody asked for a new module, rather than for an answer to a request.
+    """
+
+    target: Target
+    sure: bool
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Keeps, shows and promotes candidates of one route. `person` is None where nobody is there."""
+
+    project: Project
+    person: Person | None
+    trace: Trace
+    given: Sequence[Example]
+
+    def keep(self, outcome: RouteOutcome, text: str, path: Path, best: Judged) -> Module:
+        """The module in `_tmp/`, with its note: where it came from, and every refusal."""
+        generation = outcome.generation
+        assert generation is not None
+        before = candidate_store.read(path) if path.is_file() and not self.person else None
+        refused = before and before.status == "rejected" and before.sha256 == best.sha256
+        candidate_module.write(path, best.source)
+        model = provenance(generation, best.sha256)
+        rag = self.project.settings.rag_enabled
+        candidate = candidate_store.Candidate(
+            module=path,
+            request=text,
+            route_id=outcome.decision.route_id,
+            run_id=outcome.run_id,
+            status="rejected" if refused else "pending" if best.validated else "failed",
+            reasons=_reasons(before.reasons if before and refused else (), best, generation),
+            created_at=ids.utc_now(),
+            sha256=best.sha256,
+            made={
+                "generator": "model",
+                "sha256": best.sha256,
+                "model": model,
+                "rag": {"enabled": True, "index": "docs"} if rag else None,
+                "examples": examples_digest(self.given),
+                "behaviours": generation.behaviours,
+                "held": bool(generation.held_back),
+            },
+        )
+        candidate_store.write(candidate, self.project.redactor)
+        promoter = self.project.promoter(outcome.run_id, outcome.decision.route_id)
+        promoter.decided(
+            "generate",
+            {"sha256": best.sha256, "accepted": generation.accepted, "model": model},
+        )
+        return self._module(candidate, best.source, _written_by(generation))
+
+    def again(self, kept: candidate_store.Candidate) -> Module:
+        """What an earlier run left, to go on with."""
+        source = candidate_module.read_bytes(kept.module)
+        return self._module(kept, source, f"offered again: {kept.module.name}, of an earlier run")
+
+    def deliver(
+        self,
+        outcome: RouteOutcome,
+        text: str,
+        module: Module,
+        judged: Judged | None,
+        to: Destination,
+        *,
+        dry_run: bool,
+    ) -> RouteOutcome:
+        """The outcome once the module was proven (`judged`: it was), asked about and promoted."""
+        project = self.project
+        prover = (
+            acceptance.Guarded(project, known=judged)
+            if judged
+            else acceptance.prover_of(project, module)
+        )
+        if judged:
+            report = judged.report
+        else:
+            report, _ = prover.validate(module.source, module.path, module.tool, {})
+        proof = report.proof if report else None
+        doubts = self._doubts(module, text) if proof == "behaviour" else ()
+        doubts = (*_beyond_inputs(module, report, text), *doubts)
+        worth = (SHAPE, *doubts) if proof == "shape" else (*_strength(module, proof), *doubts)
+        worth = (*worth, *_unproven(self.given))
+        notes = (*module.notes, *worth)
+        promoter = project.promoter(outcome.run_id, outcome.decision.route_id)
+        approval = Written(
+            allowed=project.settings.non_interactive,
+            asked=to.asked,
+            strong=caller_examples.distinct(self.given),
+            placed=to.sure,
+            generated=judged is not None or promoter.generated(module.source),
+            doubt=doubts[0] if doubts else "",
+        )
+        made = module.candidate.made if module.candidate else None
+        deliverer = Deliverer(
+            prover=prover,
+            promoter=project.promoter(outcome.run_id, outcome.decision.route_id, made),
+            read=project.define,
+            person=self.person,
+            redactor=project.redactor,
+            root=project.project,
+        )
+        offered = replace(module, notes=notes, target=to.target)
+        delivery = deliverer.deliver(offered, dry_run=dry_run, approval=approval)
+        trace_delivery(self.trace, delivery, project.project)
+        told = worth if judged else notes
+        outcome = delivered(replace(outcome, notes=(*outcome.notes, *told)), module, delivery)
+        if not dry_run:
+            self._remember(outcome, delivery, text)
+        return outcome
+
+    def _doubts(self, module: Module, text: str) -> tuple[str, ...]:
+        """Why the module may know the examples and nothing else."""
+        made = module.candidate.made if module.candidate else None
+        held = memorisation.held(self.given) if made and made.get("held") else None
+        return memorisation.doubts(module.source, self.given, held, text)
+
+    def _module(self, candidate: candidate_store.Candidate, source: bytes, note: str) -> Module:
+        return Module(
+            path=candidate.module,
+            source=source,
+            tool=self.project.define(source, candidate.module),
+            target=Target(None, "generated", candidate.module.stem),
+            steps={},
+            candidate=candidate,
+            notes=(note,),
+        )
+
+    def _remember(self, outcome: RouteOutcome, delivery: Delivery, text: str) -> None:
+        """From now on the request leads to the tool that was written for it."""
+        made = delivery.promotion
+        if made and made.created:
+            route = PastRoute(
+                ts=ids.utc_now(),
+                run_id=outcome.run_id,
+                route_id=outcome.decision.route_id,
+                request=text,
+                tools=(made.tool_id,),
+                outcome="accepted",
+            )
+            self.project.remember(route)
+
+
+def _beyond_inputs(module: Module, report: ValidationReport | None, text: str) -> tuple[str, ...]:
+    """Why nobody may be spared the look: it reads what neither its inputs nor the request name.
+
+    What its docstring declares does not count: the model wrote that too.
+    """
+    seen = constant_targets.used(module.source)
+    observed = report.observed.reads if report and report.observed else ()
+    examples = module.tool.examples if isinstance(module.tool, ToolSpec) else ()
+    inputs: dict[str, JsonValue] = {str(n): dict(e.inputs) for n, e in enumerate(examples)}
+    found = [
+        path
+        for path in dict.fromkeys((*observed, *seen.read, *seen.changed))
+        if path not in text and not path_covered(path, ("the given paths",), inputs)
+    ]
+    if not found:
+        return ()
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return (f"it reads {found[0]}{more}, which neither its inputs nor the request name",)
+
+
+def _unproven(given: Sequence[Example]) -> tuple[str, ...]:
+    """The boundary cases that no example covers, to be given as examples by the caller."""
+    found = boundary_inputs.proposed(given)
+    if not found:
+        return ()
+    listed = "; ".join(each.said() for each in found)
+    return (f"not proven at the boundary, give an --example for what matters: {listed}",)
+
+
+def _strength(module: Module, proof: Proof | None) -> tuple[str, ...]:
+    """How much the proof of a module says that is as its model wrote it."""
+    candidate = module.candidate
+    if proof != "behaviour" or candidate is None or pending_candidates.edited(candidate):
+        return ()
+    made = candidate.made or {}
+    number = made.get("behaviours")
+    if not isinstance(number, int):
+        return ()
+    checked = f"checked with {number} example{'' if number == 1 else 's'}"
+    if made.get("held"):
+        return (f"{checked}, one of them held back from the model",)
+    return (f"{checked}, none held back from the model; two or more let Pulsus hold one back",)
+
+
+def _reasons(before: tuple[str, ...], best: Judged, generation: Generation) -> tuple[str, ...]:
+    return before or (() if best.validated else reasons(generation))
+
+
+def _written_by(generation: Generation) -> str:
+    return (
+        f"written by {generation.model} ({generation.provider}), "
+        f"repair rounds: {generation.repairs}"
+    )

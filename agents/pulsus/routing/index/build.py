@@ -1,0 +1,140 @@
+"""Folders to a catalogue: which rows are tools, which ids are taken (spec §4, §9). Pure."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
+from pathlib import Path
+
+from pulsus.core.contract.tool_table import Columns
+from pulsus.core.types import BrokenTool
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.index.folder_rows import Folder
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """The tools in id order; `rows[n]` counts tool n's row through all folders.
+
+    `warnings` and `broken` are what the files themselves are to blame for.
+    """
+
+    columns: Columns
+    rows: Sequence[int]
+    broken: tuple[BrokenTool, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Where a row that counts through all folders lies."""
+
+    folders: Sequence[Folder]
+    starts: Sequence[int]
+
+    @classmethod
+    def of(cls, folders: Sequence[Folder]) -> Rows:
+        """The numbering of these folders' rows."""
+        return cls(folders, [0, *accumulate(len(f.names) for f in folders)])
+
+    def find(self, row: int) -> tuple[Folder, int]:
+        """The folder and the position in it."""
+        at = bisect_right(self.starts, row) - 1
+        return self.folders[at], row - self.starts[at]
+
+    def number(self, at: int, name: str) -> int:
+        """The row of a file of that folder."""
+        return self.starts[at] + list(self.folders[at].names).index(name)
+
+
+_Refused = dict[int, tuple[str, list[Path]]]
+"""Rows whose id is taken: the id and the modules that claim it."""
+
+
+def derive(folders: Sequence[Folder], roots: Sequence[Path]) -> Derived:
+    """The catalogue of these folders; `roots` are what their paths are shown relative to.
+
+    Two modules of one id in one source are both refused; one whose id an earlier source has is.
+    """
+    rows = Rows.of(folders)
+    ids: list[str] = []
+    numbers: list[int] = []
+    claimed: list[str] = []
+    for folder, start in zip(folders, rows.starts, strict=False):
+        prefix, kinds = folder.prefix, folder.kinds
+        mine = [n for n, kind in enumerate(kinds) if kind == "T"]
+        ids += [prefix + folder.names[n][:-3] for n in mine]
+        numbers += [start + n for n in mine]
+        if "B" in kinds or "U" in kinds:
+            claimed += [prefix + folder.names[n][:-3] for n in _claimants(folder) if n not in mine]
+    claimed += ids
+    refused = _refused(folders, rows) if len(set(claimed)) < len(claimed) else {}
+    own = (n for n in range(len(ids)) if numbers[n] not in refused)
+    order = sorted(own if refused else range(len(ids)), key=ids.__getitem__)
+    kept = array("I", [numbers[n] for n in order])
+    sha256 = list(chain.from_iterable(folder.sha256 for folder in folders))
+    said = list(chain.from_iterable(folder.said for folder in folders))
+    columns = Columns.of(
+        [ids[n] for n in order], [sha256[row] for row in kept], [said[row] for row in kept]
+    )
+    broken = (*_duplicates(refused, rows, roots), *_problems(refused, rows))
+    return Derived(columns, kept, broken, tuple(_warnings(refused, rows, roots)))
+
+
+def _claimants(folder: Folder) -> list[int]:
+    """The modules that lie in a tool's place, broken ones included."""
+    return [
+        n
+        for n, (name, kind) in enumerate(zip(folder.names, folder.kinds, strict=True))
+        if kind in "TBU" and name.endswith(".py")
+    ]
+
+
+def _refused(folders: Sequence[Folder], rows: Rows) -> _Refused:
+    claims: dict[str, list[tuple[int, Path, int]]] = defaultdict(list)
+    for folder, start in zip(folders, rows.starts, strict=False):
+        for n in _claimants(folder):
+            name = folder.names[n]
+            claim = (folder.source, Path(folder.path, name), start + n)
+            claims[folder.prefix + name[:-3]].append(claim)
+    refused = {}
+    for tool_id, claimants in claims.items():
+        for source, _, row in claimants:
+            inside = [path for own, path, _ in claimants if own == source]
+            before = sorted((own, path) for own, path, _ in claimants if own < source)
+            if len(inside) > 1 or before:
+                refused[row] = (tool_id, [*(path for _, path in before[:1]), *inside])
+    return refused
+
+
+def _duplicates(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterator[BrokenTool]:
+    for row, (tool_id, claimants) in refused.items():
+        folder, n = rows.find(row)
+        path = Path(folder.path, folder.names[n])
+        root = roots[folder.source]
+        others = ", ".join(shown(root, p) for p in sorted(claimants) if p != path)
+        reason = f"the id {tool_id} is also that of {others}; rename one"
+        yield BrokenTool(path, "DUPLICATE_ID", reason)
+
+
+def _problems(refused: _Refused, rows: Rows) -> Iterator[BrokenTool]:
+    for at, folder in enumerate(rows.folders):
+        for name, (code, reason) in folder.problems.items():
+            if not refused or rows.number(at, name) not in refused:
+                yield BrokenTool(Path(folder.path, name), code, reason)
+
+
+def _warnings(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterator[str]:
+    for at, folder in enumerate(rows.folders):
+        for module, name, text in folder.warnings:
+            if not (refused and module) or rows.number(at, module) not in refused:
+                yield f"{shown(roots[folder.source], Path(folder.path, name))}: {text}"
+
+
+def shown(root: Path, path: Path) -> str:
+    """A path as a person knows it, on one line."""
+    text = str(path.relative_to(root.parent) if path.is_relative_to(root.parent) else path)
+    return text if text.isprintable() else repr(text)

@@ -1,0 +1,125 @@
+"""What the warm index keeps, as JSON and back (spec §13). Pure.
+
+Fields at their default are left out; `decode(encode(x)) == x`.
+"""
+
+from __future__ import annotations
+
+import binascii
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pulsus.core.types import (
+    ArgSpec,
+    BrokenTool,
+    Effects,
+    Example,
+    InlineFile,
+    Manifest,
+    OutputSpec,
+    ToolSpec,
+)
+from pulsus.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A manifest, or None where it cannot be used; `warnings` do not name the file."""
+
+    manifest: Manifest | None
+    warnings: tuple[str, ...] = ()
+
+
+Value = ToolSpec | BrokenTool | Loaded
+
+
+def encode(value: Value) -> dict[str, Any]:
+    """One JSON object; its only key says which type it is."""
+    match value:
+        case ToolSpec():
+            return {"tool": _tool(value)}
+        case BrokenTool():
+            return {"broken": [str(value.path), value.code, value.reason]}
+        case Loaded():
+            found = None if value.manifest is None else _given(value.manifest)
+            return {"manifest": found, "warnings": list(value.warnings)}
+
+
+def decode(raw: dict[str, Any]) -> Value:
+    """The value. Raises KeyError, TypeError or ValueError for anything `encode` did not make."""
+    if "tool" in raw:
+        return _read_tool(raw["tool"])
+    if "broken" in raw:
+        path, code, reason = raw["broken"]
+        return BrokenTool(Path(path), code, reason)
+    found = raw["manifest"]
+    return Loaded(None if found is None else _read_manifest(found), tuple(raw["warnings"]))
+
+
+def _given(value: Any) -> dict[str, Any]:
+    """Fields that differ from their default; tuples as lists, paths as text."""
+    given = {}
+    for name, default in _defaults(value.__class__):
+        item = getattr(value, name)
+        if item is not default and item != default:
+            given[name] = str(item) if isinstance(item, Path) else item
+    return given
+
+
+@cache
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.default) for field in fields(kind))
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    raw = _given(tool)
+    raw["args"] = [_given(arg) for arg in tool.args]
+    if tool.returns:
+        raw["returns"] = [_given(output) for output in tool.returns]
+    if tool.effects is not None:
+        raw["effects"] = _given(tool.effects)
+    if tool.examples:
+        raw["examples"] = [_example(example) for example in tool.examples]
+    if tool.manifest is not None:
+        raw["manifest"] = _given(tool.manifest)
+    return raw
+
+
+def _example(example: Example) -> dict[str, Any]:
+    raw = _given(example)
+    raw["files"] = [
+        [f.path, binascii.b2a_base64(f.content, newline=False).decode("ascii"), f.age_s]
+        for f in example.files
+    ]
+    return raw
+
+
+def _read_tool(raw: dict[str, Any]) -> ToolSpec:
+    raw["path"] = Path(raw["path"])
+    raw["args"] = tuple(ArgSpec(**arg) for arg in raw["args"])
+    if "returns" in raw:
+        raw["returns"] = tuple(OutputSpec(**output) for output in raw["returns"])
+    if "effects" in raw:
+        raw["effects"] = Effects(**{k: tuple(v) for k, v in raw["effects"].items()})
+    if "examples" in raw:
+        raw["examples"] = tuple(_read_example(example) for example in raw["examples"])
+    if "manifest" in raw:
+        raw["manifest"] = _read_manifest(raw["manifest"])
+    return ToolSpec(**_tuples(raw))
+
+
+def _read_example(raw: dict[str, Any]) -> Example:
+    raw["files"] = tuple(
+        InlineFile(path, binascii.a2b_base64(content), age) for path, content, age in raw["files"]
+    )
+    return Example(**raw)
+
+
+def _read_manifest(raw: dict[str, Any]) -> Manifest:
+    return Manifest(**{**_tuples(raw), "path": Path(raw["path"])})
+
+
+def _tuples(raw: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(item) if isinstance(item, list) else item for name, item in raw.items()}

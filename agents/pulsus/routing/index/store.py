@@ -1,0 +1,244 @@
+"""Warm index of discovery (spec §13, docs/ADRs/0014). Effect: files in the state folder.
+
+`discovery.idx` says what every file was when it was read and is replaced whole; the values it
+refers to lie in `discovery-*.values`, which is only ever added to. Readers take no lock; writers
+take turns. The index is a cache: without it, or where it is damaged, discovery reads the files.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import logging
+import os
+import sys
+import time
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pulsus
+from pulsus.routing.index import file_format
+from pulsus.routing.index.build import Derived
+from pulsus.routing.index.file_format import OtherReader, Stored
+from pulsus.routing.index.folder_rows import NO_VALUE, Folder
+from pulsus.routing.index.value_store import DamagedValue, Values, mapped
+
+FILE_NAME = "discovery.idx"
+_OLD_NAME = "discovery.jsonl"
+_VALUES = "discovery-*.values"
+_TRIES = 3
+_CODE = (
+    "discovery/module_reader.py",
+    "index/folder_rows.py",
+    "index/codec.py",
+    "discovery/manifest.py",
+    "discovery/manifest_choice.py",
+    "discovery/tool_path.py",
+)
+
+_WASTE = 0.5
+"""Values appended since the file was last written whole, per value in use, before it is again."""
+
+_LOG = logging.getLogger("pulsus")
+
+NOT_SAVED = "discovery index not saved"
+"""How the warning of an index that could not be written begins: it says nothing of any tool."""
+
+
+class Index:
+    """What earlier runs read. `warnings` say why an index was not used or not written.
+
+    An index made with another `token` is not used: a repository can bring one, but does not know
+    the token of its user.
+    """
+
+    def __init__(
+        self,
+        state_dir: Path,
+        *,
+        max_file_bytes: int,
+        now_ns: Callable[[], int] = time.time_ns,
+        token: str = "",
+    ) -> None:
+        self._folder = state_dir / "index"
+        self._reader = _reader(max_file_bytes, token)
+        self._stored: Stored | None = None
+        self._loaded = self._damaged = False
+        self._name, self._appended = "", 0
+        self.values = Values()
+        self.now_ns = now_ns
+        self.warnings: tuple[str, ...] = ()
+
+    def stored(self) -> Stored | None:
+        """What is known; read from disk on first use, None where there is nothing of use."""
+        if not self._loaded:
+            self._loaded = True
+            self._load()
+        return self._stored
+
+    def save(self, folders: Sequence[Folder], derived: Derived, roots: Sequence[Path]) -> None:
+        """Know exactly this from now on, and write it.
+
+        A folder that cannot be written to gives a warning.
+        """
+        names = tuple(map(str, roots))
+        self._stored = Stored("", 0, 0, names, tuple(folders), derived)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with _locked(self._folder):
+                self._write(self._stored)
+        except OSError as error:
+            self._warn(f"{NOT_SAVED}: {error}")
+        except DamagedValue as error:
+            self.damaged(str(error))
+
+    def damaged(self, why: str) -> None:
+        """Forget the index on disk, so that the next run builds it anew, and say so once."""
+        if not self._damaged:
+            self._damaged = True
+            with suppress(OSError):
+                (self._folder / FILE_NAME).unlink()
+            _LOG.warning("discovery index rebuilt: its values are damaged (%s)", why)
+
+    def _load(self) -> None:
+        for _ in range(_TRIES):
+            try:
+                data = (self._folder / FILE_NAME).read_bytes()
+                self._use(file_format.unpack(data, self._reader))
+                return
+            except FileNotFoundError:
+                continue  # none yet, or a writer is just replacing the values
+            except OtherReader:
+                return
+            except OSError as error:
+                self._warn(f"discovery index not used: {error}")
+                return
+            except ValueError as error:
+                self._warn(f"discovery index rebuilt: {FILE_NAME} is damaged ({error})")
+                return
+        if (self._folder / FILE_NAME).exists():
+            self._warn(f"discovery index rebuilt: {FILE_NAME} is damaged (its values are missing)")
+        elif (self._folder / _OLD_NAME).exists():
+            self._warn(f"discovery index rebuilt: {_OLD_NAME} is of an older format")
+
+    def _write(self, new: Stored) -> None:
+        """Write under the lock: values first, then the index that refers to them."""
+        known, values = self._name, self.values
+        rows = sum(len(f.names) for f in new.folders)
+        fresh = sum(NO_VALUE < ref < 0 for f in new.folders for ref in f.refs)
+        path = self._folder / known
+        whole = not known or not path.exists() or self._appended + fresh > rows * _WASTE
+        if whole:
+            known, path = _new_name(self._folder)
+        start = 0 if whole else path.stat().st_size
+        folders, packed = _packed(new.folders, values, start, everything=whole)
+        _append(path, packed, start)
+        appended = 0 if whole else self._appended + fresh
+        size = start + len(packed)
+        stored = replace(new, values=known, size=size, written=appended, folders=folders)
+        try:
+            data = file_format.pack(stored, self._reader)
+            _replace(self._folder / FILE_NAME, data)
+        except OSError:
+            if whole:
+                path.unlink(missing_ok=True)
+            raise
+        for old in (*self._folder.glob(_VALUES), self._folder / _OLD_NAME):
+            if old != path:
+                old.unlink(missing_ok=True)
+        self._use(stored)
+
+    def _use(self, stored: Stored) -> None:
+        values = Values(mapped(self._folder / stored.values))
+        if len(values.stored) < stored.size:
+            raise ValueError(f"its values end before {stored.size}")
+        self._stored, self.values = stored, values
+        self._name, self._appended = stored.values, stored.written
+
+    def _warn(self, message: str) -> None:
+        line = " ".join(message.split())
+        if line not in self.warnings:
+            self.warnings = (*self.warnings, line)
+
+
+def _packed(
+    folders: Sequence[Folder], values: Values, at: int, *, everything: bool
+) -> tuple[tuple[Folder, ...], bytes]:
+    """The folders referring to stored values alone, and the bytes to store from `at` on.
+
+    `everything` stores the values anew that are stored already. Raises DamagedValue.
+    """
+    moved: list[Folder] = []
+    parts: list[bytes] = []
+    for folder in folders:
+        refs = array("q", folder.refs)
+        for n, ref in enumerate(folder.refs):
+            if NO_VALUE < ref < 0 or (everything and ref >= 0):
+                parts.append(values.packed(ref))
+                refs[n] = at
+                at += len(parts[-1])
+        moved.append(folder if refs == folder.refs else replace(folder, refs=refs))
+    return tuple(moved), b"".join(parts)
+
+
+def _append(path: Path, data: bytes, start: int) -> None:
+    """Add to the file, which ends at `start`, all or nothing. Raises OSError."""
+    try:
+        with path.open("ab") as file:
+            file.write(data)
+    except OSError:
+        if start:
+            os.truncate(path, start)
+        else:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put a whole file in place of another. Raises OSError, and then nothing of it is left."""
+    temp = path.with_name(f"{path.name}.new")
+    try:
+        temp.write_bytes(data)
+        temp.replace(path)
+    except OSError:
+        temp.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One writer at a time; the system releases what a killed one held."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _new_name(folder: Path) -> tuple[str, Path]:
+    name = _VALUES.replace("*", os.urandom(8).hex())
+    return name, folder / name
+
+
+@cache
+def _reader(max_file_bytes: int, token: str) -> str:
+    """What a file's reading depends on beside its bytes: our code, Python's parser, the limit.
+
+    Our code by the stamps of its files: reading them all would take longer than what it saves.
+    """
+    package = Path(pulsus.__file__).parent
+    code = (
+        *sorted((package / "core" / "contract").glob("*.py")),
+        *sorted((package / "core" / "python_source").glob("*.py")),
+        package / "core" / "system" / "strict_yaml.py",
+        package / "core" / "types.py",
+        *(package / "routing" / name for name in _CODE),
+    )
+    stamps = [(f.name, s.st_mtime_ns, s.st_size) for f in code for s in (f.stat(),)]
+    text = f"{pulsus.__version__} {sys.version} {max_file_bytes} {stamps} {token}"
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Words of a request become a domain and an action (spec §3)."""

@@ -1,0 +1,84 @@
+"""Words people use → words tools use: shipped, from plugins, from the project. Reads files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pulsus.core.rankers.lexical import query
+from pulsus.core.rankers.lexical.query import StemmedSynonyms, Synonyms
+from pulsus.core.system import json_cache
+from pulsus.core.text import tokens
+from pulsus.errors import ConfigError
+
+
+def shipped_synonyms() -> Synonyms:
+    """The general infrastructure vocabulary that comes with Pulsus.
+
+    Its lines are all of one shape, `word = ["meaning"]`, and read as that: all of TOML takes tens
+    of milliseconds on every route. A test holds the two readings equal.
+    """
+    source = Path(__file__).with_name("synonyms.toml").read_text("utf-8")
+    lines = (line.partition(" = ") for line in source.splitlines() if not line.startswith("#"))
+    return {word.strip('"'): tuple(json.loads(list_)) for word, _, list_ in lines if word}
+
+
+def load_synonyms(path: Path) -> Synonyms:
+    """A project's synonyms; none where the file is absent.
+
+    Raises ConfigError naming the file and the key of what is not a list of words.
+    """
+    try:
+        source = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as failure:
+        raise _unusable(path, failure) from None
+    import tomllib  # only where there is such a file
+
+    try:
+        data = tomllib.loads(source)
+    except ValueError as failure:
+        raise _unusable(path, failure) from None
+    for word, meanings in data.items():
+        if not isinstance(meanings, list) or not all(isinstance(m, str) for m in meanings):
+            raise ConfigError(
+                f"{path}: {word!r} is not a list of words", hint='write `word = ["meaning"]`'
+            )
+    return {word.lower(): tuple(meanings) for word, meanings in data.items()}
+
+
+def stemmed(synonyms: Synonyms, state_dir: Path | None) -> Synonyms:
+    """The same synonyms with their stems, which an earlier run kept where there was one.
+
+    `state_dir` None neither reads nor writes.
+    """
+    if state_dir is None:
+        return synonyms
+    file = state_dir / "index" / "synonyms.json"
+    key = json_cache.key(repr(sorted(synonyms.items())), code=(query, tokens))
+    table = json_cache.load(file, key, _table)
+    if table is None:
+        table = query.synonym_table(synonyms)
+        json_cache.save(file, key, {" ".join(phrase): said for phrase, said in table.items()})
+    return StemmedSynonyms(synonyms, table)
+
+
+def _table(raw: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {tuple(phrase.split()): tuple(said) for phrase, said in raw.items()}
+
+
+def _unusable(path: Path, failure: Exception) -> ConfigError:
+    return ConfigError(
+        f"cannot use {path}: {failure}", hint='write it as TOML: `word = ["meaning"]`'
+    )
+
+
+def merge_synonyms(layers: Sequence[Mapping[str, tuple[str, ...]]]) -> Synonyms:
+    """All meanings of every word, each once, in the order of the layers."""
+    merged: dict[str, dict[str, None]] = {}
+    for layer in layers:
+        for word, meanings in layer.items():
+            merged.setdefault(word.lower(), {}).update(dict.fromkeys(meanings))
+    return {word: tuple(meanings) for word, meanings in merged.items()}

@@ -1,0 +1,1 @@
+"""Audit, clean and check the catalogue over time (spec §10, §16, §17)."""

@@ -1,0 +1,181 @@
+"""Accepting promotion records that came with a pull or a merge (ADR 31).
+
+Effect: reads the catalogue and asks git; `accept` appends to the decision log.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pulsus.core.storage.decision_log import decision_log
+from pulsus.core.storage.decision_log.approved_records import RECORDS
+from pulsus.core.storage.decision_log.user_witness import Witness
+from pulsus.core.storage.promotion.promote import os_user
+from pulsus.core.storage.record_status import RecordStatus, record_status
+from pulsus.core.storage.records import metadata, record_key
+from pulsus.core.storage.records.current_revision import Find, Place
+from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.record_key import decision_key
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.ids import Clock
+from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.types import JsonValue
+from pulsus.core.validators.git_objects import GitObjects
+from pulsus.errors import PulsusError, RecordChanged, RecordUnknown
+from pulsus.routing.delivery.edited_in_place import Earlier
+
+MOST_LINES = 400
+"""Of one tool's difference that are shown; git shows the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A tool whose latest record this user did not approve.
+
+    `records` are those to accept, oldest first. `commit` brought the latest one; None if no commit
+    did. `difference` is against the version that was approved last, or the whole module.
+    """
+
+    tool: str
+    latest: Record
+    status: RecordStatus
+    records: tuple[Record, ...]
+    module: Path
+    commit: str | None
+    difference: tuple[str, ...]
+
+
+def pending(root: Path, state_dir: Path) -> tuple[Pending, ...]:
+    """Every tool whose latest record is not approved, in the order of their ids.
+
+    Raises AuditTampered for a log that this user did not write, MetadataCorrupt, UserStateInvalid.
+    """
+    witness = Witness.of(state_dir / "audit")
+    decision_log.require_seen(witness.folder)
+    approvals, log = witness.approvals(), decision_log.name_of(witness.folder)
+    find = Earlier(root, state_dir)
+    by_tool: dict[str, list[Record]] = {}
+    for record in metadata.read_all(root):
+        by_tool.setdefault(record.tool_id, []).append(record)
+    repository = GitObjects.around(root)
+    found = []
+    for tool, records in sorted(by_tool.items()):
+        status = record_status(records, approvals, witness.folder, log)
+        if status.status != "approved":
+            known = [r for r in records if approvals.knows(tool, decision_key(r))]
+            found.append(_pending(root, records, status, known, repository, find))
+    return tuple(found)
+
+
+def require_commit(found: Sequence[Pending], root: Path, commit: str) -> None:
+    """Raise RecordUnknown unless `commit` is checked out and has these records and modules.
+
+    Work tree and index must have its bytes. Raises RecordChanged for a record that the decision
+    log contradicts: only a person at a terminal accepts one.
+    """
+    repository = GitObjects.around(root)
+    head = repository.head() if repository else None
+    if repository is None or head != commit.lower():
+        raise RecordUnknown(
+            f"nothing was accepted: HEAD is {head or 'no commit'}, not {commit}",
+            hint="check out the commit that was reviewed, and name it in full",
+        )
+    for each in found:
+        if each.status.status == "contradicted":
+            raise RecordChanged(
+                f"nothing was accepted: {each.tool}: {each.status.reason}",
+                hint="look at it and accept it on a terminal: pulsus audit --accept-records",
+                tool=each.tool,
+            )
+        for path in (each.module, each.module.with_name(metadata.FILE_NAME)):
+            wanted = repository.blob(commit, path)
+            if wanted is None or not wanted == _bytes(path) == repository.staged(path):
+                raise RecordUnknown(
+                    f"nothing was accepted: {path} is not as commit {commit[:12]} has it",
+                    hint="commit the change, or take it back: git status",
+                    tool=each.tool,
+                )
+
+
+def accept(
+    found: Sequence[Pending],
+    root: Path,
+    state_dir: Path,
+    *,
+    commit: str | None,
+    clock: Clock,
+    redactor: Redactor,
+) -> int:
+    """Record that this user accepts these records; return how many. Raises as `chain.append`."""
+    records = [record for each in found for record in each.records]
+    for some in record_key.by_tool(records) if records else ():
+        data: dict[str, JsonValue] = {"by": os_user(), "commit": commit, "records": some}
+        decision_log.append(
+            state_dir, RECORDS, data, clock=clock, redactor=redactor, catalogue=root
+        )
+    return len(records)
+
+
+def checked_out(root: Path) -> str | None:
+    """The commit that is checked out around the catalogue; None without one."""
+    repository = GitObjects.around(root)
+    return repository.head() if repository else None
+
+
+def _pending(
+    root: Path,
+    records: Sequence[Record],
+    status: RecordStatus,
+    known: Sequence[Record],
+    repository: GitObjects | None,
+    find: Find,
+) -> Pending:
+    latest = records[-1]
+    domain = None if latest.domain == "shared" else latest.domain
+    target = Target(domain, latest.action, latest.name.removesuffix(".py"))
+    module = target.path(root)
+    commit = None
+    if repository:
+        line = metadata.line(latest).encode("utf-8")
+        commit = repository.introduced(module.with_name(metadata.FILE_NAME), line)
+    return Pending(
+        latest.tool_id,
+        latest,
+        status,
+        (*(r for r in records[:-1] if r not in known), latest),
+        module,
+        commit,
+        tuple(_difference(Place.read(root, target, find), module, known[-1] if known else None)),
+    )
+
+
+def _difference(place: Place, module: Path, before: Record | None) -> Iterator[str]:
+    """The lines of a unified difference, at most `MOST_LINES` and a line that counts the rest."""
+    now = (_bytes(module) or b"").decode("utf-8", "replace").splitlines()
+    name, was = "nothing that you approved", ""
+    if before:
+        name = f"{before.version} ({before.id})"
+        was = (_kept(place, before) or b"").decode("utf-8", "replace")
+        name += "" if was else ", whose bytes are not kept"
+    lines = difflib.unified_diff(was.splitlines(), now, name, str(module), lineterm="")
+    shown = list(lines)
+    yield from shown[:MOST_LINES]
+    if len(shown) > MOST_LINES:
+        yield f"... and {len(shown) - MOST_LINES} more lines"
+
+
+def _kept(place: Place, record: Record) -> bytes | None:
+    try:
+        return place.bytes_of(record.tool_hash)
+    except PulsusError:
+        return None
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return None if path.is_symlink() else path.read_bytes()
+    except OSError:
+        return None

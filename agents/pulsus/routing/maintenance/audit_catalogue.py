@@ -1,0 +1,264 @@
+"""Whether the catalogue is what was promoted: `pulsus audit` (spec §10, §17). Effect: reads files.
+
+Files are read anew, whatever the index knows. What the decision log says of the records is in
+audit_log.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pulsus.core.compose.plans.module_source import plan_of
+from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import version_archive as versions
+from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.target import Target
+from pulsus.core.types import PlanStep, ToolSpec
+from pulsus.errors import MetadataCorrupt, PulsusError, TargetRefused
+
+Level = Literal["error", "warning", "info"]
+LEVELS: tuple[Level, ...] = ("error", "warning", "info")
+
+_KEPT = re.compile(r"(\w+)-([0-9a-f]{64})\.py", re.ASCII)
+_RECORDS = "restore metadata.jsonl from version control"
+_RESTORE = "restore the file from version control, or promote it as it is now"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it was recorded. `code` is stable; `reason` and `fix` are one line.
+
+    `line` counts from 1; it, `path` and `tool` are None where it is about no single one. `records`
+    are tool and revision of each that one finding is about together.
+    """
+
+    code: str
+    level: Level
+    path: Path | None
+    line: int | None
+    tool: str | None
+    reason: str
+    fix: str
+    records: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Every record of the catalogue by tool id, oldest first, and files that cannot be read."""
+
+    records: Mapping[str, tuple[Record, ...]]
+    unreadable: tuple[Finding, ...]
+
+    @property
+    def latest(self) -> dict[str, Record]:
+        """The last record of each tool."""
+        return {tool: found[-1] for tool, found in self.records.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogued:
+    """What was compared: promoted tools, compositions among them, versions kept; and findings."""
+
+    promoted: int
+    compositions: int
+    versions: int
+    findings: tuple[Finding, ...]
+
+
+def recorded(root: Path) -> Recorded:
+    """What the catalogue at `root` has on record. Raises StorageUnwritable."""
+    records: dict[str, tuple[Record, ...]] = {}
+    unreadable = []
+    for path in metadata.files(root):
+        try:
+            found = metadata.read(path)
+        except MetadataCorrupt as failure:
+            line = failure.message.removeprefix(f"{path}:").partition(":")[0]
+            number = int(line) if line.isdecimal() else None
+            reason = failure.message.removeprefix(f"{path}:{line}:").strip()
+            unreadable.append(
+                Finding("RECORDS_UNREADABLE", "error", path, number, None, reason, failure.hint)
+            )
+            continue
+        for record in found:
+            if _place(record, root) == path.parent:
+                records[record.tool_id] = (*records.get(record.tool_id, ()), record)
+                continue
+            reason = f"{record.id} is a record of {record.tool_id}, which has another folder"
+            unreadable.append(_error("RECORD_MISPLACED", path, record.tool_id, reason, _RECORDS))
+    return Recorded(records, tuple(unreadable))
+
+
+def catalogue(root: Path, found: Recorded, tools: Sequence[ToolSpec]) -> Catalogued:
+    """Every promoted file against its record, composition against its steps, and kept version.
+
+    `tools` are those that discovery finds: one without a record is only noted.
+    """
+    check = _Check(root, found, {tool.id: tool for tool in tools})
+    findings = [*found.unreadable, *check.files(), *check.compositions(), *check.unrecorded()]
+    kept = list(check.kept())
+    findings += [finding for finding in kept if finding]
+    findings += check.not_kept()
+    composed = sum(1 for steps in check.plans.values() if steps)
+    return Catalogued(len(found.records), composed, len(kept), tuple(findings))
+
+
+class _Check:
+    """The comparison of one catalogue; each promoted file is read once."""
+
+    def __init__(self, root: Path, found: Recorded, tools: Mapping[str, ToolSpec]) -> None:
+        self.root = root
+        self.found = found
+        self.tools = tools
+        self.hashes: dict[str, str] = {}
+        self.plans: dict[str, tuple[PlanStep, ...]] = {}
+
+    def files(self) -> Iterator[Finding]:
+        """Promoted files that are gone, changed, or no files."""
+        for tool, record in sorted(self.found.latest.items()):
+            path = self._path(record)
+            try:
+                source = versions.read_file(self.root, _folders(record), record.name)
+            except PulsusError as failure:
+                yield _error("UNREADABLE", path, tool, failure.message, failure.hint)
+                continue
+            if source is None:
+                reason = f"{_of(record)} is on record, and there is no such file"
+                yield _error("MISSING", path, tool, reason, _RESTORE)
+                continue
+            self.hashes[tool] = versions.digest(source)
+            if self.hashes[tool] != record.tool_hash:
+                yield _error("CHANGED", path, tool, self._changed(tool, record), _RESTORE)
+            try:
+                plan = plan_of(source) if _may_compose(source) else None
+            except PulsusError as failure:
+                yield _error("PLAN_UNREADABLE", path, tool, failure.message, failure.hint)
+                continue
+            self.plans[tool] = plan.steps if plan else ()
+
+    def compositions(self) -> Iterator[Finding]:
+        """Steps that are not, or no longer, what a promoted composition is pinned to."""
+        for tool, steps in sorted(self.plans.items()):
+            path = self._path(self.found.latest[tool])
+            for step in steps:
+                wrong = self._step(step)
+                if wrong:
+                    code, level, reason = wrong
+                    fix = "route the request again, so that the plan is made from what is there now"
+                    yield Finding(code, level, path, None, tool, reason, fix)
+
+    def unrecorded(self) -> Iterator[Finding]:
+        """Tools that discovery finds and no record knows: nothing runs them."""
+        for tool_id, tool in sorted(self.tools.items()):
+            if tool_id not in self.found.records:
+                reason = "in the catalogue, and never promoted: it will not be run"
+                fix = "promote it, or move it away"
+                yield Finding("UNRECORDED", "info", tool.path, None, tool_id, reason, fix)
+
+    def kept(self) -> Iterator[Finding | None]:
+        """For each kept version what is wrong with it; None for one that is right."""
+        known = {
+            (_folders(r), r.name.removesuffix(".py"), r.tool_hash)
+            for records in self.found.records.values()
+            for r in records
+        }
+        for folders in sorted({(*_folders(r), versions.FOLDER) for r in self._all()}):
+            for path in sorted(self.root.joinpath(*folders).glob("*.py")):
+                yield self._version(path, folders, known)
+
+    def not_kept(self) -> Iterator[Finding]:
+        """Older versions whose bytes are nowhere."""
+        for tool, records in sorted(self.found.records.items()):
+            for record in {r.tool_hash: r for r in records}.values():
+                name = versions.file_name(record.name.removesuffix(".py"), record.tool_hash)
+                path = self.root.joinpath(*_folders(record), versions.FOLDER, name)
+                if record.tool_hash != records[-1].tool_hash and not path.is_file():
+                    reason = f"the bytes of {_of(record)} are not kept: no rollback to it"
+                    fix = "restore the file from version control, if it was there"
+                    yield Finding("VERSION_MISSING", "warning", path, None, tool, reason, fix)
+
+    def _all(self) -> Iterable[Record]:
+        return (record for records in self.found.records.values() for record in records)
+
+    def _path(self, record: Record) -> Path:
+        return self.root.joinpath(*_folders(record), record.name)
+
+    def _changed(self, tool: str, record: Record) -> str:
+        older = [r for r in self.found.records[tool] if r.tool_hash == self.hashes[tool]]
+        if older:
+            return f"it holds the older {_of(older[-1])}, not {_of(record)}"
+        return f"it is {_short(self.hashes[tool])}, and {_of(record)} is {_short(record.tool_hash)}"
+
+    def _step(self, step: PlanStep) -> tuple[str, Level, str] | None:
+        ids = [i for i in self.tools if step.tool in (i, i.rpartition("/")[2])]
+        tool = step.tool if step.tool in ids else (ids[0] if len(ids) == 1 else step.tool)
+        now = self.hashes.get(tool) or self._unpromoted(tool)
+        pinned = f"sha256:{step.sha256}"
+        if now is None:
+            return "STEP_MISSING", "error", f"step {step.id}: there is no {step.tool}"
+        if now == pinned:
+            return None
+        records = self.found.records.get(tool, ())
+        once = [r for r in records if r.tool_hash == pinned]
+        if once and records[-1].tool_hash == now:
+            reason = f"step {step.id}: made with {_of(once[-1])} of {tool}, now {_of(records[-1])}"
+            return "STEP_OLDER", "warning", reason
+        reason = f"step {step.id}: {tool} is {_short(now)}, the plan is pinned to {_short(pinned)}"
+        return "STEP_CHANGED", "error", reason
+
+    def _unpromoted(self, tool: str) -> str | None:
+        found = self.tools.get(tool)
+        try:
+            return versions.digest(found.path.read_bytes()) if found else None
+        except OSError:
+            return None
+
+    def _version(
+        self, path: Path, folders: tuple[str, ...], known: set[tuple[tuple[str, ...], str, str]]
+    ) -> Finding | None:
+        said = _KEPT.fullmatch(path.name)
+        wanted = f"sha256:{said[2]}" if said else None
+        try:
+            source = versions.read_file(self.root, folders, path.name)
+        except PulsusError as failure:
+            return _error("UNREADABLE", path, None, failure.message, failure.hint)
+        if source is None or wanted is None or versions.digest(source) != wanted:
+            reason = "it does not hold the bytes it is named after"
+            return _error("VERSION_CHANGED", path, None, reason, "restore it from version control")
+        if said and (folders[:-1], said[1], wanted) not in known:
+            fix = "nothing needs it; remove it, or restore the record"
+            return Finding("VERSION_UNKNOWN", "info", path, None, None, "no record names it", fix)
+        return None
+
+
+def _may_compose(source: bytes) -> bool:
+    """Whether it is worth parsing: a composition names `pulsus`, perhaps in other letters."""
+    return b"pulsus" in source or not source.isascii()
+
+
+def _error(code: str, path: Path, tool: str | None, reason: str, fix: str) -> Finding:
+    return Finding(code, "error", path, None, tool, reason, fix)
+
+
+def _folders(record: Record) -> tuple[str, ...]:
+    domain = None if record.domain == "shared" else record.domain
+    return Target(domain, record.action, record.name.removesuffix(".py")).folders
+
+
+def _place(record: Record, root: Path) -> Path | None:
+    try:
+        return root.joinpath(*_folders(record))
+    except TargetRefused:
+        return None
+
+
+def _of(record: Record) -> str:
+    return f"{record.version} ({record.id})"
+
+
+def _short(tool_hash: str) -> str:
+    return f"{tool_hash.removeprefix('sha256:')[:12]}…"

@@ -1,0 +1,244 @@
+"""Whether decision log and catalogue tell the same story (spec §10, §17). Effect: reads files.
+
+Every record carries the head the log had before it, and the log holds every decision with a digest
+of its record. So a log that was cut shows against the catalogue, and a changed record against the
+log. Records made with another log (another machine's) cannot be held against this one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pulsus.core.storage import catalogue_lock
+from pulsus.core.storage.decision_log import accept_break, log_mark, log_record, verify
+from pulsus.core.storage.decision_log.verify import Checked
+from pulsus.core.storage.records.metadata import Record
+from pulsus.routing.maintenance.audit_catalogue import Finding, Level
+
+_EVIDENCE = (
+    "put it back from a backup; or, once you know why, go on: pulsus audit --accept-break REASON"
+)
+_RECORDS = "restore metadata.jsonl from version control, and compare the log with a backup"
+_ELSEWHERE = (
+    "look at those records first: git log -p -- '*metadata.jsonl' says who added them; then audit "
+    "them where that log is, or put it back from a backup if it was here; only where they are "
+    "known to be right: pulsus audit --accept-break REASON"
+)
+_NO_LOG = (
+    "in a fresh clone leave out --strict: files and records were compared, and only the log where "
+    "they were promoted says who decided; did this folder have a log, put .pulsus back from a "
+    "backup; is it to vouch for them from now on, look at git log -p -- '*metadata.jsonl', then: "
+    "pulsus audit --accept-break REASON"
+)
+_CLOCK = "nothing, if the machine's clock was set back then; otherwise ask who wrote that record"
+_LISTED = 3
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """The decision log as it was found. `expected_at` is the record of the head that was asked for.
+
+    `elsewhere` counts the records of the catalogue that were made with other logs. `unknown` are
+    keys of those that this one does not know as they are, `named` the highest number of its
+    records that the catalogue names: what an acceptance must cover.
+    """
+
+    checked: Checked
+    findings: tuple[Finding, ...]
+    expected_at: int | None
+    elsewhere: int
+    unknown: tuple[str, ...] = ()
+    named: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    """A record of the catalogue, the head that it names, and its key in the log."""
+
+    id: str
+    tool: str
+    head: log_record.Head | None
+    key: str
+
+    @classmethod
+    def of(cls, record: Record) -> _Anchored:
+        head = log_record.anchored(record.log)
+        return cls(record.id, record.tool_id, head, catalogue_lock.decision_key(record))
+
+    @property
+    def seq(self) -> int:
+        """The number of the record it names; 0 where it names none."""
+        return self.head.seq if self.head else 0
+
+
+@dataclass
+class _Seen:
+    """What a reading of the log leaves behind for the comparison."""
+
+    expected: str | None
+    wanted: frozenset[int]
+    hashes: dict[int, str] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    revisions: dict[str, tuple[str, str]] = field(default_factory=dict)
+    accepted: set[str] = field(default_factory=set)
+    expected_at: int | None = None
+
+    def __call__(self, record: log_record.Record) -> None:
+        """Take note of one record."""
+        if record.seq in self.wanted:
+            self.hashes[record.seq] = record.hash
+        if record.hash == self.expected:
+            self.expected_at = record.seq
+        self.accepted.update(accept_break.keys(record))
+        if record.key:
+            self.keys.add(record.key)
+            revision, tool = record.data.get("revision"), record.data.get("tool")
+            if isinstance(revision, str) and isinstance(tool, str):
+                self.revisions[record.key] = (revision, tool)
+
+
+def log(
+    folder: Path,
+    records: Mapping[str, tuple[Record, ...]],
+    *,
+    quick: bool = False,
+    expected: str | None = None,
+) -> Logged:
+    """What is wrong with the log in `folder` (`.pulsus/audit/`), and between it and `records`.
+
+    `expected` is a hash that some record of the log must have; `quick` leaves sealed records
+    unread, and out of the comparison. Raises StorageUnwritable.
+    """
+    everything = [_Anchored.of(r) for found in records.values() for r in found]
+    seen = _Seen(expected, frozenset(r.head.seq for r in everything if r.head))
+    checked = verify.check(folder, quick=quick, each=seen)
+    findings = [
+        Finding(d.code, "error", d.path, d.line, None, d.reason, _EVIDENCE) for d in checked.damages
+    ]
+    findings += [
+        Finding(d.code, "warning", d.path, d.line, None, d.reason, _CLOCK) for d in checked.set_back
+    ]
+    name = _name(checked, folder)
+    mine = [r for r in everything if name and r.head and r.head.log == name]
+    others = [r for r in everything if not (name and r.head and r.head.log == name)]
+    compare = _Comparison(seen, folder)
+    against = [found for r in mine if r.seq > checked.unread for found in compare.mine(r)]
+    cut = any(found.code == "LOG_CUT" for found in against)
+    findings += _together(against) if checked.damages or cut else against
+    if not checked.unread:
+        findings += compare.gone(everything)
+    findings += compare.others(others, here=checked.segments > 0)
+    if expected and seen.expected_at is None:
+        reason = f"no record has the hash {expected}"
+        findings.append(Finding("HEAD_UNKNOWN", "error", folder, None, None, reason, _EVIDENCE))
+    named = max((r.seq for r in mine), default=0)
+    unknown = tuple(sorted(compare.unknown - seen.accepted))
+    return Logged(checked, tuple(findings), seen.expected_at, len(others), unknown, named)
+
+
+def _name(checked: Checked, folder: Path) -> str | None:
+    """Which log it is, where it lost its head too; None where there is none."""
+    if checked.head:
+        return checked.head.log
+    return log_mark.read(folder) if checked.segments else None
+
+
+class _Comparison:
+    """The catalogue's records against what was read of the log; `unknown` are keys it finds."""
+
+    def __init__(self, seen: _Seen, folder: Path) -> None:
+        self.seen, self.folder = seen, folder
+        self.unknown: set[str] = set()
+        self.logged: dict[tuple[str, str], set[str]] = {}
+        for key, found in seen.revisions.items():
+            self.logged.setdefault(found, set()).add(key)
+
+    def mine(self, record: _Anchored) -> Iterable[Finding]:
+        """What is wrong with a record that was made with this log."""
+        if record.head and self.seen.hashes.get(record.seq) != record.head.hash:
+            reason = f"it was made after record {record.seq}, which the log has not got like that"
+            yield self._finding("LOG_CUT", "error", record, reason, _EVIDENCE)
+        elif record.key not in self.seen.keys:
+            reason = "it is not as it was logged, or was taken out of the log"
+            yield self._finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
+
+    def others(self, records: Iterable[_Anchored], *, here: bool) -> Iterable[Finding]:
+        """What is wrong with records that name another log, or none; `here`: there is one here."""
+        strange = []
+        for record in records:
+            logged = self.logged.get((record.id, record.tool), ())
+            if logged and record.key not in logged:
+                reason = "it is not as it was logged: what it says of the log was changed"
+                yield self._finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
+            elif not logged:
+                strange.append(record)
+        known = [r for r in strange if r.key in self.seen.accepted]
+        new = [r for r in strange if r.key not in self.seen.accepted]
+        self.unknown.update(r.key for r in strange)
+        if known:
+            yield _elsewhere(
+                known, "info", "they were there when it began, or were accepted", "nothing"
+            )
+        if new:
+            where = "the one here does not know them" if here else "there is none here"
+            yield _elsewhere(new, "warning", where, _ELSEWHERE if here else _NO_LOG)
+
+    def gone(self, records: Iterable[_Anchored]) -> Iterable[Finding]:
+        """Logged decisions whose record is not in the catalogue, as one finding.
+
+        A branch that was switched does the same: a warning.
+        """
+        present = {(r.id, r.tool) for r in records}
+        gone = {found: keys for found, keys in self.logged.items() if found not in present}
+        self.unknown.update(*gone.values())
+        new = sorted(found for found, keys in gone.items() if not keys <= self.seen.accepted)
+        if new:
+            reason = "logged, and without a record in the catalogue: " + _listed(
+                [f"{revision} of {tool}" for revision, tool in new]
+            )
+            fix = "check that metadata.jsonl is as version control has it, on this branch"
+            which = tuple((tool, revision) for revision, tool in new)
+            yield Finding(
+                "RECORD_GONE", "warning", self.folder, None, new[0][1], reason, fix, which
+            )
+
+    def _finding(
+        self, code: str, level: Level, record: _Anchored, reason: str, fix: str
+    ) -> Finding:
+        self.unknown.add(record.key)
+        if record.key in self.seen.accepted:
+            level, reason = "info", f"{reason} (accepted)"
+        which = ((record.tool, record.id),)
+        reason = f"{record.id}: {reason}"
+        return Finding(code, level, self.folder, None, record.tool, reason, fix, which)
+
+
+def _together(found: Sequence[Finding]) -> Iterable[Finding]:
+    """One finding of each kind: what the log lost is one cause, however many records name it."""
+    kinds: dict[tuple[str, Level], list[Finding]] = {}
+    for each in found:
+        kinds.setdefault((each.code, each.level), []).append(each)
+    for first, *more in kinds.values():
+        which = tuple(record for each in (first, *more) for record in each.records)
+        named = _listed([f"{tool} ({revision})" for tool, revision in which[1:]], _NAMED)
+        reason = f"{first.reason}; so with {len(more)} more: {named}" if more else first.reason
+        yield replace(first, tool=None if more else first.tool, reason=reason, records=which)
+
+
+def _elsewhere(records: Sequence[_Anchored], level: Level, where: str, fix: str) -> Finding:
+    """Records that the log here, if any, does not know, as one finding."""
+    logs = Counter(r.head.log if r.head else None for r in records)
+    names = [f"the log {log[:12]}…" if log else "no log" for log, _ in logs.most_common()]
+    which = tuple(sorted((r.tool, r.id) for r in records))
+    named = _listed([f"{tool} ({revision})" for tool, revision in which], _NAMED)
+    reason = f"{len(records)} records were made with {_listed(names)}: {where}: {named}"
+    return Finding("LOG_ELSEWHERE", level, None, None, None, reason, fix, which)
+
+
+def _listed(found: Sequence[str], first: int = _LISTED) -> str:
+    more = f" and {len(found) - first} more" if len(found) > first else ""
+    return f"{', '.join(found[:first])}{more}"

@@ -1,0 +1,275 @@
+"""What is wrong with a catalogue, tool by tool: `pulsus tools check`.
+
+What can be told from the files alone; what ranking shows is in reachability.py. Pure, but for
+`ignored`, which asks git.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+from pulsus.core.memory.past_routes import PastRoute
+from pulsus.core.storage.records.metadata import Record
+from pulsus.core.text.tokens import stems
+from pulsus.core.types import Catalogue, ToolSpec
+from pulsus.routing.index import store
+
+Level = Literal["error", "warning", "info"]
+LEVELS: tuple[Level, ...] = ("error", "warning", "info")
+
+_UNHIDE = "begin the rule with a slash (/logs/ instead of logs/), then `git add` the tools"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at. `code` is stable; `reason`, `fix` and each evidence are one line.
+
+    `path` is None where it is about no single file.
+    """
+
+    code: str
+    level: Level
+    path: Path | None
+    tools: tuple[str, ...]
+    reason: str
+    fix: str
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An intent in two manifests: `phrase` as `tool` writes it, `theirs` as `rival` does."""
+
+    tool: ToolSpec
+    rival: ToolSpec
+    phrase: str
+    theirs: str
+
+    @property
+    def same(self) -> bool:
+        """Whether both write it alike."""
+        return self.phrase.casefold() == self.theirs.casefold()
+
+    def other(self, owner: ToolSpec) -> str:
+        """The phrase as the one that is not `owner` writes it."""
+        return self.theirs if owner.id == self.tool.id else self.phrase
+
+
+def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
+    """Everything the files tell. `latest` maps a tool's id to its last promotion."""
+    return [
+        *_refused(catalogue),
+        *_same_bytes([t for t in catalogue.tools if not _is_deprecated(t, latest)]),
+        *_blocks_itself(catalogue.tools),
+        *_shadowed(catalogue),
+        *_incomplete(catalogue.tools),
+        *_unpromoted(catalogue.tools, latest),
+        *_same_name(catalogue),
+        *(
+            Finding("WARNING", "warning", None, (), text, "correct the file it names")
+            for text in catalogue.warnings
+            if not text.startswith(store.NOT_SAVED)
+        ),
+    ]
+
+
+def ignored(catalogue: Catalogue, project: Path, workflows: Path) -> list[Finding]:
+    """Return findings for tools and records that git ignores, and for rules that would do so."""
+    from pulsus.core.validators import git_ignored
+
+    tools = {tool.path: tool.id for tool in catalogue.tools}
+    records = [path.parent / "metadata.jsonl" for path in tools]
+    paths = [*tools, *dict.fromkeys(path for path in records if path.exists())]
+    found = [
+        Finding(
+            "GIT_IGNORED",
+            "error",
+            one.path,
+            (tools[one.path],) if one.path in tools else (),
+            f"git ignores it ({one.rule}): it is never committed and no review sees it",
+            _UNHIDE,
+        )
+        for one in git_ignored.ignored_modules(project, paths)
+    ]
+    told = {finding.reason.partition("(")[2].partition("):")[0] for finding in found}
+    for one in git_ignored.hiding_rules(project, workflows):
+        if one.rule not in told:
+            reason = f"git would ignore tools in this folder ({one.rule})"
+            found.append(Finding("GIT_IGNORES_FOLDER", "warning", one.path, (), reason, _UNHIDE))
+    return found
+
+
+def last_used(past: Iterable[PastRoute], latest: Mapping[str, Record]) -> dict[str, datetime]:
+    """When each tool was last used, by id: accepted routes, and promotions a route led to."""
+    uses = [(tool, r.ts) for r in past if r.outcome == "accepted" for tool in r.tools]
+    uses += [(tool, record.created) for tool, record in latest.items() if record.route_id]
+    found: dict[str, datetime] = {}
+    for tool, at in uses:
+        found[tool] = max(found.get(tool, at), at)
+    return found
+
+
+def unused(
+    tools: Iterable[ToolSpec],
+    used: Mapping[str, datetime],
+    made: Mapping[str, datetime],
+    *,
+    now: datetime,
+    days: int | None,
+) -> Iterator[Finding]:
+    """Tools nobody used: never, or not in the last `days`. Without `days` nothing is told of tools
+    never used while fewer than half of all are on record: that is little history, no finding.
+
+    `used` maps a tool's id to its last use, `made` to its last promotion: a tool younger than
+    `days` may still find its users.
+    """
+    tools = list(tools)
+    if days is None and 2 * sum(tool.id in used for tool in tools) < len(tools):
+        return
+    since = None if days is None else now - timedelta(days=days)
+    for tool in tools:
+        last = used.get(tool.id)
+        young = since is not None and made.get(tool.id, since) > since
+        if young or (last is not None and (since is None or last >= since)):
+            continue
+        reason = f"last used on {last:%Y-%m-%d}" if last else "no route on record used it"
+        yield Finding(
+            "UNUSED",
+            "info" if days is None else "warning",
+            tool.path,
+            (tool.id,),
+            reason,
+            "remove it, or give it the words people use (intents in its manifest)",
+        )
+
+
+def _refused(catalogue: Catalogue) -> Iterator[Finding]:
+    fix = "repair the file or move it out of workflows/; docs/tool-contract.md explains the codes"
+    for broken in catalogue.broken:
+        yield Finding(broken.code, "error", broken.path, (), broken.reason, fix)
+    for tool in catalogue.tools:
+        for error in tool.contract_errors:
+            yield Finding("CONTRACT_ERROR", "error", tool.path, (tool.id,), error, fix)
+
+
+def _is_deprecated(tool: ToolSpec, latest: Mapping[str, Record]) -> bool:
+    """Whether another is to be used instead: where it moved, that one has its very bytes."""
+    record = latest.get(tool.id)
+    return record is not None and record.deprecated
+
+
+def _same_bytes(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
+    for same in _grouped((tool.sha256, tool) for tool in tools):
+        ids = tuple(tool.id for tool in same)
+        yield Finding(
+            "SAME_BYTES",
+            "error",
+            same[1].path,
+            ids,
+            f"the very bytes of {', '.join(i for i in ids if i != same[1].id)}",
+            "keep one of them; a tool for several domains belongs into shared_tools/",
+        )
+
+
+def _same_name(catalogue: Catalogue) -> Iterator[Finding]:
+    hidden = {shadow.shared for shadow in catalogue.shadowed}
+    visible = (tool for tool in catalogue.tools if tool.path not in hidden)
+    for same in _grouped((tool.name, tool) for tool in visible):
+        yield Finding(
+            "SAME_NAME",
+            "info",
+            same[0].path,
+            tuple(tool.id for tool in same),
+            f"{len(same)} tools are called {same[0].name!r}: the bare name means none of them",
+            "rename all but one, or always write the whole id",
+        )
+
+
+def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
+    """Anti-intents all of whose words a tool says of itself: it refuses its own requests."""
+    for tool in tools:
+        if tool.manifest is None:
+            continue
+        own = (tool.name, tool.summary)
+        wanted = (*tool.manifest.intents, *tool.manifest.requests)
+        for hint in tool.manifest.anti_intents:
+            said = [text for text in (*own, *wanted) if _says(text, hint)]
+            if not said:
+                continue
+            yield Finding(
+                "ANTI_INTENT_BLOCKS_ITSELF",
+                "error" if said[0] in own else "warning",
+                tool.manifest.path,
+                (tool.id,),
+                f"the anti-intent {hint!r} refuses what the tool says of itself: {said[0]!r}",
+                "narrow the anti-intent, or take it out",
+                tuple(said),
+            )
+
+
+def claims(tools: Sequence[ToolSpec]) -> Iterator[Claim]:
+    """Pairs of tools whose manifests claim the same intent, as ranking reads it: by its stems.
+
+    Whether one of them suffers from it only ranking can tell (reachability.py).
+    """
+    claimed: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    by_id = {tool.id: tool for tool in tools if tool.manifest}
+    for tool in by_id.values():
+        for intent in tool.manifest.intents if tool.manifest else ():
+            claimed[tuple(sorted(set(stems(intent))))].setdefault(tool.id, intent)
+    for said, claimants in claimed.items():
+        for one, two in combinations(sorted(claimants), 2) if said else ():
+            claim = Claim(by_id[one], by_id[two], claimants[one], claimants[two])
+            if claim.same or len(said) > 1:
+                yield claim
+
+
+def _shadowed(catalogue: Catalogue) -> Iterator[Finding]:
+    ids = {tool.path: tool.id for tool in catalogue.tools}
+    for found in catalogue.shadowed:
+        pair = tuple(ids[path] for path in (found.shared, found.domain) if path in ids)
+        reason = f"by {pair[-1]}" if len(pair) > 1 else "by a domain tool"
+        fix = "rename one of the two, or remove the shared one"
+        yield Finding("SHADOWED", "warning", found.shared, pair, reason, fix)
+
+
+def _incomplete(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
+    for tool in tools:
+        if tool.missing_sections:
+            reason = f"no section {', '.join(tool.missing_sections)}"
+            fix = "add the sections to the docstring; docs/tool-contract.md"
+            yield Finding("INCOMPLETE", "warning", tool.path, (tool.id,), reason, fix)
+
+
+def _unpromoted(tools: Sequence[ToolSpec], latest: Mapping[str, Record]) -> Iterator[Finding]:
+    """Tools that routing finds and nothing runs: never promoted, or changed since."""
+    fix = "pulsus promote it"
+    for tool in tools:
+        record = latest.get(tool.id)
+        if record is None:
+            reason = "found, but never promoted: it will not be run"
+            yield Finding("NOT_PROMOTED", "warning", tool.path, (tool.id,), reason, fix)
+        elif record.tool_hash != f"sha256:{tool.sha256}":
+            reason = f"changed since {record.version}: promote it to run it"
+            yield Finding("CHANGED", "warning", tool.path, (tool.id,), reason, fix)
+
+
+def _grouped(keyed: Iterable[tuple[str, ToolSpec]]) -> Iterator[list[ToolSpec]]:
+    """The tools that share a key with another, in the order of their ids."""
+    groups: dict[str, list[ToolSpec]] = defaultdict(list)
+    for key, tool in keyed:
+        groups[key].append(tool)
+    for same in groups.values():
+        if len(same) > 1:
+            yield sorted(same, key=lambda tool: tool.id)
+
+
+def _says(text: str, hint: str) -> bool:
+    wanted = set(stems(hint))
+    return bool(wanted) and wanted <= set(stems(text))

@@ -1,0 +1,247 @@
+"""Running what was promoted, in a child process (spec §12, `--run`). Effect: starts a process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pulsus.approvals.protocol import Person
+from pulsus.approvals.run_consent import Consent, Given, only_tries
+from pulsus.core.compose.plans.planner import params_of
+from pulsus.core.contract.kinds import stronger
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.logging import Trace
+from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
+from pulsus.errors import (
+    ApprovalNeeded,
+    Denied,
+    InputNeeded,
+    NotPromoted,
+    PulsusError,
+    RecordUnknown,
+    ToolNotFound,
+)
+from pulsus.execution import secrets
+from pulsus.execution.confinement.confinement_plan import Mode, RunLimits
+from pulsus.execution.confinement.run_mode import how_to_run
+from pulsus.execution.inputs import parse_inputs
+from pulsus.execution.pipes import OnOutput
+from pulsus.execution.tool_process import RunResult, run_tool
+from pulsus.routing.delivery.candidate_module import read_bytes, steps_of
+from pulsus.routing.delivery.deliver import digest
+from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.record_check import ACCEPT
+from pulsus.routing.search.access_filter import access
+
+_LOG = logging.getLogger("pulsus")
+
+
+def inputs_for(
+    project: Project, outcome: RouteOutcome, pairs: Sequence[str], person: Person | None
+) -> Mapping[str, JsonValue]:
+    """The values a run needs, checked before anything is proven.
+
+    A required one that is missing is asked for. Raises UsageError for a value that does not fit,
+    InputNeeded where nobody can be asked.
+    """
+    decision = outcome.decision
+    args = (
+        params_of(decision.plan, decision.selected) if decision.plan else decision.selected[0].args
+    )
+    given = parse_inputs(pairs, [replace(arg, required=False) for arg in args])
+    asked = [_asked(arg, person) for arg in args if _needs(arg) and arg.name not in given]
+    return parse_inputs([*pairs, *asked], args)
+
+
+def run_outcome(
+    project: Project,
+    outcome: RouteOutcome,
+    inputs: Mapping[str, JsonValue],
+    person: Person | None,
+    trace: Trace,
+) -> RouteOutcome:
+    """The outcome with the result of running what it promoted. Raises ToolFailed, UsageError."""
+    assert outcome.promotion is not None
+    source = read_bytes(outcome.promotion.path)
+    tool = project.define(source, outcome.promotion.path)
+    if isinstance(tool, BrokenTool):
+        raise ToolNotFound(f"{outcome.promotion.path} is no tool: {tool.reason}")
+    try:
+        done = run_promoted(project, tool, source, inputs, Consent(person))
+    except ApprovalNeeded as refusal:
+        return replace(outcome, failure=refusal, exit_code=refusal.exit_status)
+    held = dict(done.confinement)
+    trace.event(
+        "run",
+        decision=tool.id,
+        duration_ms=done.duration_ms,
+        sha256=tool.sha256,
+        confinement=held,
+    )
+    return replace(outcome, result=done.result, ran=True, confinement=held)
+
+
+def run_promoted(
+    project: Project,
+    tool: ToolSpec,
+    source: bytes,
+    inputs: Mapping[str, JsonValue],
+    consent: Consent,
+    on_output: OnOutput | None = None,
+    confinement: Mode = "wanted",
+) -> RunResult:
+    """What the tool returns, run from exactly these bytes; they and its steps' must be promoted.
+
+    What may write runs with `consent` only, unless the call has `dry_run` true. The secrets that
+    they name are in the child's environment, and in nothing that comes back. A tool that only
+    reads is confined (ADR 28): by `required` it does not run otherwise, by `off` it is not.
+
+    Raises Denied for a tool or step that the filters leave out, NotPromoted for bytes that are not
+    on record, InputNeeded for a secret without a value, ConfinementUnavailable, ToolFailed,
+    UsageError; for what may write also ApprovalNeeded and as `Promoter.decided`, and then it did
+    not run.
+    """
+    steps = steps_of(project, source)
+    require_allowed(project, tool, [step for step, _ in steps.values()])
+    used = [require_promoted(project, tool, source)]
+    used += [require_promoted(project, step, code) for step, code in steps.values()]
+    require_allowed(project, used[0], [])  # its kind may be another on record
+    confinement = require_known(project, used, confinement)
+    given = secrets.named(used, os.environ)
+    veil = secrets.Veil(given.values())
+    writes = any(each.kind == "write" for each in used)
+    tries = writes and tool.kind == "write" and only_tries(used, source, inputs)
+    run = project.settings.run
+    limits = RunLimits(run.max_mem_mb, run.max_processes, run.max_files)
+    planned = how_to_run(used, inputs, limits, confinement, reads=not writes or tries)
+    if writes:
+        counted = replace(used[0], kind="write")  # a step that may write counts for all
+        how = consent.given(counted, dry=tries)
+        shown = {name: veil.value(value) for name, value in inputs.items()}
+        _log(project, tool, shown, how, veil.value(planned.held))
+    output = veil.output(on_output) if on_output else None
+    try:
+        done = run_tool(
+            tool,
+            source,
+            inputs,
+            steps=steps,
+            timeout_s=project.settings.run.max_seconds,
+            python=project.interpreter.python if project.interpreter else None,
+            env=secrets.environment(os.environ, given),
+            on_output=output,
+            planned=planned,
+        )
+    except PulsusError as error:
+        raise veil.error(error) from None
+    finally:
+        if output:
+            output.close()
+    tails = veil.text(done.stdout_tail), veil.text(done.stderr_tail)
+    told = {key: veil.value(value) for key, value in done.confinement.items()}
+    return RunResult(veil.value(done.result), *tails, done.duration_ms, told)
+
+
+def require_allowed(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:
+    """Raise Denied where the filters of the settings leave the tool out, or deny a step of it."""
+    filters = access(project.settings.access)
+    if filters is None:
+        return
+    denied = next((step for step in steps if not filters.allows(step.id)), None)
+    why = filters.refusal(tool) or (denied and filters.refusal(denied))
+    if why:
+        step = f", by its step {denied.id}" if denied and not filters.refusal(tool) else ""
+        raise Denied(
+            f"{tool.id} is not run{step}: {why}",
+            hint="change [access] in config/pulsus.toml if it may run after all",
+            tool=tool.id,
+        )
+
+
+def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpec:
+    """The tool, with the kind it counts as: write where its dry run did what it does not declare.
+
+    Raises NotPromoted unless exactly these bytes are the tool's latest revision.
+    """
+    target = Target(tool.domain, tool.action, tool.name)
+    promoted = project.promoter().current(target, digest(source))
+    if promoted is None:
+        where = tool.path
+        if where.is_relative_to(project.project):
+            where = where.relative_to(project.project)
+        shared = "" if tool.domain is None else f"--domain {tool.domain} "
+        raise NotPromoted(
+            f"{tool.id} is not promoted in its present form, and only promoted tools are run",
+            hint=f"prove and promote it: pulsus promote {shlex.quote(str(where))} "
+            f"{shared}--action {tool.action}",
+            tool=tool.id,
+        )
+    return replace(tool, kind=stronger(tool.kind, promoted.kind))
+
+
+def require_known(project: Project, used: Sequence[ToolSpec], confinement: Mode) -> Mode:
+    """Return how to confine a run, given whose records this user did not approve (ADR 31).
+
+    Tools that only read, reach no host, start no program and get no secret run confined, with a
+    warning. Raises RecordUnknown for any other, or with `off`; RecordChanged, AuditTampered,
+    UserStateInvalid.
+    """
+    unknown = project.record_check().unknown(used)
+    if not unknown:
+        return confinement
+    reason = "; ".join(unknown)
+    open_ended = next((each.id for each in used if _reaches(each)), None)
+    if confinement == "off" or open_ended:
+        why = (
+            "it is not run without confinement"
+            if confinement == "off"
+            else (f"{open_ended} may write, reach a host, start a program or get a secret")
+        )
+        raise RecordUnknown(
+            f"{used[0].id} is not run: {reason}; and {why}",
+            hint=f"look at the records and accept them: {ACCEPT}",
+            tool=used[0].id,
+        )
+    _LOG.warning("%s runs confined only: %s (look at it, then: %s)", used[0].id, reason, ACCEPT)
+    return "required"
+
+
+def _reaches(tool: ToolSpec) -> bool:
+    """True if confinement would leave the tool more than reading files and giving a result."""
+    effects = tool.effects
+    declared = bool(effects and (effects.hosts or effects.commands))
+    return tool.kind == "write" or declared or bool(tool.secrets)
+
+
+def _log(
+    project: Project,
+    tool: ToolSpec,
+    inputs: Mapping[str, JsonValue],
+    consent: Given,
+    confinement: JsonValue,
+) -> None:
+    """Record who runs a tool that may write, before it does: unlogged, it does not run."""
+    data: dict[str, JsonValue] = {
+        "tool": tool.id,
+        "sha256": tool.sha256,
+        "inputs": dict(inputs),
+        "consent": consent,
+        "confinement": confinement,
+    }
+    project.promoter().decided("run", data)
+
+
+def _needs(arg: ArgSpec) -> bool:
+    return arg.required and not arg.kind.startswith("var_")
+
+
+def _asked(arg: ArgSpec, person: Person | None) -> str:
+    text = person.value(arg) if person else None
+    if not text:
+        raise InputNeeded(
+            f"{arg.name} ({arg.type_hint or 'any'}) has no value", hint=f"--input {arg.name}=..."
+        )
+    return f"{arg.name}={text}"

@@ -1,0 +1,60 @@
+"""Words to give a tool so that it is found (spec §12): only what the request says itself. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pulsus.core.text.literals import take_values
+from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, clean, words
+from pulsus.core.types import Ranked
+
+_FILLING = """
+bother bothering chance cheers currently dear example gimme gonna gotta guys hello hey hmm instance
+lemme mind ok okay oh ones pal please pls quick right sorry thx today wanna wonder wondering yo
+"""
+_FILLERS = frozenset(_FILLING.split())
+"""Words that carry a request and tell no tool from another: as an intent they would only draw
+others to it."""
+
+_MOST = 5
+
+
+def typed(found: Sequence[str], request: str) -> tuple[str, ...]:
+    """Those of the words that the request has: not the kinds of its values (`path`, `archive`).
+
+    All of them where the request is not known (empty).
+    """
+    said = frozenset(words(clean(request)))
+    return tuple(word for word in found if word in said) if said else tuple(found)
+
+
+def teachable(found: Sequence[str], request: str) -> tuple[str, ...]:
+    """Those of them to put into an intent: said beside values, no fillers, no numbers."""
+    rest = take_values(clean(request))[0]
+    plain = typed(found, rest) if request else tuple(found)
+    apart = STOP_WORDS | WEAK_WORDS | _FILLERS
+    return tuple(word for word in plain if word not in apart and not word.isdecimal())
+
+
+def teach(found: Sequence[str], request: str) -> str:
+    """The advice to add an intent with these words; empty where none is worth one."""
+    told = ", ".join(repr(word) for word in teachable(found, request)[:_MOST])
+    return f"add an intent with {told} to its manifest" if told else ""
+
+
+def none_of(found: Sequence[str]) -> str:
+    """The reason of a tool that has none of these words."""
+    return "it has none of your words" + (f": {', '.join(found[:8])}" if found else "")
+
+
+def agree(own: Ranked) -> str:
+    """What to do for a tool at odds with the request that is meant all the same."""
+    if own.caution and "manifest" in own.caution:
+        return "if it is meant for this after all, take the anti-intent out of its manifest"
+    return "if it does do this, say so in its name, summary and Kind"
+
+
+def beside(winner: Ranked, fix: str) -> str:
+    """The advice for a tool that lost to one that is sure: what it costs that one is said too."""
+    who = winner.tool.id
+    return f"only if {who} (p {winner.p:.2f}) is wrong here: {fix}; that takes requests from {who}"

@@ -1,0 +1,149 @@
+"""What this project remembers of past requests (spec §4, §10; ADR 16). Effect: one kept file.
+
+Example requests of manifests come first and never fade; past routes follow. `memory.bin` holds what
+was counted; requests that came since are counted anew at every start, as long as they are few.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pulsus
+from pulsus.core.contract.tool_table import columns
+from pulsus.core.memory.feedback_weights import of_routes
+from pulsus.core.memory.index_file import from_bytes, of_another_format, to_bytes
+from pulsus.core.memory.past_routes import PastRoute
+from pulsus.core.memory.recall import PastMemory
+from pulsus.core.memory.request_index import Past, Segment, WordCounts
+from pulsus.core.system import atomic_write
+from pulsus.core.types import ToolSpec
+from pulsus.errors import PulsusError
+from pulsus.fast_dataclass import dataclass
+
+FILE_NAME = "memory.bin"
+
+_LOG = logging.getLogger("pulsus")
+
+_NEW = 128
+"""Requests since the file was written up to which it is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """How to remember. `state_dir` None neither reads nor writes a file; `now` is aware."""
+
+    half_life_days: float
+    now: datetime
+    state_dir: Path | None = None
+
+    def memory(self, tools: Sequence[ToolSpec], routes: Sequence[PastRoute]) -> PastMemory:
+        """The memory of these routes, oldest first, over what the tools' manifests tell."""
+        kept = self._kept(columns(tools).digest, routes)
+        if kept:
+            counts, segment, seen = kept
+            new = list(of_routes(routes[seen:], self.half_life_days, routes[:seen]))
+            more = (Segment.of(new, counts, self._half_life),) if new else ()
+            return PastMemory(counts, (segment, *more), self.now.timestamp())
+        rows = [*of_manifests(tools), *of_routes(routes, self.half_life_days)]
+        memory = self.of(rows, len(tools))
+        told = self._told(columns(tools).digest, routes) | {"rows": len(rows)}
+        self._save(to_bytes(memory.counts, memory.segments[0], told))
+        return memory
+
+    def of(self, past: Sequence[Past], tools: int) -> PastMemory:
+        """The memory of these requests, oldest first, in a catalogue of so many tools."""
+        counts = WordCounts.of(past, tools)
+        segment = Segment.of(past, counts, self._half_life)
+        return PastMemory(counts, (segment,), self.now.timestamp())
+
+    @property
+    def _half_life(self) -> float:
+        return self.half_life_days * 86_400
+
+    def _told(self, digest: str, routes: Sequence[PastRoute]) -> dict[str, Any]:
+        """What a memory is made of, apart from how many rows that makes."""
+        return {
+            "version": pulsus.__version__,
+            "tools": digest,
+            "half_life_days": self.half_life_days,
+            "routes": len(routes),
+            "sum": _sum(routes),
+        }
+
+    def _kept(
+        self, digest: str, routes: Sequence[PastRoute]
+    ) -> tuple[WordCounts, Segment, int] | None:
+        """The kept memory and how many of the routes are in it; None where it is of no use."""
+        if self.state_dir is None:
+            return None
+        found = _read(self.state_dir / "index" / FILE_NAME)
+        if found is None:
+            return None
+        counts, segment, told = found
+        seen = told.get("routes")
+        if not isinstance(seen, int) or not seen <= len(routes) <= seen + _NEW:
+            return None
+        if any(route.told for route in routes[seen:]):
+            return None  # a new word bears on what was counted
+        rows = told.get("rows")
+        if dict(told) != self._told(digest, routes[:seen]) | {"rows": rows}:
+            return None
+        if not isinstance(rows, int) or rows + len(routes) - seen >= max(1, 2 * counts.requests):
+            return None  # memory has doubled: what its words weigh is counted anew
+        return counts, segment, seen
+
+    def _save(self, data: bytes) -> None:
+        if self.state_dir is None:
+            return
+        try:
+            path = self.state_dir / "index" / FILE_NAME
+            path.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write.write_bytes(path, data)
+        except (OSError, PulsusError):
+            return  # a cache: the next run counts again
+
+
+def of_manifests(tools: Iterable[ToolSpec]) -> Iterator[Past]:
+    """The example requests of the tools' manifests: they never fade."""
+    for tool in tools:
+        for request in tool.manifest.requests if tool.manifest else ():
+            yield Past(request, (tool.id,))
+
+
+def of_queries(rows: Iterable[tuple[str, Sequence[str]]], now: datetime) -> Iterator[Past]:
+    """Requests with their right tools as if each had been accepted just now (`--history`)."""
+    for request, tools in rows:
+        if tools:
+            yield Past(request, _once(tools), at=now.timestamp())
+
+
+def _once(tools: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tools))
+
+
+def _read(file: Path) -> tuple[WordCounts, Segment, Mapping[str, Any]] | None:
+    """What the file keeps; None where there is none, or a damaged one, which is warned of."""
+    try:
+        data = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as failure:
+        _LOG.warning("%s was not used: %s", file.name, failure.strerror)
+        return None
+    found = from_bytes(data)
+    if found is None and not of_another_format(data):
+        _LOG.warning("%s rebuilt from past routes: it was damaged", file.name)
+    return found
+
+
+def _sum(routes: Sequence[PastRoute]) -> str:
+    digest = hashlib.sha256()
+    for r in routes:
+        told = (r.ts.timestamp(), r.request, r.tools, r.wrong, r.outcome, r.told)
+        digest.update(repr(told).encode("utf-8", "replace"))
+    return digest.hexdigest()

@@ -1,0 +1,166 @@
+"""The ranking index, kept between runs (spec §13). Effect: two files in the state folder.
+
+`ranking.bin` holds a whole catalogue; `ranking-new.bin` what came, changed or went since, as long
+as that is little. They are read at once and used as they are. Mapping them would save little, as
+the checksum is of every byte, and a file cut short under a mapping ends the process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pulsus.config.settings import RankerConfig
+from pulsus.core.contract.tool_table import columns
+from pulsus.core.rankers.lexical import index_builder
+from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.query import Synonyms
+from pulsus.core.rankers.lexical.segment import Damaged, Segment, encode
+from pulsus.core.rankers.protocols import Feature
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.system import atomic_write
+from pulsus.core.types import ToolSpec
+from pulsus.errors import PulsusError
+from pulsus.fast_dataclass import dataclass
+
+BASE = "ranking.bin"
+NEW = "ranking-new.bin"
+
+_FEW = 32
+_SHARE = 0.02
+"""Changed tools up to which, with this share of the catalogue, only they are counted anew."""
+
+
+def rank_index(
+    tools: Sequence[ToolSpec],
+    config: RankerConfig,
+    *,
+    features: Sequence[Feature],
+    synonyms: Synonyms,
+    state_dir: Path | None,
+    remembered: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[RankIndex, tuple[str, ...]]:
+    """The index of `tools` in id order, and one warning where a kept one was damaged.
+
+    What an earlier run counted is used again. `state_dir` None neither reads nor writes. A file
+    that cannot be written only costs the next run its head start.
+    """
+    past = remembered or {}
+    warnings: tuple[str, ...] = ()
+    documents = None
+    if state_dir:
+        kept = _Kept(state_dir / "index")
+        documents = kept.documents(tools, past)
+        warnings = tuple(kept.warnings)
+    index = RankIndex.build(
+        tools,
+        config,
+        features=features,
+        synonyms=synonyms,
+        remembered=past,
+        documents=documents,
+    )
+    return index, warnings
+
+
+class _Kept:
+    """The two files of one state folder. `warnings` say what of them was of no use."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.warnings: list[str] = []
+
+    def documents(self, tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> Documents:
+        """The words of these tools; what is new of them is counted and kept."""
+        key = _key(columns(tools).digest, past)
+        base = self._open(BASE)
+        if base is not None and base.key == key:
+            return Documents.of(base)
+        new = self._open(NEW) if base is not None else None
+        if base is not None and new is not None and new.key == _following(key, base):
+            return Documents.of(base, new)
+        prints = _prints(tools, past)
+        if base is not None:
+            change = _change(base, columns(tools).ids, prints)
+            if change.size <= _FEW + _SHARE * len(base):
+                return Documents.of(base, self._follow(base, key, change, tools, prints, past))
+        data = index_builder.pack(zip(tools, prints, strict=True), past, key=key)
+        self._save(BASE, data)
+        return Documents.of(Segment(data))
+
+    def _follow(
+        self,
+        base: Segment,
+        key: bytes,
+        change: _Change,
+        tools: Sequence[ToolSpec],
+        prints: Sequence[bytes],
+        past: Mapping[str, Sequence[str]],
+    ) -> Segment:
+        """What came or changed since `base`, counted and kept."""
+        new = [(tools[n], prints[n]) for n in change.new]
+        data = index_builder.pack(new, past, key=_following(key, base), removed=change.removed)
+        self._save(NEW, data)
+        return Segment(data)
+
+    def _open(self, name: str) -> Segment | None:
+        try:
+            return Segment((self.folder / name).read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, Damaged) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            self.warnings.append(f"ranking index rebuilt: {name} was not used: {why}")
+            return None
+
+    def _save(self, name: str, data: bytes) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            atomic_write.write_bytes(self.folder / name, data)
+        except (OSError, PulsusError):
+            return  # a cache: the next run counts again
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Positions of tools that came or changed, and numbers of kept ones that went or changed."""
+
+    new: tuple[int, ...]
+    removed: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.new) + len(self.removed)
+
+
+def _change(base: Segment, ids: Sequence[str], prints: Sequence[bytes]) -> _Change:
+    known = {base.ids.raw(n): n for n in range(len(base))}
+    new, kept = [], set()
+    for position, (tool_id, own) in enumerate(zip(ids, prints, strict=True)):
+        number = known.get(encode(tool_id))
+        if number is not None and base.print(number) == own:
+            kept.add(number)
+        else:
+            new.append(position)
+    return _Change(tuple(new), tuple(n for n in range(len(base)) if n not in kept))
+
+
+def _prints(tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> list[bytes]:
+    known = columns(tools)
+    return [
+        index_builder.print_of(sha256, hints, past.get(tool_id, ()))
+        for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)
+    ]
+
+
+def _key(digest: str, past: Mapping[str, Sequence[str]]) -> bytes:
+    """What an index is made from: the tools, the past requests, and the code that counts."""
+    told = repr(
+        (index_builder.ANALYSIS, digest, sorted((t, tuple(said)) for t, said in past.items()))
+    )
+    return hashlib.sha256(told.encode("utf-8", "replace")).digest()
+
+
+def _following(key: bytes, base: Segment) -> bytes:
+    return hashlib.sha256(key + base.check.to_bytes(4, "big")).digest()

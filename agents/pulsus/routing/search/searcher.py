@@ -1,0 +1,183 @@
+"""From an intent to a choice: rank, widen, split, decide (spec §4 to §6). Pure.
+
+`pulsus route` and `pulsus eval` both decide here, so that what is measured is what happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from pulsus.core.compose.selection import clauses, preference, segmentation, selector
+from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.rankers.lexical.query_matches import POOL
+from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.text.tokens import clean
+from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.search.access_filter import Access
+from pulsus.routing.search.deprecations import Deprecations
+from pulsus.routing.tool_discovery import select_pool
+
+_EMPTY = "the catalogue is empty: `pulsus init` copies the starter tools, or write one"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The candidates looked at, the clauses found and what they lead to.
+
+    `unplaced` are the parts of the request that a selected tool does not answer, or that no tool
+    does while one does another part. `filtered`: the filters leave no tool at all.
+    """
+
+    candidates: tuple[Ranked, ...]
+    subintents: tuple[SubIntent, ...]
+    choice: Choice
+    widened: bool
+    unplaced: tuple[str, ...] = ()
+    filtered: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Searcher:
+    """Search over one ranked catalogue. `max_steps` bounds a plan.
+
+    `unshadowed` ranks without the shared tools that a domain tool shadows: they do not compete
+    where one tool is selected (spec §9), and may still be steps. None where nothing is shadowed.
+    `access` says which tools may be candidates at all; None = every one. `last_resort` searches the
+    deprecated tools too, where nothing else fits; None where there are none.
+    """
+
+    catalogue: Catalogue
+    index: RankIndex
+    history: Mapping[str, ToolHistory]
+    now: datetime
+    max_steps: int
+    unshadowed: RankIndex | None = None
+    access: Access | None = None
+    deprecations: Deprecations | None = None
+    last_resort: Searcher | None = None
+
+    def search(
+        self,
+        intent: ParsedIntent,
+        *,
+        include: Collection[str] = (),
+        hinted: Collection[str] = (),
+    ) -> Search:
+        """What the request leads to; `include` adds tools to explain beyond the usual number.
+
+        Of equally good tools for a step of a plan, one of `hinted` is taken (spec §14).
+        """
+        found = self._search(intent, include, hinted)
+        if found.choice.policy == "generate" and self.last_resort:
+            late = self.last_resort.search(intent, include=include, hinted=hinted)
+            if late.choice.policy != "generate":
+                found = late
+        if self.deprecations is None:
+            return found
+        chosen = [ranked.tool for ranked in found.choice.chosen]
+        return replace(found, notes=(*found.notes, *self.deprecations.notes(chosen)))
+
+    def _search(
+        self, intent: ParsedIntent, include: Collection[str], hinted: Collection[str]
+    ) -> Search:
+        config = self.index.config
+
+        def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
+            return self._rank(intent, tools, include, self._competing(tools))
+
+        looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
+        does = segmentation.at_hand(clean(intent.intent))
+        if does:
+            following = self._following(f"{intent.intent} {does}")
+            looked = selector.prefer(following, looked, tau=config.threshold)
+        found = clauses.split(
+            intent.intent,
+            self.clause,
+            floor=config.threshold - config.compose_slack,
+            following=self._following,
+        )
+        choice = selector.decide(
+            looked.candidates,
+            found,
+            tau=config.threshold,
+            slack=config.compose_slack,
+            max_steps=self.max_steps,
+        )
+        floor = config.threshold - config.compose_slack
+        choice = preference.preferred(choice, found, hinted, floor=floor)
+        filtered = None
+        if self.access and not looked.candidates:
+            filtered = self.access.left_none(self.catalogue.tools)
+            left_out = f"{choice.reason} and is let through by {self.access.named}"
+            choice = replace(choice, reason=filtered or left_out)
+        if not len(self.catalogue.tools):
+            choice = replace(choice, reason=_EMPTY)
+        unplaced: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
+        if choice.policy == "select":
+            unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self.clause)
+        elif choice.policy == "generate":
+            good, unplaced = clauses.served(intent.intent, self.clause, config.threshold)
+            notes = tuple(f"{part!r} is served by {r.tool.id} (p {r.p:.2f})" for part, r in good)
+            if notes:
+                rest = ", ".join(map(repr, unplaced))
+                told = f"{'; '.join(notes)}; nothing fits {rest}: {choice.reason}"
+                choice = replace(choice, reason=told)
+        candidates = selector.steps_first(looked.candidates, choice)
+        placed = selector.as_chosen(found, choice)
+        return Search(
+            candidates, placed, choice, looked.widened, unplaced, filtered is not None, notes
+        )
+
+    def _pool(self, intent: ParsedIntent) -> frozenset[str]:
+        """Ids of the parsed folder's tools; none where nothing was parsed."""
+        if intent.domain is None and intent.action is None:
+            return frozenset()
+        pool = select_pool(self.catalogue, intent.domain, intent.action)
+        return frozenset(tool.id for tool in pool)
+
+    def _competing(self, tools: Collection[str] | None) -> RankIndex:
+        """The index to select from. A shadowed tool stands in where its domain tool is no option:
+        in the pool of another domain."""
+        if self.unshadowed is None:
+            return self.index
+        stands_in = any(
+            tool in (tools or ()) for tool in self.unshadowed.hidden - self.index.hidden
+        )
+        return self.index if stands_in else self.unshadowed
+
+    def _rank(
+        self,
+        intent: ParsedIntent | str,
+        tools: Collection[str] | None,
+        include: Collection[str],
+        index: RankIndex,
+        limit: int | None = None,
+    ) -> tuple[Ranked, ...]:
+        return index.rank(
+            intent,
+            limit=limit,
+            tools=tools,
+            history=self.history,
+            now=self.now,
+            include=include,
+            kinds=self.access.kinds if self.access else None,
+            allowed=self.access.allows if self.access else None,
+        )
+
+    def clause(self, text: str, *, include: Collection[str] = ()) -> Sequence[Ranked]:
+        """Candidates for one step: a composition is several steps already."""
+        found = self._rank(text, None, include, self.index)
+        return [ranked for ranked in found if not ranked.tool.composed]
+
+    def _following(self, text: str) -> Sequence[Ranked]:
+        """Candidates for a step that works on what another gives, among the tools that do."""
+        found = self._rank(text, None, (), self.index, limit=POOL)
+        ids = {r.tool.id for r in found if not r.tool.composed and clauses.works_on(r.tool)}
+        if not ids:
+            return ()
+        return self.index.rank(text, history=self.history, now=self.now, allowed=ids)

@@ -1,0 +1,305 @@
+"""The smallest reason a tool was not chosen for a request, and what would change it. Pure.
+
+The search is the one `pulsus route` makes; nothing is run and nothing is written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from pulsus.core.rankers import explanation
+from pulsus.core.rankers.calibration import Calibration
+from pulsus.core.rankers.explanation import Change, Gap
+from pulsus.core.types import BrokenTool, Catalogue, Ranked, SubIntent, ToolSpec
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.search import manifest_advice
+from pulsus.routing.search.searcher import Search
+
+Code = Literal[
+    "CHOSEN",
+    "BELOW_TAU",
+    "NO_WORDS",
+    "AT_ODDS",
+    "NAMED",
+    "ORDER",
+    "SCORE",
+    "COMPOSED",
+    "SHADOWED",
+    "FILTERED",
+    "BROKEN",
+    "DEPRECATED",
+]
+
+_FEW = "the words it shares with the request are few or common"
+_INTENT = "add this request to `requests` in its manifest"
+
+_RIVALRY = frozenset({"lead", "shared", "alike_lead", "recalled_lead"})
+_NAMING = frozenset({"name_words"})
+_GIVEN = frozenset({"size", "caution", "named"})
+"""Signals by what is said of them where they keep p low; of the rest, that few words matched. What
+is given is no reason: nobody can change it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """The answer about one tool. `reason` and `fix` are one line each; `fix` may be empty.
+
+    `winner` is the candidate it is compared with; `own` the tool's own standing, None where it was
+    not ranked. `gaps` sum to the difference of the scores. `lacks` are the request's words the
+    tool has not got. `part` is the clause it is about in a composition.
+    """
+
+    tool: str
+    code: Code
+    reason: str
+    fix: str = ""
+    winner: Ranked | None = None
+    own: Ranked | None = None
+    gaps: tuple[Gap, ...] = ()
+    changes: tuple[Change, ...] = ()
+    lacks: tuple[str, ...] = ()
+    part: str | None = None
+
+
+def of_broken(found: BrokenTool, where: str) -> WhyNot:
+    """Why a file that is no tool cannot be chosen."""
+    return WhyNot(
+        where,
+        "BROKEN",
+        f"broken: {found.code}: {found.reason}",
+        "repair the file; `pulsus tools check` lists every such file",
+    )
+
+
+def of_filtered(tool: ToolSpec, refusal: str) -> WhyNot:
+    """Why a tool that was taken out before ranking cannot be chosen."""
+    fix = "ask without that filter, or change it in the settings"
+    return WhyNot(tool.id, "FILTERED", f"filtered out: {refusal}", fix)
+
+
+def of_deprecated(tool: ToolSpec, note: str) -> WhyNot:
+    """Why a tool that another replaces was not chosen."""
+    fix = f"reinstate it: `pulsus deprecate {tool.id} --undo`"
+    return WhyNot(tool.id, "DEPRECATED", note, fix)
+
+
+def why_not(
+    tool: ToolSpec,
+    found: Search,
+    catalogue: Catalogue,
+    calibration: Calibration,
+    *,
+    tau: float,
+    subintents: Sequence[SubIntent] = (),
+    request: str = "",
+) -> WhyNot:
+    """Why `tool` was not chosen by `found`, a search for `request` that included it.
+
+    `subintents` are the search's own with `tool` ranked in each, for a composition.
+    """
+    step = next((n for n, r in enumerate(found.choice.chosen) if r.tool.id == tool.id), None)
+    if step is not None:
+        return _chosen(tool, found, step)
+    if found.choice.policy == "compose":
+        return _no_step(tool, subintents)
+    own = next((r for r in found.candidates if r.tool.id == tool.id), None)
+    if own is None or (len(found.candidates) == 1 and _wordless(own)):
+        return _unranked(tool, catalogue, own, request)
+    if found.candidates[0].tool.id == tool.id:
+        rival = found.candidates[1] if len(found.candidates) > 1 else None
+        return _below(own, rival, calibration, tau, request)
+    answer = against(found.candidates[0], own, request)
+    best = found.candidates[0].p
+    if best >= tau and answer.fix and answer.code in ("SCORE", "NO_WORDS"):
+        answer = replace(answer, fix=manifest_advice.beside(found.candidates[0], answer.fix))
+    if best < tau:
+        answer = replace(answer, reason=f"{answer.reason}; nothing reaches τ (best p {best:.2f})")
+    return answer
+
+
+def against(winner: Ranked, own: Ranked, request: str = "") -> WhyNot:
+    """Why `own` came after `winner` for `request`: the first of these that holds.
+
+    It has none of the request's words; it is at odds with the request; the winner was named;
+    another rule than the score put the winner first; the features that cost it the first place.
+    """
+    found = explanation.gaps(winner, own)
+    lacks = manifest_advice.typed(lacking(winner, own), request)
+    base = WhyNot(own.tool.id, "SCORE", "", winner=winner, own=own, gaps=found, lacks=lacks)
+    who = winner.tool.id
+    if _wordless(own):
+        return replace(
+            base,
+            code="NO_WORDS",
+            reason=manifest_advice.none_of(lacks),
+            fix=_intent(lacks, request),
+        )
+    if own.caution and not winner.caution:
+        return replace(
+            base, code="AT_ODDS", reason=f"at odds: {own.caution}", fix=manifest_advice.agree(own)
+        )
+    if winner.signals.get("named") and not own.signals.get("named"):
+        return replace(
+            base,
+            code="NAMED",
+            reason=f"the request names {who}, and a named tool is always first",
+            fix="leave the name out of the request",
+        )
+    cost = explanation.decisive(found)
+    if not cost:
+        return replace(base, code="ORDER", reason=own.why_not or f"{who} is before it")
+    possible = tuple(
+        c for c in explanation.changes(found) if c.above < _most(c.feature, winner, own)
+    )
+    return replace(
+        base, reason=_cost(cost, who), changes=possible, fix=_raise(possible, base, own, request)
+    )
+
+
+def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
+    """The request's words `own` has not got: all that is known of them, winner's words first."""
+    has = set(explanation.heard(own))
+    words = (*explanation.heard(winner), *own.unmatched)
+    return tuple(dict.fromkeys(word for word in words if word not in has))
+
+
+def doubt(own: Ranked, rival: Ranked | None, calibration: Calibration) -> str:
+    """What keeps p low, in a few words: the signal that costs most against its usual value."""
+    if own.caution:
+        return own.caution
+    heard, missing = len(explanation.heard(own)), len(own.unmatched)
+    if missing and missing >= heard:
+        return f"only {heard} of {heard + missing} words matched"
+    worst = max(_losses(own, calibration), default=(0.0, ""))[1]
+    if worst in _RIVALRY and rival:
+        return f"{rival.tool.id} fits about as well (p {rival.p:.2f})"
+    if worst in _NAMING:
+        said = own.signals.get("name_cover", 0.0)
+        return f"the request says {said:.0%} of its name"
+    return f"{missing} of {heard + missing} words matched nothing" if missing else _FEW
+
+
+def _losses(own: Ranked, calibration: Calibration) -> list[tuple[float, str]]:
+    """What each signal that can be changed costs in log-odds against its mean where it was
+    fitted."""
+    return [
+        (weight * (calibration.spread[name][0] - own.signals[name]), name)
+        for name, weight in calibration.coefficients.items()
+        if name not in _GIVEN and name in calibration.spread and name in own.signals
+    ]
+
+
+def _chosen(tool: ToolSpec, found: Search, step: int) -> WhyNot:
+    own = found.choice.chosen[step]
+    if found.choice.policy == "compose":
+        part = found.subintents[step].text
+        reason = f"it was chosen: step {step + 1} of the plan, for {part!r} (p {own.p:.2f})"
+        return WhyNot(tool.id, "CHOSEN", reason, own=own, part=part)
+    rival = next((r for r in found.candidates if r.tool.id != tool.id), None)
+    lead = f"; next is {rival.tool.id} with p {rival.p:.2f}" if rival else ""
+    return WhyNot(tool.id, "CHOSEN", f"it was chosen: {found.choice.reason}{lead}", own=own)
+
+
+def _no_step(tool: ToolSpec, subintents: Sequence[SubIntent]) -> WhyNot:
+    """Why it is no step: against the winner of the part where it comes closest."""
+    if tool.composed:
+        return WhyNot(tool.id, "COMPOSED", "a composition is no step of another one")
+    pairs = []
+    for clause in subintents:
+        own = next((r for r in clause.candidates if r.tool.id == tool.id), None)
+        if own and clause.candidates[0].tool.id != tool.id:
+            winner = clause.candidates[0]
+            pairs.append((winner.score - own.score, clause.text, winner, own))
+    if not pairs:
+        return WhyNot(tool.id, "NO_WORDS", manifest_advice.none_of(()), _INTENT)
+    _, text, winner, own = min(pairs, key=lambda pair: (pair[0], pair[1]))
+    answer = against(winner, own, text)
+    return replace(answer, part=text, reason=f"for {text!r}: {answer.reason}")
+
+
+def _unranked(tool: ToolSpec, catalogue: Catalogue, own: Ranked | None, request: str) -> WhyNot:
+    by = next((s.domain for s in catalogue.shadowed if s.shared == tool.path), None)
+    if by is not None:
+        winner = next((t.id for t in catalogue.tools if t.path == by), str(by))
+        reason = f"shadowed by {winner}: a domain tool wins over the shared tool of that name"
+        return WhyNot(tool.id, "SHADOWED", reason, "rename one of the two")
+    words = manifest_advice.typed(own.unmatched, request) if own else ()
+    fix = _intent(words, request)
+    return WhyNot(tool.id, "NO_WORDS", manifest_advice.none_of(words), fix, own=own, lacks=words)
+
+
+def _below(
+    own: Ranked, rival: Ranked | None, calibration: Calibration, tau: float, request: str
+) -> WhyNot:
+    because = doubt(own, rival, calibration)
+    return WhyNot(
+        own.tool.id,
+        "BELOW_TAU",
+        f"it is first but p {own.p:.2f} < τ {tau:.2f} because {because}",
+        manifest_advice.agree(own) if own.caution else _intent(own.unmatched, request),
+        own=own,
+        lacks=manifest_advice.typed(own.unmatched, request),
+    )
+
+
+def _intent(words: Sequence[str], request: str) -> str:
+    return manifest_advice.teach(words, request) or _INTENT
+
+
+def _most(feature: str, winner: Ranked, own: Ranked) -> float:
+    """The value that `own` may come up to in this feature, whatever is done for it.
+
+    A name that the request says whole counts the less the more tools there are (tool_names.py):
+    how much
+    is seen where the request says part of one. Where it is not known, 0: nothing is promised.
+    """
+    if feature == "doc":
+        return own.features.get("doc", 0.0) if own.caution else 1.0
+    if feature != "name" or own.signals.get("named"):
+        return 1.0
+    for one in (winner, own):
+        covered = one.signals.get("name_cover", 0.0)
+        if covered and not one.signals.get("named"):
+            return one.features.get("name", 0.0) / covered
+    return 0.0
+
+
+def _raise(possible: Sequence[Change], lost: WhyNot, own: Ranked, request: str) -> str:
+    """What to do for the smallest change of one feature; words first, they can be added."""
+    if own.caution:
+        return manifest_advice.agree(own)
+    words = lost.lacks or (explanation.heard(lost.winner) if lost.winner else ())
+    if not possible:
+        return manifest_advice.teach(words, request) or "no single feature could make it win"
+    best = next((c for c in possible if c.feature == "doc"), possible[0])
+    above = f"{best.feature} above {_ceil(best.above):.2f}"
+    need = f"{above} would put it first by score (now {best.now:.2f})"
+    how = {
+        "doc": _intent(words, request),
+        "name": "say more of its name",
+        "history": f"tell of a run it was right for, `pulsus feedback RUN --right {lost.tool}`",
+    }.get(best.feature)
+    return f"{need}: {how}" if how else need
+
+
+def _cost(cost: Sequence[Gap], winner: str) -> str:
+    """The fewest features that cost it the first place."""
+    told = [f"{gap.feature} feature: {gap.own:.2f} against {gap.winner:.2f}" for gap in cost]
+    if len(told) == 1:
+        return f"it would have won but for the {told[0]} of {winner}"
+    names = f"{', '.join(g.feature for g in cost[:-1])} and {cost[-1].feature}"
+    values = ", ".join(f"{gap.feature} {gap.own:.2f} against {gap.winner:.2f}" for gap in cost)
+    return f"{names} together put {winner} before it: {values}"
+
+
+def _ceil(value: float) -> float:
+    """Rounded up to two decimals: a stated bound that is enough."""
+    return math.ceil(value * 100 - 1e-9) / 100
+
+
+def _wordless(own: Ranked) -> bool:
+    """Whether it shares no word with the request, and no past request speaks for it."""
+    return not (explanation.heard(own) or own.votes)
