@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation import calibration_fit
 from pulsus.routing.evaluation.calibration_fit import Sample
 from pulsus.routing.evaluation.dataset import GoldenRow, load_queries, load_tools
-from pulsus.routing.search.memory_store import Recall, of_queries
+from pulsus.routing.search.memory_store import MemoryStore, of_queries
 
 CODE = Path(__file__).parent.parent / "agents/pulsus"
 
@@ -76,7 +76,7 @@ def _state(folder: Path) -> str:
 
 def _in_whole(folder: Path) -> Iterator[Sample]:
     rows, tools = _rows(folder), load_tools(folder / "tools.jsonl")
-    yield from _ranked(RankIndex.build(tools), rows)
+    yield from _ranked(Ranker.build(tools), rows)
 
 
 def _in_small(folder: Path) -> Iterator[Sample]:
@@ -88,7 +88,7 @@ def _in_small(folder: Path) -> Iterator[Sample]:
         gold = {t for row in batch for t in row.tools}
         others = [t for t in tools if t.id not in gold]
         some = rng.sample(others, max(0, min(len(others), SMALL - len(gold))))
-        yield from _ranked(RankIndex.build([*some, *(t for t in tools if t.id in gold)]), batch)
+        yield from _ranked(Ranker.build([*some, *(t for t in tools if t.id in gold)]), batch)
 
 
 def _with_past(folder: Path) -> Iterator[Sample]:
@@ -99,15 +99,15 @@ def _with_past(folder: Path) -> Iterator[Sample]:
     if len(past) < MOST:
         return
     tools = load_tools(folder / "tools.jsonl")
-    recall = Recall(RankerConfig().history_half_life_days, NOW)
+    recall = MemoryStore(RankerConfig().history_half_life_days, NOW)
     rows = of_queries([(row.query, row.tools) for row in past], NOW)
     memory = recall.of(list(rows), len(tools))
-    yield from _ranked(RankIndex.build(tools, memory=memory), _rows(folder))
+    yield from _ranked(Ranker.build(tools, memory=memory), _rows(folder))
 
 
 def _rows(folder: Path) -> list[GoldenRow]:
     return [r for r in load_queries(folder / "queries.jsonl") if r.tools][:MOST]
 
 
-def _ranked(index: RankIndex, rows: Sequence[GoldenRow]) -> Iterator[Sample]:
+def _ranked(index: Ranker, rows: Sequence[GoldenRow]) -> Iterator[Sample]:
     return calibration_fit.samples(rows, lambda text, gone: index.rank(text, limit=1, without=gone))

@@ -34,7 +34,13 @@ from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.calibration_signals import FALLING, NAMES
 from pulsus.routing.evaluation import calibration_fit, logistic, reliability_plot
 from pulsus.routing.evaluation.calibration_fit import Sample
-from pulsus.routing.evaluation.reliability import Judged, Stated, bins, judge, to_json
+from pulsus.routing.evaluation.reliability import (
+    CalibrationMetrics,
+    Prediction,
+    bins,
+    calibration_metrics,
+    to_json,
+)
 
 USED = (
     "size",
@@ -71,7 +77,7 @@ OUTSIDE = "out_of_catalogue_below_tau"
 
 
 Sets = Mapping[str, Found]
-Said = Mapping[str, Sequence[Stated]]
+Said = Mapping[str, Sequence[Prediction]]
 
 
 def fit(sets: Sequence[Found], used: Sequence[str] = USED) -> Calibration:
@@ -89,7 +95,7 @@ def fit(sets: Sequence[Found], used: Sequence[str] = USED) -> Calibration:
             (found.past, PAST_WEIGHT),
         )
         for sample in part
-        if calibration_fit.fitted(sample)
+        if calibration_fit.uses_calibration(sample)
     ]
     every = np.array([[(s.signals or {})[n] for n in NAMES] for s, _ in weighed])
     label = np.array([float(s.right) for s, _ in weighed])
@@ -131,20 +137,20 @@ def _family(name: str) -> str:
     return name.split("-")[0]
 
 
-def after_refit(found: Sequence[Sample], prior: Calibration) -> list[Stated]:
+def after_refit(found: Sequence[Sample], prior: Calibration) -> list[Prediction]:
     """What refits on `OWN` requests say of the others, over all draws."""
     requests = list(dict.fromkeys(s.request for s in found))
-    said: list[Stated] = []
+    said: list[Prediction] = []
     for draw in range(DRAWS):
         own = set(random.Random(draw).sample(requests, OWN))
-        model = calibration_fit.moved([s for s in found if s.request in own], prior)
+        model = calibration_fit.fit_map([s for s in found if s.request in own], prior)
         said += [s.stated(model) for s in found if s.request not in own]
     return said
 
 
 def report(title: str, said: Said) -> dict[str, Any]:
     """Print one table and give its figures."""
-    judged = {name: judge(found, TAU) for name, found in said.items()}
+    judged = {name: calibration_metrics(found, TAU) for name, found in said.items()}
     names = (*FIGURES, OUTSIDE)
     print(f"\n{title}\n| set | {' | '.join(names)} |\n| --- |{' --- |' * len(names)}")
     for name, one in judged.items():
@@ -160,7 +166,7 @@ def report(title: str, said: Said) -> dict[str, Any]:
 
 def plot(path: Path, alone: Said, own: Said) -> None:
     """Draw both judgements, every set weighing the same, and the worst set of the first."""
-    worst = max(alone, key=lambda name: judge(alone[name], TAU).ece or 0.0)
+    worst = max(alone, key=lambda name: calibration_metrics(alone[name], TAU).ece or 0.0)
     curves = {
         f"as shipped, {len(alone)} sets not seen": bins(_pooled(alone)),
         f"worst of them, {worst}": bins(alone[worst]),
@@ -169,16 +175,16 @@ def plot(path: Path, alone: Said, own: Said) -> None:
     reliability_plot.draw(path, curves, tau=TAU)
 
 
-def _pooled(said: Said) -> list[Stated]:
+def _pooled(said: Said) -> list[Prediction]:
     totals = {name: sum(s.weight for s in found) for name, found in said.items()}
     return [replace(s, weight=s.weight / totals[n]) for n, found in said.items() for s in found]
 
 
-def _values(judged: Mapping[str, Judged], name: str) -> list[float]:
+def _values(judged: Mapping[str, CalibrationMetrics], name: str) -> list[float]:
     return [v for one in judged.values() if (v := getattr(one, name)) is not None]
 
 
-def _shown(one: Judged, name: str) -> str:
+def _shown(one: CalibrationMetrics, name: str) -> str:
     value = getattr(one, name)
     return "-" if value is None else f"{value:.3f}"
 
@@ -200,7 +206,7 @@ def select(sets: Sets) -> None:
         tried = sorted((log_loss(sets, [*used, n]), n) for n in NAMES if n not in used)
         used.append(tried[0][1])
         said = {n: [s.stated(m) for s in sets[n].whole] for n, m in unseen(sets, used).items()}
-        judged = [judge(s, TAU) for s in said.values()]
+        judged = [calibration_metrics(s, TAU) for s in said.values()]
         shown = "  ".join(
             f"{n} {fmean(v := [getattr(j, n) or 0.0 for j in judged]):.3f}"
             f"/{(max if n == 'ece' else min)(v):.3f}"

@@ -15,7 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.model import BadTable
 from pulsus.commands.table_check.mutations import (
@@ -131,7 +131,7 @@ def fitting(kind: str) -> str:
 
 def found(mutation: Restriction, raw: dict[str, Any], shipped: Tables) -> Row | None:
     """A call that the mutation makes come out otherwise."""
-    context = Context(tables=shipped)
+    context = JudgeContext(tables=shipped)
     changed = list(loosened(mutation, raw, context))
     node = raw
     for key in mutation.path:
@@ -150,7 +150,7 @@ def _shown(mutation: Restriction, raw: dict[str, Any], shipped: Tables, rows: li
     option = _option(mutation)
     examples = [call for call in refused_examples(raw) if option in call]
     kept = [row for row in rows if option in row[0]]
-    return noticed(mutation, raw, Context(tables=shipped), examples, kept)
+    return noticed(mutation, raw, JudgeContext(tables=shipped), examples, kept)
 
 
 def _option(mutation: Restriction) -> str:

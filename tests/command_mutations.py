@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.table_check.mutations import Restriction, loosened
 
 KEPT = Path(__file__).parent / "fixtures/refused_commands.tsv"
@@ -22,7 +22,7 @@ Row = tuple[str, str]
 """A kept call, and how it is refused: `kind`."""
 
 
-def kind(command: str, context: Context) -> str:
+def kind(command: str, context: JudgeContext) -> str:
     """`read`, the category, `own` where the table gives the reason, or `any`."""
     examined = examine(command, context)
     if examined.deciding.is_read:
@@ -36,7 +36,7 @@ def kind(command: str, context: Context) -> str:
 def noticed(
     one: Restriction,
     raw: dict[str, Any],
-    shipped: Context,
+    shipped: JudgeContext,
     refused: Iterable[str],
     kept: Iterable[Row],
 ) -> bool:

@@ -11,13 +11,13 @@ from typing import Final
 
 from pulsus.commands import classify
 from pulsus.commands.call_check.kind_checks import fits
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.model import Node
-from pulsus.commands.program_tables.option_parser import Given, Parsed, Parser, Unlisted
+from pulsus.commands.program_tables.option_parser import Parsed, ParsedOption, Parser, Unlisted
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import peeled
+from pulsus.commands.shell.wrappers import unwrap
 
-_CONTEXT: Final = Context()
+_CONTEXT: Final = JudgeContext()
 
 
 def _table(program: str) -> Node:
@@ -71,8 +71,8 @@ def env_args_run_a_command(words: Sequence[str]) -> bool:
     try:
         parser.parse(given[1:])
     except Unlisted as error:
-        return bool(peeled(given)) or error.word not in parser.known
-    return bool(peeled(given))
+        return bool(unwrap(given)) or error.word not in parser.known
+    return bool(unwrap(given))
 
 
 def timeout_duration_token(word: str) -> bool:
@@ -107,6 +107,6 @@ def _parsed(program: str, words: Sequence[Word]) -> Parsed | None:
     return Parsed((), ())
 
 
-def _fits(given: Given) -> bool:
+def _fits(given: ParsedOption) -> bool:
     kind = given.option.kind
     return kind is None or all(fits(word, kind) for word in given.values)

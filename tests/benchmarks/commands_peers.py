@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.commands.classify import classify
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 
 DEFAULT = Path(os.environ.get("PULSUS_CASES", "../shared/cases")) / "commands"
 PULSUS = Path(sys.executable).with_name("pulsus")
@@ -69,7 +69,7 @@ json.dump(out, sys.stdout)
 
 def ours(commands):
     """What Pulsus says, and how long it took over each, warm."""
-    context = Context()
+    context = JudgeContext()
     for command in commands:
         classify(command, context)  # reads the tables: once in a process
     found = []
@@ -169,7 +169,7 @@ def long_inputs():
 
 def slowest():
     """Milliseconds of processor time for each long input, the longest first; the best of three."""
-    context, found = Context(), {}
+    context, found = JudgeContext(), {}
     for name, command in long_inputs():
         times = []
         for _ in range(3):

@@ -33,9 +33,9 @@ from pulsus.core.rankers.doc_feature import doc_shares
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query import terms
-from pulsus.core.rankers.lexical.query_matches import gather
+from pulsus.core.rankers.lexical.query_matches import match_query
 from pulsus.core.rankers.lexical.segment import Segment
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation.dataset import load_queries, load_tools
 
 DEFAULT = Path(os.environ.get("PULSUS_BENCH", "../shared/bench")) / "retrieval"
@@ -86,7 +86,7 @@ def rankers(tools):
     import bm25s
 
     began = time.perf_counter()
-    own = RankIndex.build(tools)
+    own = Ranker.build(tools)
     built = time.perf_counter()
     peer = bm25s_of(tools)
     took = {"pulsus": built - began, "bm25s": time.perf_counter() - built}
@@ -128,11 +128,11 @@ def allocated(which, folder, requests):
     """Bytes to load a kept index and answer requests. In a process of its own."""
     if which == "pulsus":
         importlib.import_module("numpy")  # as where the speed is measured: it changes what is kept
-        RankIndex.build(load_tools(folder / "few.jsonl")).rank("serch sometihng unknwon")  # imports
+        Ranker.build(load_tools(folder / "few.jsonl")).rank("serch sometihng unknwon")  # imports
         tracemalloc.start()
         documents = Documents.of(Segment((folder / "own").read_bytes()))
         for text in requests:
-            found = gather(terms(text, documents, {}), documents)
+            found = match_query(terms(text, documents, {}), documents)
             doc_shares(text, found, documents, {}, 0.0)
     else:
         import bm25s

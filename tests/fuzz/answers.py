@@ -13,7 +13,7 @@ from pulsus.errors import ModelAnswerInvalid, UsageError
 from pulsus.llm.http import server_sent_events
 from pulsus.llm.http.anthropic import Anthropic
 from pulsus.llm.http.exchange import Answer, WireFailed
-from pulsus.llm.http.failures import Failed, Place, of_status, of_wire
+from pulsus.llm.http.failures import ExchangeFailure, Place, of_status, of_wire
 from pulsus.llm.http.openai_compat import OpenAi
 from pulsus.llm.http.response import Reader
 from pulsus.llm.json_schema import misfits
@@ -65,7 +65,9 @@ def _heard(dialect, data, size, kind):
     heard: list[str] = []
     reader = Reader(dialect, _PLACE, lambda: _NOW)
     answer = Answer(200, {"content-type": kind}, _pieces(data, size))
-    found, failure = attempt((Failed, WireFailed), reader.heard, answer, _MOST, heard.append)
+    found, failure = attempt(
+        (ExchangeFailure, WireFailed), reader.heard, answer, _MOST, heard.append
+    )
     if failure:
         _told(failure)
     else:

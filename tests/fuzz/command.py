@@ -8,7 +8,7 @@ import re
 import shlex
 
 from pulsus.commands.classify import classify, examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.execution import prepared
 from pulsus.commands.explain import explain
 from pulsus.commands.shell.parser import read
@@ -43,7 +43,7 @@ WORDS = (
     *(b"git log ", b"kubectl get ", b"systemctl status ", b"redis-cli get ", b"sqlite3 a.db '"),
     *(b"/usr/bin/", b"/etc/shadow", b"/dev/tcp/", b"\xe2\x80\xae", b"\xc2\xa0", b"\xe2\x80\x93"),
 )
-_CONTEXT = Context()
+_CONTEXT = JudgeContext()
 _UNLIKE = re.compile(r"[\\;&|(){}<>!#~$\n]")
 """Marks that shlex, which knows no operators and fewer escapes, reads otherwise."""
 

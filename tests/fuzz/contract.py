@@ -74,7 +74,7 @@ def _passed(data, tool):
     assert found
     assert tool.doc.strip()
     imports.third_party(tree)
-    pinned = caller_examples.pinned(data, ())
+    pinned = caller_examples.with_examples(data, ())
     assert not any(e.has_expected for e in _examples(_read(pinned)))
     answer_text.module_of(text)
 

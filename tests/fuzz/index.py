@@ -12,7 +12,7 @@ from pulsus.core.memory import index_file as memory_file
 from pulsus.core.rankers.lexical.segment import Damaged, Segment
 from pulsus.routing.index import file_format
 from pulsus.routing.index.file_format import OtherReader
-from pulsus.routing.index.value_store import DamagedValue, Values
+from pulsus.routing.index.value_store import DamagedValue, ValueStore
 from tests.fuzz import attempt
 
 READER = "fuzz"
@@ -58,7 +58,11 @@ def _discovery(data):
 
 def _value(data):
     stored = struct.pack("<II", len(data), zlib.crc32(data)) + data
-    for values, ref in ((Values(stored), 0), (Values(data), 0), (Values(stored), len(data))):
+    for values, ref in (
+        (ValueStore(stored), 0),
+        (ValueStore(data), 0),
+        (ValueStore(stored), len(data)),
+    ):
         attempt(DamagedValue, values.get, ref)
 
 

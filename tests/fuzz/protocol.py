@@ -165,7 +165,7 @@ def _reported(body):
 def _answered(body):
     """What a promoted tool may write over its own report, run outside the sandbox."""
     pump = Pump(_NULL, (_NULL, _NULL), _NULL, Bounds(1, 1, 1.0), answer=body, ended=True)
-    value, failure = attempt(PulsusError, run_report.outcome, _TOOL, pump, 0, 1.0)
+    value, failure = attempt(PulsusError, run_report.parse_report, _TOOL, pump, 0, 1.0)
     if failure:
         assert failure.message
         assert failure.hint

@@ -8,7 +8,7 @@ from pathlib import Path
 from pulsus.core.compose.plans import dsl
 from pulsus.core.contract.tool_table import columns
 from pulsus.core.memory.index_file import to_bytes
-from pulsus.core.memory.request_index import Past, Segment, WordCounts
+from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.storage.decision_log import log_record
 from pulsus.core.types import (
@@ -21,7 +21,7 @@ from pulsus.core.types import (
     PlanStep,
 )
 from pulsus.routing.index import file_format, value_store
-from pulsus.routing.index.build import Derived
+from pulsus.routing.index.build import BuiltCatalogue
 from pulsus.routing.index.folder_rows import Folder
 from tests.fuzz.contract import MAX_BYTES
 from tests.fuzz.index import READER
@@ -34,8 +34,8 @@ _TOOLS = (
     tool("shared/save/save_report", "Write a report.", kind="write", args=("path", "text")),
 )
 _PAST = (
-    Past("how full are the disks", ("storage/usage/disk_usage",)),
-    Past("save it", ("shared/save/save_report",), ("storage/usage/disk_usage",), at=1e9),
+    PastRequest("how full are the disks", ("storage/usage/disk_usage",)),
+    PastRequest("save it", ("shared/save/save_report",), ("storage/usage/disk_usage",), at=1e9),
 )
 _MODULE = '''"""Count the words of a text file.
 
@@ -228,7 +228,7 @@ def _index() -> list[bytes]:
         (("a.py", "a.tool.yaml", "unknown key"),),
     )
     broken = BrokenTool(Path("/w/x.py"), "NO_ENTRY", "no run()")
-    derived = Derived(columns(_TOOLS), array("I", [0, 1]), (broken,), ("warning",))
+    derived = BuiltCatalogue(columns(_TOOLS), array("I", [0, 1]), (broken,), ("warning",))
     stored = file_format.Stored("discovery-1.values", 9, 0, ("/w",), (folder,), derived)
     return [
         *(b"s" + mark + segment for mark in (b"!", b"-")),

@@ -437,7 +437,11 @@ def compose(*pairs, tool_id="c/d/both"):
         tool_id, module_source.render_module(planner.compose("", tools), tools)
     )
     sources = {made.path: code for made, code in pairs}
-    return composed, source, pins.gather(source, finder(*tools), lambda path: sources[path])
+    return (
+        composed,
+        source,
+        pins.collect_step_sources(source, finder(*tools), lambda path: sources[path]),
+    )
 
 
 READ_STEP = """

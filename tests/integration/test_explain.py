@@ -109,7 +109,7 @@ def test_the_terminal_gets_no_line_wider_than_it_is(project):
         lines = list(outcome_text.explain(outcome(wide), shipped(), width))
         assert max(map(len, lines)) <= max(width, len(wide.tool.id))
         assert any(wide.tool.id in line for line in lines)
-    assert candidate_table.unheard([wide]) == ()
+    assert candidate_table.unmatched_words([wide]) == ()
 
 
 def test_the_gaps_say_whose_numbers_they_are(project):

@@ -8,7 +8,7 @@ import pytest
 from pulsus.approvals.protocol import Approve, Discard
 from pulsus.bootstrap import build
 from pulsus.errors import PlanUnwirable
-from pulsus.routing.generation.request import Wanted
+from pulsus.routing.generation.request import GenerationRequest
 from pulsus.routing.router import RouteOptions
 from tests.generation import GIVEN, MODULE, OTHER, REQUEST, WRONG, fenced, module
 from tests.model_server import playing, says, status
@@ -484,7 +484,9 @@ class Somebody:
 def interactive(project, person, answers, monkeypatch, **wanted):
     with playing(*map(says, answers)) as server:
         monkeypatch.setenv("PULSUS_MODEL__BASE_URL", server.url)
-        options = Wanted(forced=True, domain="text", action="count", name="count_vowels", **wanted)
+        options = GenerationRequest(
+            forced=True, domain="text", action="count", name="count_vowels", **wanted
+        )
         app = build(project, {})
         outcome = app.router(person).route(REQUEST, RouteOptions(wanted=options))
     return outcome, server.bodies

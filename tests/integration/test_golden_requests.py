@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pulsus import bootstrap
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation import dataset
 from pulsus.routing.evaluation.metrics import evaluate
 from pulsus.routing.prompt_parser import PromptParser
@@ -45,7 +45,7 @@ def answers(app, rows, tools):
     """The answer to every request, over a catalogue found in this order."""
     parser = PromptParser.learn(tools, app.synonyms)
     own = app.searcher().index
-    index = RankIndex.build(
+    index = Ranker.build(
         tools,
         app.settings.ranker,
         synonyms=app.synonyms,

@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.compose.writing import caller_examples, prompt_messages, scaffold
-from pulsus.core.compose.writing.prompt_messages import Brief
+from pulsus.core.compose.writing.prompt_messages import PromptContext
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import Example, InlineFile
 
@@ -29,7 +29,7 @@ def _brief(text, given=()):
     """As `routing/generation/generation_run.py` makes it."""
     text = REDACTOR.redact(text)
     shown = tuple(caller_examples.redacted(each, REDACTOR) for each in given)
-    return Brief(
+    return PromptContext(
         request=text,
         rules=Rules(frozenset(("json",))),
         imports=("json",),

@@ -121,7 +121,7 @@ def test_one_that_does_not_listen_is_killed_after_a_moment(tmp_path):
 def test_a_signal_that_is_ignored_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with termination.heard():
+        with termination.raise_on_signals():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -133,7 +133,7 @@ def test_another_thread_than_the_main_one_changes_no_handler():
     seen = []
 
     def look():
-        with termination.heard():
+        with termination.raise_on_signals():
             seen.append(signal.getsignal(signal.SIGTERM))
 
     thread = threading.Thread(target=look)

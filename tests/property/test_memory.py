@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.memory.recall import PastMemory
-from pulsus.core.memory.request_index import Past, Segment, WordCounts
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.text.phrases import phrases
 from tests.ranking import tool
 
@@ -21,13 +21,13 @@ TOOLS = [
     tool(IDS[2], "List services that are down."),
     tool(IDS[3], "Count files, biggest first."),
 ]
-INDEX = RankIndex.build(TOOLS)
+INDEX = Ranker.build(TOOLS)
 
 requests = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 ids = st.sampled_from(IDS)
 some = st.lists(ids, max_size=2, unique=True).map(tuple)
 rows = st.builds(
-    Past,
+    PastRequest,
     request=requests,
     right=some,
     wrong=some,
@@ -50,7 +50,7 @@ def ranked(past, counts, text):
 def test_one_more_accepted_request_never_lowers_its_tool(past, text, more, tool_id):
     counts = WordCounts.of(past, len(TOOLS))
     before = ranked(past, counts, text)
-    after = ranked([*past, Past(more, (tool_id,), at=NOW)], counts, text)
+    after = ranked([*past, PastRequest(more, (tool_id,), at=NOW)], counts, text)
     assert after[tool_id].features["history"] >= before[tool_id].features["history"] - 1e-9
     assert after[tool_id].rank <= before[tool_id].rank
 
@@ -59,7 +59,7 @@ def test_one_more_accepted_request_never_lowers_its_tool(past, text, more, tool_
 def test_one_more_rejection_never_raises_its_tool(past, text, more, tool_id):
     counts = WordCounts.of(past, len(TOOLS))
     before = ranked(past, counts, text)
-    after = ranked([*past, Past(more, (), (tool_id,), at=NOW)], counts, text)
+    after = ranked([*past, PastRequest(more, (), (tool_id,), at=NOW)], counts, text)
     assert after[tool_id].features["history"] <= before[tool_id].features["history"] + 1e-9
     assert after[tool_id].rank >= before[tool_id].rank
 
@@ -88,7 +88,10 @@ def test_a_request_of_the_same_words_decides_against_those_that_are_merely_like_
     alike = [r for r in (other, *more) if set(phrases(r)) != set(phrases(text))]
     if rival == tool_id:
         return
-    past = [Past(text, (tool_id,)), *(Past(r, (rival,), (tool_id,), 2.0) for r in alike)]
+    past = [
+        PastRequest(text, (tool_id,)),
+        *(PastRequest(r, (rival,), (tool_id,), 2.0) for r in alike),
+    ]
     found = memory(past, WordCounts.of(past, len(TOOLS))).recall(text)
     assert found[tool_id].value > 0.9
     assert rival not in found or found[rival].value <= 0
@@ -97,6 +100,9 @@ def test_a_request_of_the_same_words_decides_against_those_that_are_merely_like_
 @given(requests, st.lists(requests, max_size=6), ids)
 def test_a_request_refused_in_the_same_words_stays_refused(text, more, tool_id):
     alike = [r for r in more if set(phrases(r)) != set(phrases(text))]
-    past = [Past(text, (), (tool_id,), 2.0), *(Past(r, (tool_id,), (), 2.0) for r in alike)]
+    past = [
+        PastRequest(text, (), (tool_id,), 2.0),
+        *(PastRequest(r, (tool_id,), (), 2.0) for r in alike),
+    ]
     found = memory(past, WordCounts.of(past, len(TOOLS))).recall(text)
     assert found[tool_id].value < -0.5

@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pulsus.core.compose.selection.clauses import split
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.tie_breaks import Candidate, order_key
 from pulsus.core.text.tokens import clean, stems
 from pulsus.routing.clarify import question, resolve
 from pulsus.routing.prompt_parser import PromptParser
 from tests.ranking import CATALOGUE, tool
 
-INDEX = RankIndex.build(CATALOGUE)
+INDEX = Ranker.build(CATALOGUE)
 PARSER = PromptParser.learn(CATALOGUE)
 PLACES = {(t.domain, t.action) for t in CATALOGUE}
 WORDS = sorted({w for t in CATALOGUE for w in f"{t.name} {t.summary}".replace("_", " ").split()})
@@ -40,7 +40,7 @@ def test_scores_features_and_p_stay_in_range_and_in_order(request_text):
 def test_file_order_changes_no_answer(seed):
     shuffled = list(CATALOGUE)
     random.Random(seed).shuffle(shuffled)
-    index = RankIndex.build(shuffled)
+    index = Ranker.build(shuffled)
     for request in ("largest files", "show usage", "list open ports and errors", "list"):
         assert index.rank(request) == INDEX.rank(request)
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers import doc_feature  # numpy is loaded from here on
 from pulsus.core.rankers.lexical import ngram_cosine_numpy, query_matches
-from pulsus.core.rankers.ranker import RankIndex
-from pulsus.routing.search.ranking_index_cache import rank_index
+from pulsus.core.rankers.ranker import Ranker
+from pulsus.routing.search.ranking_index_cache import load_rank_index
 from tests.ranking import CATALOGUE, tool
 
 SAID = (
@@ -61,11 +61,11 @@ def test_a_grown_index_ranks_like_a_new_one(versions):
     with tempfile.TemporaryDirectory() as folder:
         for rows in versions:
             tools = tools_of(rows)
-            index, warnings = rank_index(
+            index, warnings = load_rank_index(
                 tools, RankerConfig(), features=(), synonyms={}, state_dir=Path(folder)
             )
             assert warnings == ()
-            assert shown(index) == shown(RankIndex.build(tools))
+            assert shown(index) == shown(Ranker.build(tools))
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def test_arrays_and_plain_sums_give_the_same_ranking(before, after):
     with tempfile.TemporaryDirectory() as folder:
 
         def kept(rows):
-            return rank_index(
+            return load_rank_index(
                 tools_of(rows), RankerConfig(), features=(), synonyms={}, state_dir=Path(folder)
             )[0]
 
@@ -108,7 +108,7 @@ def test_arrays_and_plain_sums_give_the_same_ranking(before, after):
 
 @given(st.lists(st.sampled_from(SAID + REQUESTS), max_size=8).map(" ".join))
 def test_arrays_and_plain_sums_agree_on_real_tools(request_text):
-    index = RankIndex.build(CATALOGUE, synonyms={"wxyz": ("memory", "errors")})
+    index = Ranker.build(CATALOGUE, synonyms={"wxyz": ("memory", "errors")})
     with on_arrays():
         arrays = index.rank(request_text, limit=50)
     with plain():

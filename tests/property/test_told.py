@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.memory.feedback_weights import of_routes
+from pulsus.core.memory.feedback_weights import weighted_past_requests
 from pulsus.core.memory.past_routes import Outcome, PastRoute
 from pulsus.core.memory.recall import PastMemory
-from pulsus.core.memory.request_index import Past, Segment, WordCounts
+from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HALF_LIFE = 90.0
@@ -50,8 +50,8 @@ def pasts(draw):
 
 def votes(routes, now=None):
     """What memory says for each tool, for the request itself; by default at the last run."""
-    past = list(of_routes(routes, HALF_LIFE))
-    counts = WordCounts.of([Past(SPELLINGS[0], (A,)), Past(OTHER, (B,))], 2)
+    past = list(weighted_past_requests(routes, HALF_LIFE))
+    counts = WordCounts.of([PastRequest(SPELLINGS[0], (A,)), PastRequest(OTHER, (B,))], 2)
     now = now or max(r.ts for r in routes)
     memory = PastMemory(counts, (Segment.of(past, counts, HALF_LIFE * 86_400),), now.timestamp())
     found = memory.recall(SPELLINGS[0])
@@ -111,11 +111,11 @@ def test_one_more_bad_end_never_raises_its_tool(past, tool, kind):
 def test_parts_of_the_past_say_what_the_whole_says(past):
     cut = max((n + 1 for n, r in enumerate(past) if r.told), default=len(past) // 2)
     parts = [
-        *of_routes(past[:cut], HALF_LIFE),
-        *of_routes(past[cut:], HALF_LIFE, before=past[:cut]),
+        *weighted_past_requests(past[:cut], HALF_LIFE),
+        *weighted_past_requests(past[cut:], HALF_LIFE, before=past[:cut]),
     ]
-    assert parts == list(of_routes(past, HALF_LIFE))
+    assert parts == list(weighted_past_requests(past, HALF_LIFE))
 
 
 def test_a_run_without_a_request_speaks_for_no_request():
-    assert list(of_routes([route(0, 0.0, "ran", A, "")], HALF_LIFE)) == []
+    assert list(weighted_past_requests([route(0, 0.0, "ran", A, "")], HALF_LIFE)) == []

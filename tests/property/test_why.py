@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from pulsus.core.rankers import explanation
 from pulsus.core.rankers.calibration import AT_ODDS, NAMED, shipped
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.types import Ranked
 from tests.ranking import CATALOGUE, tool
 
-INDEX = RankIndex.build(CATALOGUE)
+INDEX = Ranker.build(CATALOGUE)
 WORDS = sorted({w for t in CATALOGUE for w in f"{t.name} {t.summary}".replace("_", " ").split()})
 requests = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
 
@@ -60,7 +60,7 @@ def test_the_gaps_of_real_candidates_add_up_to_their_scores(request_text):
 @given(requests)
 def test_the_parts_of_a_score_add_up_to_it(request_text):
     for ranked in INDEX.rank(request_text):
-        assert math.fsum(explanation.parts(ranked).values()) == pytest.approx(
+        assert math.fsum(explanation.feature_contributions(ranked).values()) == pytest.approx(
             ranked.score, abs=1e-12
         )
 
@@ -93,7 +93,7 @@ def test_what_p_is_said_to_be_made_of_gives_p(request_text):
     calibration = shipped()
     for ranked in INDEX.rank(request_text):
         odds = calibration.intercept + math.fsum(
-            p.push for p in explanation.pushes(calibration, ranked.signals)
+            p.push for p in explanation.signal_contributions(calibration, ranked.signals)
         )
         p = 1 / (1 + math.exp(-odds))
         if ranked.signals.get("caution"):

@@ -3,20 +3,25 @@
 import pytest
 
 from pulsus.config.settings import AccessConfig
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent
-from pulsus.routing.search.access_filter import Access, access
+from pulsus.routing.search.access_filter import AccessFilter, access_filter
 from pulsus.routing.search.searcher import Searcher
 from tests.ranking import CATALOGUE, tool
 
-INDEX = RankIndex.build(CATALOGUE)
+INDEX = Ranker.build(CATALOGUE)
 
 
 def searched(request, **config):
     root = CATALOGUE[0].path.parent
     searcher = Searcher(
-        Catalogue(root, CATALOGUE), INDEX, {}, utc_now(), 8, access=Access(AccessConfig(**config))
+        Catalogue(root, CATALOGUE),
+        INDEX,
+        {},
+        utc_now(),
+        8,
+        access=AccessFilter(AccessConfig(**config)),
     )
     return searcher.search(ParsedIntent(None, None, request, 0.0))
 
@@ -38,7 +43,7 @@ def searched(request, **config):
     ],
 )
 def test_deny_wins_and_only_what_is_allowed_passes(config, tool_id, allowed):
-    found = Access(AccessConfig(**config))
+    found = AccessFilter(AccessConfig(**config))
     assert found.allows(tool_id) is allowed
     assert (found.refusal(tool(tool_id)) is None) is allowed
 
@@ -52,11 +57,11 @@ def test_deny_wins_and_only_what_is_allowed_passes(config, tool_id, allowed):
     ],
 )
 def test_a_refusal_names_the_filter(config, reason):
-    assert Access(AccessConfig(**config)).refusal(tool("a/b/c", kind="write")) == reason
+    assert AccessFilter(AccessConfig(**config)).refusal(tool("a/b/c", kind="write")) == reason
 
 
 def test_settings_that_let_everything_through_cost_nothing():
-    assert access(AccessConfig()) is None
+    assert access_filter(AccessConfig()) is None
 
 
 def test_a_denied_tool_is_no_candidate_even_by_its_name():
@@ -112,7 +117,7 @@ def test_where_some_tools_are_left_but_none_shares_a_word_the_filter_is_named():
 def test_a_pattern_of_no_tool_is_told_with_what_it_may_have_meant(pattern, meant):
     ids = [t.id for t in CATALOGUE]
     for key in ("deny", "allow"):
-        (line,) = Access(AccessConfig(**{key: (pattern,)})).unmatched(ids)
+        (line,) = AccessFilter(AccessConfig(**{key: (pattern,)})).unmatched(ids)
         assert f"access.{key} pattern {pattern!r} is of no tool" in line
         assert meant in line
-    assert Access(AccessConfig(deny=("disk_usage", "storage/*"))).unmatched(ids) == ()
+    assert AccessFilter(AccessConfig(deny=("disk_usage", "storage/*"))).unmatched(ids) == ()

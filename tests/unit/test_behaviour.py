@@ -62,7 +62,7 @@ def test_examples_in_a_request_are_found_among_plain_words():
 
 
 def test_a_module_carries_exactly_the_callers_examples():
-    source = caller_examples.pinned(MODULE.encode(), [ECHO])
+    source = caller_examples.with_examples(MODULE.encode(), [ECHO])
     assert tool(source).examples == (ECHO,)
     assert caller_examples.differs(tool(source), [ECHO]) == ""
 
@@ -70,20 +70,20 @@ def test_a_module_carries_exactly_the_callers_examples():
 def test_a_model_cannot_weaken_the_examples_it_is_held_to():
     weak = MODULE.replace("- inputs: {text: echo}", "- inputs: {text: ''}\n      output: ...")
     assert caller_examples.differs(tool(weak.encode()), [ECHO])
-    assert tool(caller_examples.pinned(weak.encode(), [ECHO])).examples == (ECHO,)
+    assert tool(caller_examples.with_examples(weak.encode(), [ECHO])).examples == (ECHO,)
 
 
 def test_lines_of_a_models_own_examples_do_not_become_prose():
     own = '- inputs: {path: /tmp/a}\n      files: {/tmp/a: "one\\nand two\\n"}\n      output: 2'
     source = MODULE.replace("- inputs: {text: echo}", own)
-    assert caller_examples.pinned(source.encode(), [ECHO]) == caller_examples.pinned(
+    assert caller_examples.with_examples(source.encode(), [ECHO]) == caller_examples.with_examples(
         MODULE.encode(), [ECHO]
     )
 
 
 def test_a_second_list_of_examples_is_left_for_the_gate_to_refuse():
     twice = MODULE.replace("Secrets: none", "Secrets: none\n\nExamples:\n    - inputs: {}")
-    source = caller_examples.pinned(twice.encode(), [ECHO])
+    source = caller_examples.with_examples(twice.encode(), [ECHO])
     assert tool(source).contract_errors
 
 
@@ -92,7 +92,7 @@ def test_what_a_model_expects_of_itself_proves_nothing():
         "- inputs: {text: echo}", "- inputs: {text: echo}\n      output: {vowels: 4}"
     )
     assert caller_examples.differs(tool(own.encode()), ())
-    source = caller_examples.pinned(own.encode(), ())
+    source = caller_examples.with_examples(own.encode(), ())
     assert [(dict(e.inputs), e.has_expected) for e in tool(source).examples] == [
         ({"text": "echo"}, False)
     ]
@@ -100,17 +100,20 @@ def test_what_a_model_expects_of_itself_proves_nothing():
 
 
 def test_the_rest_of_the_contract_and_the_code_stay_as_they_were():
-    before, after = tool(MODULE.encode()), tool(caller_examples.pinned(MODULE.encode(), [ECHO]))
+    before, after = (
+        tool(MODULE.encode()),
+        tool(caller_examples.with_examples(MODULE.encode(), [ECHO])),
+    )
     same = ("summary", "args", "returns", "kind", "effects", "secrets", "side_effects")
     assert all(getattr(before, name) == getattr(after, name) for name in same)
-    assert caller_examples.pinned(MODULE.encode(), [ECHO]).endswith(
+    assert caller_examples.with_examples(MODULE.encode(), [ECHO]).endswith(
         MODULE.rpartition('"""')[2].encode()
     )
 
 
 @pytest.mark.parametrize("code", ["def run(:", "x = 1\n", "", "'''a'''; x = 1"])
 def test_a_module_without_a_docstring_stays_as_it_is_or_readable(code):
-    source = caller_examples.pinned(code.encode(), [ECHO])
+    source = caller_examples.with_examples(code.encode(), [ECHO])
     if not code.startswith("'''"):
         assert source == code.encode()
 
@@ -128,7 +131,7 @@ VALUES = st.recursive(
 def test_any_example_reads_back_from_the_docstring_as_it_was_given(text, expected):
     line = f"{json.dumps({'text': text})} -> {json.dumps(expected)}"
     given = caller_examples.parse(line)
-    assert tool(caller_examples.pinned(MODULE.encode(), given)).examples == given
+    assert tool(caller_examples.with_examples(MODULE.encode(), given)).examples == given
 
 
 @pytest.mark.parametrize(
@@ -227,8 +230,8 @@ def test_quoted_wildcards_are_read():
 
 
 def test_a_bare_copy_has_no_example_and_every_line_of_code_where_it_was():
-    source = caller_examples.pinned(MODULE.encode(), [ECHO])
-    bare = caller_examples.bare(source)
+    source = caller_examples.with_examples(MODULE.encode(), [ECHO])
+    bare = caller_examples.strip_examples(source)
     assert b"echo" not in bare
     assert tool(bare).examples == ()
     assert bare.splitlines().index(b"from __future__ import annotations") == (

@@ -12,9 +12,16 @@ from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.calibration_signals import FALLING, NAMES
 from pulsus.errors import CalibrationRefused
 from pulsus.routing.evaluation import calibration_fit, logistic
-from pulsus.routing.evaluation.calibration_fit import COPY, Sample, data_hash, moved, refit, samples
+from pulsus.routing.evaluation.calibration_fit import (
+    COPY,
+    Sample,
+    data_hash,
+    fit_map,
+    refit,
+    samples,
+)
 from pulsus.routing.evaluation.dataset import GoldenRow
-from pulsus.routing.evaluation.reliability import Stated, ece, log_loss
+from pulsus.routing.evaluation.reliability import Prediction, ece, log_loss
 from tests.ranking import ranked
 
 PLAIN = Calibration(0.0, {"strength": 1.0}, {}, dict.fromkeys(NAMES, (0.0, 1.0)))
@@ -103,19 +110,19 @@ def test_a_request_and_its_copy_are_in_one_fold():
 def test_the_same_requests_in_another_order_give_the_same_calibration():
     found = many(80, 0.5)
     shuffled = random.Random(1).sample(found, len(found))
-    assert moved(found, PLAIN).coefficients == moved(shuffled, PLAIN).coefficients
+    assert fit_map(found, PLAIN).coefficients == fit_map(shuffled, PLAIN).coefficients
 
 
 def test_few_requests_move_little_and_many_move_more():
     def distance(count):
-        return abs(moved(many(count, 2.0), PLAIN).intercept - PLAIN.intercept)
+        return abs(fit_map(many(count, 2.0), PLAIN).intercept - PLAIN.intercept)
 
     assert distance(5) < distance(500)
 
 
 def test_more_evidence_never_lowers_p_after_a_refit():
     perverse = [sample(n, n % 2, right=n % 2 == 0, contested=float(n % 2)) for n in range(60)]
-    found = moved(perverse, shipped())
+    found = fit_map(perverse, shipped())
     for name, weight in found.coefficients.items():
         assert weight <= 0 if name in FALLING else weight >= 0
 
@@ -136,7 +143,7 @@ def test_requests_that_say_nothing_are_refused(found, why):
 def test_a_named_tool_teaches_no_weights():
     """Its p is by definition; counted in, it would make weak signals look strong."""
     named = [sample(n, -2.0, right=True, named=1.0) for n in range(100)]
-    assert moved([*many(60, 0.0), *named], PLAIN) == moved(many(60, 0.0), PLAIN)
+    assert fit_map([*many(60, 0.0), *named], PLAIN) == fit_map(many(60, 0.0), PLAIN)
 
 
 def test_the_hash_of_the_data_is_that_of_the_requests_and_answers_not_of_their_order():
@@ -175,7 +182,7 @@ def test_a_fit_worse_than_what_is_in_use_is_refused_by_name():
 
 def test_log_loss_is_least_for_what_is_so():
     def stated(p):
-        return [Stated(p, right=n < 7, fits=True) for n in range(10)]
+        return [Prediction(p, right=n < 7, fits=True) for n in range(10)]
 
     assert log_loss(stated(0.7)) < min(log_loss(stated(0.6)), log_loss(stated(0.8)))
     assert log_loss(stated(1.0)) > log_loss(stated(0.9))

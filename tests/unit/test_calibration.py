@@ -3,7 +3,13 @@
 import pytest
 
 from pulsus.core.rankers.calibration import NAMED, Calibration, load, shipped
-from pulsus.core.rankers.calibration_signals import FALLING, NAMES, VERSION, Standing, signals
+from pulsus.core.rankers.calibration_signals import (
+    FALLING,
+    NAMES,
+    VERSION,
+    CandidateSignals,
+    signals,
+)
 from pulsus.core.rankers.candidate_details import Detail
 
 PLAIN = Calibration(0.0, {"coverage": 2.0, "size": -1.0}, {})
@@ -52,7 +58,7 @@ def test_a_calibration_without_its_parts_is_refused():
 
 
 def standing(score, coverage=0.5, *, named=False, covered=1.0):
-    return Standing(
+    return CandidateSignals(
         score=score,
         match=score,
         coverage=coverage,

@@ -10,10 +10,10 @@ from pulsus.core.rankers.calibration import shipped
 from pulsus.core.rankers.calibration_signals import VERSION
 from pulsus.routing.evaluation import calibration_file
 from pulsus.routing.evaluation.calibration_file import PLACE, own_or_shipped
-from pulsus.routing.evaluation.reliability import Judged
+from pulsus.routing.evaluation.reliability import CalibrationMetrics
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-FIGURES = Judged(0.1, 0.8, 0.7, 0.5, 0.9)
+FIGURES = CalibrationMetrics(0.1, 0.8, 0.7, 0.5, 0.9)
 
 
 def store(project, intercept=-1.5):

@@ -379,7 +379,7 @@ def compose(*pairs, tool_id="c/d/both"):
     tool, source = module(tool_id, module_source.render_module(planner.compose("", tools), tools))
     known = dict(pairs)
     read = {tool.path: source for tool, source in pairs}
-    return tool, source, pins.gather(source, finder(*known), lambda path: read[path])
+    return tool, source, pins.collect_step_sources(source, finder(*known), lambda path: read[path])
 
 
 def test_a_composed_tool_runs_its_steps_from_the_pinned_bytes():

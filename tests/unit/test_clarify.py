@@ -4,11 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.types import ParsedIntent
-from pulsus.routing.clarify import agreed, between, evident, instead, question, resolve, settled
-from pulsus.routing.prompt_parser import Guess, PromptParser, Reading
-from pulsus.routing.search.searcher import Search
+from pulsus.routing.clarify import (
+    intent_from_candidates,
+    intent_of_accepted_plan,
+    question,
+    question_between_tools,
+    resolve,
+    select_answered_tool,
+    with_plan_option,
+)
+from pulsus.routing.prompt_parser import FolderGuess, ParseResult, PromptParser
+from pulsus.routing.search.searcher import SearchResult
 from tests.ranking import CATALOGUE, ranked, tool
 
 KNOWN = (
@@ -21,10 +29,10 @@ KNOWN = (
 
 
 def reading(*shares):
-    guesses = tuple(Guess(KNOWN[n][0], KNOWN[n][1], share) for n, share in shares)
-    best = guesses[0] if guesses else Guess(None, "", 0.0)
+    guesses = tuple(FolderGuess(KNOWN[n][0], KNOWN[n][1], share) for n, share in shares)
+    best = guesses[0] if guesses else FolderGuess(None, "", 0.0)
     intent = ParsedIntent(best.domain, best.action or None, "words", best.share)
-    return Reading(intent, guesses, KNOWN)
+    return ParseResult(intent, guesses, KNOWN)
 
 
 def ask(read, max_options=4):
@@ -105,14 +113,14 @@ def test_every_vague_request_gets_exactly_one_question():
 
 def search(*candidates, policy="generate"):
     chosen = candidates[:1] if policy != "generate" else ()
-    return Search(tuple(candidates), (), Choice(policy, chosen, "why"), widened=False)
+    return SearchResult(tuple(candidates), (), Decision(policy, chosen, "why"), widened=False)
 
 
 TWINS = search(ranked("a/b/left", 0.5), ranked("a/b/right", 0.4), ranked("a/b/third", 0.1))
 
 
 def which(found=TWINS):
-    asked = between(found, tau=0.6)
+    asked = question_between_tools(found, tau=0.6)
     assert asked is not None
     return asked
 
@@ -141,13 +149,13 @@ def test_the_question_between_two_near_equal_tools_names_both():
     ],
 )
 def test_nobody_is_asked_between_tools_where_there_is_no_choice(found):
-    assert between(found, tau=0.6) is None
+    assert question_between_tools(found, tau=0.6) is None
 
 
 @pytest.mark.parametrize("answer", ["2", "right", "a/b/right", " Right. ", "tool=right"])
 def test_the_tool_of_the_answer_is_selected(answer):
     asked = replace(which(), answer=answer)
-    found = settled(TWINS, asked)
+    found = select_answered_tool(TWINS, asked)
     assert (found.choice.policy, found.choice.chosen[0].tool.name) == ("select", "right")
     assert [r.tool.name for r in found.candidates] == ["right", "left", "third"]
     assert [r.rank for r in found.candidates] == [1, 2, 3]
@@ -155,13 +163,13 @@ def test_the_tool_of_the_answer_is_selected(answer):
 
 @pytest.mark.parametrize("answer", [None, "", "3", "third", "neither"])
 def test_another_answer_selects_nothing(answer):
-    assert settled(TWINS, replace(which(), answer=answer)) == TWINS
+    assert select_answered_tool(TWINS, replace(which(), answer=answer)) == TWINS
 
 
-PLAN = Search(
+PLAN = SearchResult(
     (),
     (),
-    Choice(
+    Decision(
         "compose", (ranked("ingest/load/rows", 0.9), ranked("shared/sort/top_rows", 0.99)), "why"
     ),
     widened=True,
@@ -170,34 +178,34 @@ UNSURE = reading((0, 0.4), (2, 0.3))
 
 
 def planned(answer=None):
-    return replace(instead(ask(UNSURE), PLAN, max_options=4), answer=answer)
+    return replace(with_plan_option(ask(UNSURE), PLAN, max_options=4), answer=answer)
 
 
 def test_a_plan_is_what_is_asked_about_before_a_folder():
     asked = planned()
     assert asked.question == "Did you mean steps=rows then top_rows or domain=analysis or ingest?"
     assert asked.options == ("rows then top_rows", "analysis", "ingest")
-    assert len(instead(ask(UNSURE), PLAN, max_options=2).options) == 2
+    assert len(with_plan_option(ask(UNSURE), PLAN, max_options=2).options) == 2
 
 
 @pytest.mark.parametrize("policy", ["select", "generate"])
 def test_where_there_is_no_plan_the_question_stays(policy):
     found = search(ranked("a/b/x", 0.9), policy=policy)
-    assert instead(ask(UNSURE), found, max_options=4) == ask(UNSURE)
-    assert agreed(UNSURE.intent, found, replace(ask(UNSURE), answer="1")) is None
+    assert with_plan_option(ask(UNSURE), found, max_options=4) == ask(UNSURE)
+    assert intent_of_accepted_plan(UNSURE.intent, found, replace(ask(UNSURE), answer="1")) is None
 
 
 @pytest.mark.parametrize(
     "answer", ["1", "yes", "steps", "rows then top_rows", "steps=Rows then top_rows."]
 )
 def test_a_plan_that_was_meant_is_sure_and_lies_with_its_last_domain_tool(answer):
-    intent = agreed(UNSURE.intent, PLAN, planned(answer))
+    intent = intent_of_accepted_plan(UNSURE.intent, PLAN, planned(answer))
     assert intent == ParsedIntent("ingest", "load", "words", 1.0)
 
 
 @pytest.mark.parametrize("answer", [None, "", "no", "2", "analysis", "9"])
 def test_another_answer_is_no_yes_to_the_plan(answer):
-    assert agreed(UNSURE.intent, PLAN, planned(answer)) is None
+    assert intent_of_accepted_plan(UNSURE.intent, PLAN, planned(answer)) is None
 
 
 def test_a_folder_still_answers_a_question_about_a_plan():
@@ -206,7 +214,7 @@ def test_a_folder_still_answers_a_question_about_a_plan():
 
 
 def test_tools_that_are_sure_settle_what_the_words_leave_open():
-    found = evident(UNSURE.intent, PLAN, least=0.9)
+    found = intent_from_candidates(UNSURE.intent, PLAN, least=0.9)
     assert found == ParsedIntent("ingest", "load", "words", 0.9)
 
 
@@ -221,9 +229,12 @@ def test_tools_that_are_sure_settle_what_the_words_leave_open():
     ],
 )
 def test_what_is_not_beyond_doubt_settles_nothing(found):
-    assert evident(UNSURE.intent, found, least=0.9) is None
+    assert intent_from_candidates(UNSURE.intent, found, least=0.9) is None
 
 
 def test_surer_words_than_the_tool_keep_their_own_confidence():
     intent = replace(UNSURE.intent, confidence=0.97)
-    assert evident(intent, search(ranked("a/b/x", 0.95), policy="select"), least=0.9) is None
+    assert (
+        intent_from_candidates(intent, search(ranked("a/b/x", 0.95), policy="select"), least=0.9)
+        is None
+    )

@@ -7,13 +7,13 @@ import pytest
 
 from pulsus import bootstrap
 from pulsus.core.compose.selection.clauses import served, split, unplaced
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.types import ArgSpec
 from tests.ranking import CATALOGUE, ranked, tool
 
 ROOT = Path(__file__).parents[2]
 
-INDEX = RankIndex.build(CATALOGUE)
+INDEX = Ranker.build(CATALOGUE)
 
 
 def clauses(request, index=INDEX):
@@ -62,9 +62,9 @@ def test_a_request_for_one_thing_stays_whole(request_text):
 def test_one_tool_for_both_sides_of_and_beats_two():
     both = tool("system/info/cpu_and_memory", "Show cpu load and memory in use.", kind="read")
     one = tool("system/info/cpu_load", "Show cpu load.", kind="read")
-    with_both = RankIndex.build((*CATALOGUE, both, one))
+    with_both = Ranker.build((*CATALOGUE, both, one))
     assert names("show cpu load and memory in use", with_both) == ["cpu_and_memory"]
-    assert names("show cpu load and memory in use", RankIndex.build((*CATALOGUE, one))) == [
+    assert names("show cpu load and memory in use", Ranker.build((*CATALOGUE, one))) == [
         "cpu_load",
         "memory_summary",
     ]

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.shell.braces import MOST, expanded
 from pulsus.commands.shell.words import Unreadable, unquoted
 
@@ -62,7 +62,7 @@ def test_no_word_hides_between_braces(pieces):
     ],
 )
 def test_each_word_that_braces_stand_for_is_judged(command, read):
-    assert examine(command, Context()).deciding.is_read is read
+    assert examine(command, JudgeContext()).deciding.is_read is read
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_each_word_that_braces_stand_for_is_judged(command, read):
     ],
 )
 def test_a_comment_hides_nothing_behind_it(command, read):
-    assert examine(command, Context()).deciding.is_read is read
+    assert examine(command, JudgeContext()).deciding.is_read is read

@@ -8,7 +8,7 @@ from math import inf
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.cost.quantities import number, seconds
 from pulsus.commands.program_tables.lasts_key import inferred, lasts
 from pulsus.commands.program_tables.model import BadTable
@@ -146,10 +146,10 @@ def test_a_read_says_what_it_costs(command, cost):
 
 
 def test_the_limits_of_the_settings_count():
-    quick = replace(Context(), low_seconds=1.0, high_seconds=5.0)
+    quick = replace(JudgeContext(), low_seconds=1.0, high_seconds=5.0)
     assert not classify("sleep 6", quick).allow
     assert classify("sleep 3", quick).cost == "high"
-    patient = replace(Context(), high_seconds=86_400.0)
+    patient = replace(JudgeContext(), high_seconds=86_400.0)
     assert classify("timeout 2h tail -f x", patient).allow
 
 

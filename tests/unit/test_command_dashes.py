@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 
 
 @pytest.mark.parametrize("dash", ["–", "—", "−", "‐", "‑", "﹣", "－", "➖"])
@@ -25,4 +25,4 @@ from pulsus.commands.context import Context
     ],
 )
 def test_a_look_alike_dash_is_an_operand_and_an_option(command, read, dash):
-    assert examine(command.format(dash), Context()).deciding.is_read is read
+    assert examine(command.format(dash), JudgeContext()).deciding.is_read is read

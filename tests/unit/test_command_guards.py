@@ -7,7 +7,7 @@ import pytest
 
 from pulsus.commands.call_check import judge, nested
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables import option_parser
 from pulsus.commands.shell import characters, parser, words
 
@@ -47,16 +47,16 @@ GUARDS = {
 @pytest.mark.parametrize("guard", GUARDS)
 def test_without_a_guard_something_would_be_allowed(guard, monkeypatch):
     module, name, instead, command = GUARDS[guard]
-    assert not examine(command, Context()).deciding.is_read
+    assert not examine(command, JudgeContext()).deciding.is_read
     monkeypatch.setattr(module, name, instead)
-    assert examine(command, Context()).deciding.is_read
+    assert examine(command, JudgeContext()).deciding.is_read
 
 
 def test_where_guards_stand_behind_each_other_one_is_enough(monkeypatch):
     for command in ("cat $FILE", "cat $(ls)", "cat <(ls)", "if ls; then ls; fi", "f() { ls; }"):
         monkeypatch.setattr(parser, "_WORDS", parser._WORDS | {"simple_expansion"})
-        assert not examine(command, Context()).deciding.is_read
+        assert not examine(command, JudgeContext()).deciding.is_read
         monkeypatch.undo()
         monkeypatch.setattr(parser, "unquoted", known)
-        assert not examine(command, Context()).deciding.is_read
+        assert not examine(command, JudgeContext()).deciding.is_read
         monkeypatch.undo()

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.inspectors import http
 
-CONTEXT = Context()
+CONTEXT = JudgeContext()
 
 ASKS = [
     "curl example.com",

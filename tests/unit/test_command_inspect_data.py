@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import classify
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.inspectors import mongo, redis
 from pulsus.commands.inspectors.sql import connection_strings, cql, inspector
 from pulsus.commands.inspectors.sql.functions import _known
@@ -207,8 +207,8 @@ def test_redis_commands_that_wait_are_endless(command):
 
 
 def test_a_redis_command_that_waits_and_takes_is_no_read_in_any_time():
-    assert not classify("timeout 5 redis-cli BLPOP l 0", Context()).allow
-    assert classify("timeout 5 redis-cli SUBSCRIBE a", Context()).allow
+    assert not classify("timeout 5 redis-cli BLPOP l 0", JudgeContext()).allow
+    assert classify("timeout 5 redis-cli SUBSCRIBE a", JudgeContext()).allow
 
 
 @pytest.mark.parametrize("times", ["0", "-1", "00", "x", "", "1.5", "١"])

@@ -8,7 +8,7 @@ import pytest
 from pulsus.commands.call_check.kind_checks import ABOUT
 from pulsus.commands.classify import classify
 from pulsus.commands.content import Opinion
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.explain import explain
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.plugins.isolation import GuardedInspector
@@ -19,7 +19,7 @@ TABLE = "program: acmeq\nvalues: {-q: queue, -Q: 'queue:v2'}\noperands: [['queue
 
 def context(folder, inspect):
     (folder / "acmeq.yaml").write_text(TABLE, encoding="utf-8")
-    return Context(tables=Tables((folder,)), inspectors={"queue": GuardedInspector(inspect)})
+    return JudgeContext(tables=Tables((folder,)), inspectors={"queue": GuardedInspector(inspect)})
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.inspectors.jq.inspector import jq, yq
 
 READS = [
@@ -174,7 +174,7 @@ def test_what_either_yq_reaches_by_is_refused(program, reads):
     ],
 )
 def test_the_options_of_both_are_known(command, read):
-    assert examine(command, Context()).deciding.is_read is read
+    assert examine(command, JudgeContext()).deciding.is_read is read
 
 
 @given(st.text())

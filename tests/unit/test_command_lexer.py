@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.shell.lexer import tokens
 from pulsus.commands.shell.words import Unreadable
 
@@ -41,4 +41,4 @@ def test_what_does_not_end_is_no_token(command):
     ],
 )
 def test_where_two_readers_may_differ_nothing_is_a_read(command):
-    assert not examine(command, Context()).deciding.is_read
+    assert not examine(command, JudgeContext()).deciding.is_read

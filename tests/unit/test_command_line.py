@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.rankers.effect_mismatch import caution, commands, groups_of, strange
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.effect_mismatch import (
+    command_mismatch,
+    commands,
+    effect_mismatch,
+    groups_of,
+)
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.text.command_line import changes, program
 from tests.ranking import tool
 
@@ -113,7 +118,7 @@ def test_a_noun_behind_a_program_changes_nothing(request_text):
 def test_a_tool_that_reads_routes_is_not_sure_of_adding_one():
     table = tool("network/routes/route_table", "Show the routing table.", kind="read")
     for line, odd in (("ip route add", True), ("ip route show", False)):
-        assert bool(caution(commands(line), groups_of(line), table)) is odd
+        assert bool(effect_mismatch(commands(line), groups_of(line), table)) is odd
 
 
 @pytest.mark.parametrize(
@@ -155,13 +160,13 @@ COMPARE = tool(
     ],
 )
 def test_a_typed_command_is_answered_by_what_speaks_of_its_program(known, fits):
-    assert (strange(("helm", "list"), known) is None) is fits
+    assert (command_mismatch(("helm", "list"), known) is None) is fits
 
 
 def test_a_word_of_a_typed_command_does_not_make_another_tool_sure():
-    (best,) = RankIndex.build([COMPARE]).rank("helm list", limit=1)
+    (best,) = Ranker.build([COMPARE]).rank("helm list", limit=1)
     assert "helm" in str(best.caution)
-    (best,) = RankIndex.build([COMPARE]).rank("compare helm values files", limit=1)
+    (best,) = Ranker.build([COMPARE]).rank("compare helm values files", limit=1)
     assert best.caution is None
 
 

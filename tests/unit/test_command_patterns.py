@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import classify
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.safe_regex import LONGEST, slow
 from pulsus.commands.table_check.checker import check
@@ -48,7 +48,7 @@ QUICK = [
 def test_a_pattern_that_may_hang_makes_no_table(tmp_path, pattern):
     file = tmp_path / "acme.yaml"
     file.write_text(f"program: acme\noperands: [['/{pattern}/']]\n", encoding="utf-8")
-    context = Context(tables=Tables((tmp_path,)))
+    context = JudgeContext(tables=Tables((tmp_path,)))
     (problem,) = check(file, context)
     assert problem.code == "TABLE_INVALID"
     assert f"pattern {pattern!r} may take for ever on some word, as " in problem.reason
@@ -67,7 +67,7 @@ def test_a_pattern_is_not_asked_about_a_word_longer_than_its_square_allows(tmp_p
     (tmp_path / "acme.yaml").write_text(
         "program: acme\noperands: [['/.*,.*/']]\n", encoding="utf-8"
     )
-    context = Context(tables=Tables((tmp_path,)))
+    context = JudgeContext(tables=Tables((tmp_path,)))
     assert classify("acme " + "," * LONGEST, context).allow
     refused = classify("acme " + "," * (LONGEST + 1), context)
     assert not refused.allow

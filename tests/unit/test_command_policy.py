@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell.words import Word
 from pulsus.config.settings import PolicyConfig
@@ -219,7 +219,7 @@ def test_what_a_projects_wrapper_runs_is_blocked_behind_sudo_too(tmp_path):
         "examples: {allowed: [within a ls], refused: [within a rm x]}\n",
         encoding="utf-8",
     )
-    context = Context(Tables((tmp_path,)))
+    context = JudgeContext(Tables((tmp_path,)))
     policy = CommandPolicy(PolicyConfig(block=("dmesg",)), lambda text: classify(text, context))
     for command in ("within a dmesg", "sudo within a dmesg", "within a nice dmesg"):
         assert policy.evaluate(command).rule == "dmesg"

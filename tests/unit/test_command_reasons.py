@@ -5,7 +5,7 @@ import pytest
 from pulsus.commands import classify
 from pulsus.commands.call_check.kind_checks import NAMES, shown
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.explain import explain
 from pulsus.commands.program_tables.model import kind_of
 
@@ -33,7 +33,7 @@ def test_a_limit_of_time_is_offered_only_where_it_makes_a_read(command, told):
 
 
 def test_examples_are_offered_of_the_program_that_was_refused():
-    assert "top -bn1" in explain("ls | top", Context()).allowed
+    assert "top -bn1" in explain("ls | top", JudgeContext()).allowed
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_the_reason_is_the_true_one(command, word, told):
 
 @pytest.mark.parametrize("command", ["strace ls", "perf top", "tmux"])
 def test_no_limit_of_time_is_offered_to_what_it_would_not_make_a_read(command):
-    findings = examine(command, Context()).findings
+    findings = examine(command, JudgeContext()).findings
     assert not any(found.reason.instead for found in findings)
 
 
@@ -117,10 +117,10 @@ def test_no_everyday_pattern_is_shown_as_it_is_written():
 
 
 def test_the_examples_offered_are_those_most_like_the_call():
-    allowed = explain("git stash pop", Context()).allowed
+    allowed = explain("git stash pop", JudgeContext()).allowed
     assert allowed
     assert all(" stash " in f"{each} " for each in allowed[:1])
-    assert all(" top" in f" {each}" for each in explain("top -d 5", Context()).allowed)
+    assert all(" top" in f" {each}" for each in explain("top -d 5", JudgeContext()).allowed)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.inspectors.sed import sed
 
 READS = [
@@ -188,7 +188,7 @@ def test_pieces_are_lines_of_one_script(pieces, reads):
     ],
 )
 def test_a_secret_that_a_script_reads_is_found(command):
-    assert examine(command, Context()).deciding.reason.phase == "sensitive"
+    assert examine(command, JudgeContext()).deciding.reason.phase == "sensitive"
 
 
 @given(st.lists(st.text(max_size=20), max_size=3).filter(bool))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.model import BadTable, node
 
@@ -48,7 +48,7 @@ class Given(Tables):
 
 
 def read(command):
-    return examine(command, Context(tables=Given())).deciding.is_read
+    return examine(command, JudgeContext(tables=Given())).deciding.is_read
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_pattern_is_told_in_words_or_not_at_all(kind, told):
         def get(self, program):
             return node({"operands": [[kind]]}, program)
 
-    assert told in examine("acme x@", Context(tables=One())).deciding.reason.rule
+    assert told in examine("acme x@", JudgeContext(tables=One())).deciding.reason.rule
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ def test_a_pattern_is_told_in_words_or_not_at_all(kind, told):
     ],
 )
 def test_an_option_that_is_refused_above_is_refused_below_with_the_same_reason(command, told):
-    assert examine(command, Context(tables=Given())).deciding.reason.rule == told
+    assert examine(command, JudgeContext(tables=Given())).deciding.reason.rule == told
 
 
 def test_a_letter_means_the_same_below_only_where_options_hold_there_too():
-    found = examine("other show -w", Context(tables=Given())).deciding
+    found = examine("other show -w", JudgeContext(tables=Given())).deciding
     assert found.reason.rule.startswith("not an option")
 
 
@@ -138,7 +138,7 @@ def test_what_is_refused_above_and_listed_below_reads_there():
 
 
 def test_a_first_operand_that_is_refused_is_told_with_its_reason():
-    found = examine("verbs purge a", Context(tables=Given())).deciding
+    found = examine("verbs purge a", JudgeContext(tables=Given())).deciding
     assert (found.is_read, found.reason.rule) == (False, "it empties it")
     assert read("verbs a purge")
     assert read("verbs -- -x")

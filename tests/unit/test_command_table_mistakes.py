@@ -9,7 +9,7 @@ import pytest
 
 from pulsus.commands.classify import classify
 from pulsus.commands.content import inspector, spellings
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables, parsed
 from pulsus.commands.program_tables.model import BadTable, kind_of
 from pulsus.commands.table_check.checker import check, unproved
@@ -27,7 +27,7 @@ examples: {allowed: [acme -a], refused: [acme]}
 def found(folder, text):
     file = folder / "acme.yaml"
     file.write_text(text, encoding="utf-8")
-    context = replace(Context(), tables=Tables((folder,)))
+    context = replace(JudgeContext(), tables=Tables((folder,)))
     return list(check(file, context)), classify("acme -a drop", context)
 
 
@@ -104,7 +104,7 @@ def _round(file):
 @pytest.mark.parametrize("make", [_nowhere, _round, os.mkdir, os.mkfifo])
 def test_what_is_no_file_is_not_passed_over_for_the_table_that_ships(tmp_path, make):
     make(tmp_path / "df.yaml")
-    context = replace(Context(), tables=Tables((tmp_path,)))
+    context = replace(JudgeContext(), tables=Tables((tmp_path,)))
     verdict = classify("df -h", context)
     assert not verdict.allow
     assert "no file, or a link to none" in verdict.reason.rule
@@ -154,7 +154,7 @@ examples: {allowed: [rm -rf x], refused: [rm -x]}
 def test_what_is_known_to_destroy_is_advised_against_though_its_examples_hold(tmp_path):
     file = tmp_path / "rm.yaml"
     file.write_text(HOLLOW, encoding="utf-8")
-    (problem,) = check(file, Context(tables=Tables((tmp_path,))))
+    (problem,) = check(file, JudgeContext(tables=Tables((tmp_path,))))
     assert problem.advises
     assert "rm: calls of it are known to change or lose something" in problem.reason
 
@@ -180,7 +180,7 @@ def test_an_option_called_like_a_change_gets_a_second_look(tmp_path, more, told)
 def test_restrictions_that_no_example_shows_are_found_when_asked_for(tmp_path):
     file = tmp_path / "acme.yaml"
     file.write_text(GOOD + "refused: {-x: it writes}\nvalues: {-n: count}\n", encoding="utf-8")
-    context = Context(tables=Tables((tmp_path,)))
+    context = JudgeContext(tables=Tables((tmp_path,)))
     assert list(check(file, context)) == []
     told = [problem.reason for problem in unproved(file, context)]
     assert told == [
@@ -189,4 +189,4 @@ def test_restrictions_that_no_example_shows_are_found_when_asked_for(tmp_path):
     ]
     shown = GOOD.replace("refused: [acme]", "refused: [acme, acme -ax, acme -a -n x]")
     file.write_text(shown + "refused: {-x: it writes}\nvalues: {-n: count}\n", encoding="utf-8")
-    assert list(unproved(file, Context(tables=Tables((tmp_path,))))) == []
+    assert list(unproved(file, JudgeContext(tables=Tables((tmp_path,))))) == []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, Tables, parsed
 from pulsus.commands.table_check.checker import check
 
-CONTEXT = Context()
+CONTEXT = JudgeContext()
 NAMES = Tables().names()
 
 

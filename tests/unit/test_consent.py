@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.approvals.run_consent import Consent, only_tries
+from pulsus.approvals.run_consent import RunApproval, only_tries
 from pulsus.core.compose.plans.module_source import render_module
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import ApprovalNeeded
@@ -60,9 +60,9 @@ def test_a_step_that_the_plan_does_not_name_makes_the_call_one_that_writes():
 
 def test_nobody_may_agree_by_default():
     with pytest.raises(ApprovalNeeded, match="shared/save/save may change things") as refused:
-        Consent().given(SAVE, dry=False)
+        RunApproval().given(SAVE, dry=False)
     assert "--yes" in refused.value.hint
     assert "dry_run=true" in refused.value.hint
     with pytest.raises(ApprovalNeeded) as refused:
-        Consent().given(PRUNE, dry=False)
+        RunApproval().given(PRUNE, dry=False)
     assert "dry_run" not in refused.value.hint

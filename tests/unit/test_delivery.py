@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from pulsus.approvals.known_modules import Standing
-from pulsus.approvals.protocol import Approve, Discard, Edit, Relocate
+from pulsus.approvals.protocol import Approve, ChangeTarget, Discard, Edit
 from pulsus.approvals.unattended import CallerApproval, NoApproval
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import Promotion, ValidatedModule
 from pulsus.errors import ApprovalNeeded, DiskFull
-from pulsus.routing.delivery.deliver import MAX_EDITS, Deliverer, Module
+from pulsus.routing.delivery.deliver import MAX_EDITS, CandidateModule, DeliveryPipeline
 from tests.promotions import NOON, module, report, tool
 
 TARGET = Target("demo", "greet", "x")
@@ -80,7 +80,7 @@ class Person:
 
 
 def deliverer(person=None, promoter=None, prover=None):
-    return Deliverer(
+    return DeliveryPipeline(
         prover=prover or Prover(),
         promoter=promoter or Promoter(),
         read=lambda source, path: tool(source),
@@ -91,7 +91,7 @@ def deliverer(person=None, promoter=None, prover=None):
 
 def chosen(source=GOOD, candidate=None):
     path = candidate.module if candidate else Path("/w/x.py")
-    return Module(path, source, tool(source), TARGET, {}, candidate)
+    return CandidateModule(path, source, tool(source), TARGET, {}, candidate)
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_what_is_approved_is_what_was_proven():
 
 def test_an_approval_is_logged_with_its_bytes_its_place_and_whether_anybody_was_asked():
     sha256 = hashlib.sha256(GOOD).hexdigest()
-    for person, target in ((Person(Relocate(ELSEWHERE)), ELSEWHERE), (None, TARGET)):
+    for person, target in ((Person(ChangeTarget(ELSEWHERE)), ELSEWHERE), (None, TARGET)):
         promoter = Promoter()
         deliverer(person, promoter).deliver(chosen(), dry_run=False, approval=CallerApproval())
         about = {"tool": target.tool_id, "sha256": sha256}
@@ -219,14 +219,14 @@ def test_what_was_edited_may_replace_only_what_it_was_made_from():
     answers = Person(Edit(BETTER), Edit(module("best")), Approve())
     deliverer(answers, promoter).deliver(chosen(), dry_run=False, approval=NEEDED)
     assert promoter.made[-1][3] == GOOD
-    answers = Person(Edit(BETTER), Relocate(ELSEWHERE))
+    answers = Person(Edit(BETTER), ChangeTarget(ELSEWHERE))
     deliverer(answers, promoter).deliver(chosen(), dry_run=False, approval=NEEDED)
     assert promoter.made[-1] == (BETTER, ELSEWHERE, None, None)
 
 
 def test_a_relocated_candidate_is_promoted_there_and_taken_from_tmp(left):
     promoter = Promoter()
-    deliverer(Person(Relocate(ELSEWHERE)), promoter).deliver(
+    deliverer(Person(ChangeTarget(ELSEWHERE)), promoter).deliver(
         chosen(candidate=left), dry_run=False, approval=NEEDED
     )
     assert promoter.made == [(GOOD, ELSEWHERE, left.module, None)]

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent
@@ -42,7 +42,7 @@ def record(one, replacement):
 
 
 def searched(text, today, gone, tools=CATALOGUE):
-    index = RankIndex.build(tools)
+    index = Ranker.build(tools)
     known = Deprecations.of([record(each, "other/tool/here") for each in gone], today)
     searcher = Searcher(
         Catalogue(tools[0].path.parent, tools), known.without(index), {}, utc_now(), 8

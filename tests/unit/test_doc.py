@@ -11,7 +11,7 @@ from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import pack, words_of
 from pulsus.core.rankers.lexical.segment import Damaged, Segment
 from pulsus.core.rankers.lexical.tool_fields import bag, field_words
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from tests.ranking import CATALOGUE, tool
 
 
@@ -49,7 +49,7 @@ def test_argument_names_count_once_however_often_they_occur():
 
 @pytest.mark.parametrize("tools", [(), (tool("a/b/_", "the of"),)], ids=["none", "no words"])
 def test_an_empty_catalogue_ranks_nothing(tools):
-    assert RankIndex.build(tools).rank("disk usage") == ()
+    assert Ranker.build(tools).rank("disk usage") == ()
 
 
 def test_a_written_word_is_known_by_its_stem_and_its_beginning():

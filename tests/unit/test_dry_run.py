@@ -8,7 +8,7 @@ import pytest
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Outcome
-from pulsus.core.types import Observed
+from pulsus.core.types import ObservedEffects
 from pulsus.core.validators.protocols import Subject
 from pulsus.core.validators.steps.dry_run import DryRun
 from tests.candidates import DOCUMENTED, tool_of
@@ -135,7 +135,7 @@ def test_made_up_inputs_that_fail_ask_for_an_example():
 
 
 def test_a_program_without_network_is_not_sent_to_an_option_that_does_not_help_it():
-    seen = Observed(hosts=("a.example:443",), commands=("curl",))
+    seen = ObservedEffects(hosts=("a.example:443",), commands=("curl",))
     source = '"""Tool."""\ndef run():\n    """It."""\n'
     run, _ = dry(source, Outcome("failed", "run", message="no", observed=seen))
     run.subject = replace(run.subject, network=("a.example:443",))

@@ -8,7 +8,7 @@ from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract.kinds import counts_as, stronger
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Outcome
-from pulsus.core.types import JsonValue, Observed
+from pulsus.core.types import JsonValue, ObservedEffects
 from pulsus.core.validators.effects.effect_check import judge
 from pulsus.core.validators.effects.effect_patterns import (
     command_covered,
@@ -21,7 +21,7 @@ from tests.candidates import tool_of
 from tests.sandboxes import sandboxed
 
 LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=3.0)
-SEEN = Observed(paths=("~/.bashrc",), hosts=("evil.example:443",), commands=("/bin/sh",))
+SEEN = ObservedEffects(paths=("~/.bashrc",), hosts=("evil.example:443",), commands=("/bin/sh",))
 
 
 def tool(kind="write", effects="", signature="path: str = '', dry_run: bool = False"):
@@ -143,14 +143,16 @@ def test_effects_beyond_what_is_declared_are_listed_one_by_one():
 
 def test_effects_as_declared_are_no_finding():
     declared = effects("~/.bashrc", "evil.example", "sh")
-    assert judge(tool(effects=declared), SEEN, {}) == judge(tool(effects=declared), Observed(), {})
+    assert judge(tool(effects=declared), SEEN, {}) == judge(
+        tool(effects=declared), ObservedEffects(), {}
+    )
 
 
 def test_a_default_counts_as_given():
     found = tool(
         effects=effects("the given file"), signature="path: str = '/etc/motd', dry_run: bool = True"
     )
-    assert judge(found, Observed(paths=("/etc/motd",)), {}).exceeded == ()
+    assert judge(found, ObservedEffects(paths=("/etc/motd",)), {}).exceeded == ()
 
 
 def test_a_read_tool_that_changes_a_file_is_refused_whatever_paths_it_declares():
@@ -163,19 +165,19 @@ def test_a_read_tool_that_declares_no_effects_may_still_not_change_files():
 
 
 def test_a_read_tool_that_writes_where_it_works_is_refused_as_anywhere():
-    seen = Observed(paths=("/tmp/report.txt",))
+    seen = ObservedEffects(paths=("/tmp/report.txt",))
     found = judge(tool("read", effects(), signature="path: str = ''"), seen, {})
     assert found.exceeded == ("changes /tmp/report.txt (Kind: read)",)
 
 
 def test_a_write_tool_may_stage_beside_what_it_replaces_and_not_where_dry_run_is_true():
-    seen = Observed(paths=("/tmp/.report.md.1f.tmp",))
+    seen = ObservedEffects(paths=("/tmp/.report.md.1f.tmp",))
     assert exceeded(seen, paths="the given path") == ()
     assert exceeded(seen, {"dry_run": True}, paths="the given path")
 
 
 def test_a_read_tool_that_takes_dry_run_is_refused_since_only_its_dry_half_is_ever_seen():
-    found = judge(tool("read", effects()), Observed(), {})
+    found = judge(tool("read", effects()), ObservedEffects(), {})
     assert found.exceeded == ("takes dry_run, as only what writes does (Kind: read)",)
 
 
@@ -187,11 +189,11 @@ def test_a_write_tool_that_changes_files_although_dry_run_is_true_is_refused():
 
 def test_undeclared_effects_are_reported_and_the_tool_counts_as_write():
     found = tool("read", signature="path: str = ''")
-    seen = Observed(commands=("uname",))
+    seen = ObservedEffects(commands=("uname",))
     judged = judge(found, seen, {})
     assert (judged.exceeded, judged.undeclared) == ((), ("starts uname",))
     assert counts_as(found, seen) == "write"
-    assert counts_as(found, Observed()) == "read"
+    assert counts_as(found, ObservedEffects()) == "read"
     assert counts_as(tool("read", effects(commands="uname")), seen) == "read"
 
 
@@ -212,7 +214,7 @@ def dry(found, observed, source=b""):
 
 
 def test_the_dry_run_is_refused_with_the_list():
-    many = Observed(paths=tuple(f"/etc/{n}" for n in range(9)))
+    many = ObservedEffects(paths=tuple(f"/etc/{n}" for n in range(9)))
     finding = dry(tool(effects=effects()), many)
     assert not finding.ok
     assert "and 4 more" in finding.message
@@ -220,7 +222,7 @@ def test_the_dry_run_is_refused_with_the_list():
 
 
 def test_the_dry_run_passes_and_reports_what_is_undeclared():
-    finding = dry(tool(kind=""), Observed(commands=("uname", "id")))
+    finding = dry(tool(kind=""), ObservedEffects(commands=("uname", "id")))
     assert finding.ok
     assert finding.warnings == (
         "no Effects: are declared, and it starts uname, starts id: "
@@ -244,8 +246,8 @@ def test_a_real_attempt_to_write_beyond_the_declaration_is_caught_though_it_fail
     assert exceeded(outcome.observed) == ("changes /etc/cron.d/x",)
 
 
-LEFT = Observed(others=("leaves thread 'x' running",))
-KILLS = Observed(others=("signals process 1",))
+LEFT = ObservedEffects(others=("leaves thread 'x' running",))
+KILLS = ObservedEffects(others=("signals process 1",))
 
 
 @pytest.mark.parametrize("seen", [LEFT, KILLS], ids=["thread left", "signal"])
@@ -264,7 +266,7 @@ def test_a_signal_is_declared_as_the_program_kill():
 
 
 def test_a_system_call_that_is_refused_is_declared_by_its_name():
-    seen = Observed(others=("calls reboot",))
+    seen = ObservedEffects(others=("calls reboot",))
     assert exceeded(seen, commands="reboot") == ()
     assert exceeded(seen, commands="kill") == seen.others
     assert judge(tool("read", effects(commands="reboot")), seen, {}).exceeded

@@ -11,7 +11,7 @@ from pulsus.errors import UsageError
 from pulsus.routing.evaluation.diagnosis import Cause
 from pulsus.routing.evaluation.floors import deltas, load_baseline
 from pulsus.routing.evaluation.metrics import EvalReport, Failure, Population
-from pulsus.routing.evaluation.reliability import Bin, Judged
+from pulsus.routing.evaluation.reliability import Bin, CalibrationMetrics
 
 OWN = Calibration(
     0.0, {}, {"source": "project", "version": 3, "data": "sha256:0123456789abcdef", "requests": 90}
@@ -47,7 +47,7 @@ REPORT = EvalReport(
     population=Population(3, 1, 0, 0),
     reliability=(Bin(0.3, 0.4, 4.0, 0.35, 0.5),),
 )
-JUDGED = Judged(0.2, 0.8, 0.7, 0.5, None)
+JUDGED = CalibrationMetrics(0.2, 0.8, 0.7, 0.5, None)
 SHOWN_ALL = Shown(
     REPORT,
     OWN,

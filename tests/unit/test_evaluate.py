@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.compose.selection.selector import Decision
 from pulsus.errors import EvalBelowFloor, UsageError
 from pulsus.routing.evaluation.dataset import GoldenRow, load_queries, load_tools, nearest
 from pulsus.routing.evaluation.floors import check_floors, parse_floors
@@ -25,9 +25,11 @@ def rank(query):
 
 def decide(query, found):
     if query == "many":
-        return Choice("compose", tuple(found[:2]), "")
+        return Decision("compose", tuple(found[:2]), "")
     return (
-        Choice("select", tuple(found[:1]), "") if found[0].p >= 0.6 else Choice("generate", (), "")
+        Decision("select", tuple(found[:1]), "")
+        if found[0].p >= 0.6
+        else Decision("generate", (), "")
     )
 
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.calibration import shipped
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import (
     Context,
@@ -16,7 +16,7 @@ from pulsus.routing.evaluation.diagnosis import (
 )
 from tests.ranking import CATALOGUE, ranked, tool
 
-INDEX = RankIndex.build(CATALOGUE)
+INDEX = Ranker.build(CATALOGUE)
 
 
 def context(index=INDEX):
@@ -50,7 +50,7 @@ def test_a_tool_that_loses_is_told_to_what_and_by_which_feature():
 def test_near_twins_are_called_so():
     twin = tool("network/dns/resolve_host", "Look up the addresses of a host name.", kind="read")
     assert twins(twin, replace(twin, name="host_resolve"))
-    index = RankIndex.build([*CATALOGUE, replace(twin, name="lookup_dns")])
+    index = Ranker.build([*CATALOGUE, replace(twin, name="lookup_dns")])
     found = wrong_tool(GoldenRow("dns lookup of a host name", (twin.id,)), context(index))
     assert found.why.startswith("near-twin: network/dns/dns_lookup and network/dns/resolve_host")
     assert "merge" in found.fix
@@ -91,7 +91,7 @@ def test_a_plan_that_needs_a_denied_tool_is_told_so_but_an_alternative_to_one_is
 def test_the_right_tool_below_tau_is_told_by_how_much_and_why():
     found = wrong_policy(
         GoldenRow("how many inodes", ("shared/x/a",), "select"),
-        Choice("generate", (), ""),
+        Decision("generate", (), ""),
         [replace(ranked("shared/x/a", 0.4), unmatched=("inodes",))],
         context(),
     )
@@ -102,7 +102,7 @@ def test_the_right_tool_below_tau_is_told_by_how_much_and_why():
 def test_something_chosen_where_nothing_fits_is_named_with_the_words_that_did_it():
     best = ranked("shared/x/a", 0.8)
     found = wrong_policy(
-        GoldenRow("q", (), "generate"), Choice("select", (best,), ""), [best], context()
+        GoldenRow("q", (), "generate"), Decision("select", (best,), ""), [best], context()
     )
     assert found.why == "p 0.80 reaches τ 0.60 though nothing fits: shared/x/a on word"
     assert "anti-intent" in found.fix
@@ -111,20 +111,20 @@ def test_something_chosen_where_nothing_fits_is_named_with_the_words_that_did_it
 def test_a_request_taken_apart_is_told_into_what():
     steps = (ranked("shared/x/a", 0.8), ranked("shared/x/b", 0.8))
     found = wrong_policy(
-        GoldenRow("q", ("shared/x/a",), "select"), Choice("compose", steps, ""), steps, context()
+        GoldenRow("q", ("shared/x/a",), "select"), Decision("compose", steps, ""), steps, context()
     )
     assert found.why == "taken apart into 2 steps: shared/x/a + shared/x/b"
 
 
 def test_a_plan_that_was_not_made_says_why():
     row = GoldenRow("q", ("shared/x/a", "shared/x/b"), "compose")
-    found = wrong_policy(row, Choice("generate", (), "no candidate reaches τ"), [], context())
+    found = wrong_policy(row, Decision("generate", (), "no candidate reaches τ"), [], context())
     assert found.why == "no plan was made: no candidate reaches τ"
 
 
 def test_a_request_without_candidates_says_so():
     row = GoldenRow("q", ("shared/x/a",), "select")
-    found = wrong_policy(row, Choice("generate", (), ""), [], context())
+    found = wrong_policy(row, Decision("generate", (), ""), [], context())
     assert found.why == "no tool shares a word with the request"
 
 

@@ -4,15 +4,15 @@ import hashlib
 
 import pytest
 
-from pulsus.core.compose.generator import Generator, Judged
+from pulsus.core.compose.generator import EvaluatedAnswer, Generator
 from pulsus.core.compose.writing.answer_text import module_of
-from pulsus.core.compose.writing.prompt_messages import Brief, Refusal
+from pulsus.core.compose.writing.prompt_messages import PromptContext, Refusal
 from pulsus.core.telemetry.redaction import redact
 from pulsus.errors import ModelAnswerInvalid, ModelUnreachable
 from tests.generation import MODULE, RULES, fenced, module
 from tests.scripted import Scripted
 
-BRIEF = Brief("count vowels", RULES, ("re",), neighbours=("an existing tool",))
+BRIEF = PromptContext("count vowels", RULES, ("re",), neighbours=("an existing tool",))
 BAD, WORSE = module(body="    import os"), module(body="    import socket")
 
 
@@ -21,7 +21,7 @@ def judge(code):
     source = code.encode()
     refusal = None if code == MODULE else Refusal("mypy", (f"no {len(code)}",), "detail", "case")
     digest = hashlib.sha256(source).hexdigest()
-    return Judged(source, digest, refusal, depth=5 if code == BAD else 3)
+    return EvaluatedAnswer(source, digest, refusal, depth=5 if code == BAD else 3)
 
 
 def generate(*answers, rounds=2, judge=judge):
@@ -112,7 +112,7 @@ def test_a_model_that_fails_in_a_repair_leaves_what_was_written_before():
 def test_a_machine_that_cannot_verify_is_not_asked_to_repair():
     made, model, _ = generate(
         fenced(BAD),
-        judge=lambda code: Judged(code.encode(), "x", Refusal("import", ()), final=True),
+        judge=lambda code: EvaluatedAnswer(code.encode(), "x", Refusal("import", ()), final=True),
     )
     assert len(model.asked) == 1
     assert "verified" in made.generation.stopped
@@ -120,7 +120,7 @@ def test_a_machine_that_cannot_verify_is_not_asked_to_repair():
 
 def test_secrets_are_in_no_kept_reason_and_no_hash_depends_on_them():
     def leaky(code):
-        return Judged(b"", "x", Refusal("dry-run", ("password=hunter2-hunter2",)))
+        return EvaluatedAnswer(b"", "x", Refusal("dry-run", ("password=hunter2-hunter2",)))
 
     made, _, _ = generate(fenced(BAD), rounds=0, judge=leaky)
     assert "hunter2" not in str(made.generation)

@@ -21,7 +21,7 @@ TWO, THREE = [ECHO, RHYTHM], [ECHO, RHYTHM, AUDIO]
 
 def doubts(body, given=TWO, kept=None, request=REQUEST):
     code = module(body="    pass", counts=body)
-    return memorisation.doubts(code.encode(), given, kept, request)
+    return memorisation.memorisation_signs(code.encode(), given, kept, request)
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,15 @@ def test_examples_that_only_give_back_their_inputs_show_nothing():
 
 
 def test_an_example_is_held_back_from_two_on_and_best_one_with_a_result_of_its_own():
-    assert memorisation.held(TWO) is TWO[-1]
-    assert memorisation.held(TWO[:1]) is None
-    assert memorisation.held(THREE) is AUDIO
+    assert memorisation.held_out_example(TWO) is TWO[-1]
+    assert memorisation.held_out_example(TWO[:1]) is None
+    assert memorisation.held_out_example(THREE) is AUDIO
     again = example("oui", 2)
-    assert memorisation.held([AUDIO, ECHO, RHYTHM, again]) is RHYTHM
-    assert memorisation.held([ECHO, RHYTHM, again]) is again
+    assert memorisation.held_out_example([AUDIO, ECHO, RHYTHM, again]) is RHYTHM
+    assert memorisation.held_out_example([ECHO, RHYTHM, again]) is again
     shape = Example({"text": "x"}, expected={"vowels": "..."}, has_expected=True)
-    assert memorisation.held([ECHO, RHYTHM, shape]) is RHYTHM
-    assert memorisation.held([ECHO, shape]) is None
+    assert memorisation.held_out_example([ECHO, RHYTHM, shape]) is RHYTHM
+    assert memorisation.held_out_example([ECHO, shape]) is None
 
 
 def test_a_result_that_nobody_showed_clears_every_doubt():

@@ -3,10 +3,10 @@
 import pytest
 
 from pulsus.core.rankers import explanation
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from tests.ranking import CATALOGUE
 
-INDEX = RankIndex.build(CATALOGUE, synonyms={"cert": ("certificate",), "ram": ("memory",)})
+INDEX = Ranker.build(CATALOGUE, synonyms={"cert": ("certificate",), "ram": ("memory",)})
 
 
 def candidate(request, tool_id):
@@ -33,6 +33,6 @@ def test_a_word_found_as_itself_is_not_said_to_be_taken_for_another():
 
 def test_no_word_of_a_request_goes_unaccounted():
     for found in INDEX.rank("renew the cert of largest files loudly", limit=50):
-        words = {*explanation.heard(found), *found.unmatched}
+        words = {*explanation.matched_words(found), *found.unmatched}
         assert words == {"renew", "cert", "largest", "files", "loudly"}
-        assert not set(explanation.heard(found)) & set(found.unmatched)
+        assert not set(explanation.matched_words(found)) & set(found.unmatched)

@@ -13,7 +13,7 @@ import pytest
 
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract import read_tool
-from pulsus.core.system.regular_files import Stamp
+from pulsus.core.system.regular_files import FileStamp
 from pulsus.routing.index.folder_rows import RACY_NS
 from pulsus.routing.index.store import Index
 from pulsus.routing.tool_discovery import discover
@@ -102,12 +102,12 @@ def test_an_edit_of_the_same_size_within_one_clock_tick_is_not_served_stale(tmp_
     status = file.stat()
     just_after = status.st_mtime_ns + RACY_NS // 2
     find(tmp_path, index(tmp_path, lambda: just_after))
-    stamp_before = Stamp.of(status)
+    stamp_before = FileStamp.of(status)
     with file.open("r+", encoding="utf-8") as opened:
         opened.write(source("two"))
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert Stamp.of(file.stat()).mtime_ns == stamp_before.mtime_ns
-    pretend_nothing_happened(tmp_path, stamp_before, Stamp.of(file.stat()))
+    assert FileStamp.of(file.stat()).mtime_ns == stamp_before.mtime_ns
+    pretend_nothing_happened(tmp_path, stamp_before, FileStamp.of(file.stat()))
     parsed.clear()
     found = find(tmp_path, index(tmp_path, lambda: just_after))
     assert found.tools[0].summary == "Sum two."

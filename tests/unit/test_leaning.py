@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.types import Passage
-from pulsus.routing.intent.folder_priors import by_hints, by_meaning
+from pulsus.routing.intent.folder_priors import apply_doc_prior, apply_embedding_prior
 from pulsus.routing.prompt_parser import PromptParser
 from tests.ranking import tool
 
@@ -29,20 +29,20 @@ passages = st.lists(
 
 @given(shares, similar, passages)
 def test_no_folder_is_ever_less_likely_than_its_words_make_it(found, likeness, told):
-    leaned = by_hints(by_meaning(found, PLACES, likeness), PLACES, told)
+    leaned = apply_doc_prior(apply_embedding_prior(found, PLACES, likeness), PLACES, told)
     assert all(leaned[place] >= share for place, share in found.items())
 
 
 @given(shares, similar, passages)
 def test_shares_never_exceed_one_and_name_only_known_folders(found, likeness, told):
-    leaned = by_hints(by_meaning(found, PLACES, likeness), PLACES, told)
+    leaned = apply_doc_prior(apply_embedding_prior(found, PLACES, likeness), PLACES, told)
     assert sum(leaned.values()) <= 1 + 1e-9
     assert set(leaned) <= set(PLACES)
 
 
 @given(shares, passages)
 def test_a_hint_never_unseats_a_folder_that_words_make_likelier_than_not(found, told):
-    leaned = by_hints(found, PLACES, told)
+    leaned = apply_doc_prior(found, PLACES, told)
     for place, share in found.items():
         if share > 0.5:
             assert max(leaned, key=lambda p: leaned[p]) == place

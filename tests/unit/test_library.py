@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.retrieval.passage_index import FIRST, Shelf, from_json, to_json
+from pulsus.core.retrieval.passage_index import FIRST, PassageIndex, from_json, to_json
 from pulsus.core.retrieval.passages import Section
 
 SECTIONS = [
@@ -14,7 +14,7 @@ SECTIONS = [
     Section("docs/b.md", "Rollback", "Write the journal before a rollback.", (), ("db/undo/undo",)),
     Section("docs/c.md", "Disks", "How full each file system is.", (("storage", "usage"),)),
 ]
-SHELF = Shelf.of(SECTIONS)
+SHELF = PassageIndex.of(SECTIONS)
 
 
 class Fixed:
@@ -39,7 +39,7 @@ def test_the_passage_that_says_the_words_comes_first():
 def test_words_that_nothing_says_find_nothing():
     assert SHELF.passages("quantum chromodynamics") == ()
     assert SHELF.passages("") == ()
-    assert Shelf.of([]).passages("rollback") == ()
+    assert PassageIndex.of([]).passages("rollback") == ()
 
 
 def test_one_common_word_of_many_is_not_enough():
@@ -47,14 +47,14 @@ def test_one_common_word_of_many_is_not_enough():
 
 
 def test_meaning_finds_a_passage_that_shares_no_word():
-    found = Shelf(SHELF.cards, SHELF.lengths, SHELF.postings, Fixed({2: 0.7, 0: 0.1}))
+    found = PassageIndex(SHELF.cards, SHELF.lengths, SHELF.postings, Fixed({2: 0.7, 0: 0.1}))
     assert [p.source for p in found.passages("room left on drives")] == ["docs/c.md"]
 
 
 @given(st.text(max_size=60), st.dictionaries(st.integers(0, 2), st.floats(-1, 1)))
 def test_scores_lie_in_the_unit_interval_best_first(text, similar):
     for meaning in (None, Fixed(similar)):
-        found = Shelf(SHELF.cards, SHELF.lengths, SHELF.postings, meaning).passages(text)
+        found = PassageIndex(SHELF.cards, SHELF.lengths, SHELF.postings, meaning).passages(text)
         scores = [p.score for p in found]
         assert scores == sorted(scores, reverse=True)
         assert len(found) <= FIRST

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.text.literals import take_values
 from tests.ranking import CATALOGUE
 
@@ -33,11 +33,11 @@ def test_plain_words_are_no_values(text):
 
 
 def test_the_kind_of_a_value_finds_the_tool():
-    index = RankIndex.build(CATALOGUE)
+    index = Ranker.build(CATALOGUE)
     assert index.rank("what about */5 * * * *")[0].tool.id == "services/schedule/cron_jobs"
     assert index.rank("show 42") == index.rank("show")
 
 
 def test_a_word_inside_a_value_weighs_less_than_one_outside():
-    index = RankIndex.build(CATALOGUE)
+    index = Ranker.build(CATALOGUE)
     assert index.rank("errors in memory.log")[0].tool.id == "logs/errors/error_counts"

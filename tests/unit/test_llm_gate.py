@@ -8,7 +8,7 @@ from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import Completion, Message, Setup, Usage
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ModelAnswerInvalid, ModelBudget, ModelUnreachable
-from pulsus.llm.budgeted_model import Gate, estimate
+from pulsus.llm.budgeted_model import BudgetedModel, estimate
 
 SETTINGS = ModelConfig(base_url="http://127.0.0.1:1/v1", name="tiny", max_answer_tokens=100)
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -36,7 +36,7 @@ class Said:
 def gate(said, **changes):
     redactor = Redactor((SECRET,))
     setup = Setup(replace(SETTINGS, **changes), "", redactor.redact)
-    return Gate(said, setup, redactor.redact_derived)
+    return BudgetedModel(said, setup, redactor.redact_derived)
 
 
 def test_a_secret_never_reaches_a_prompt():

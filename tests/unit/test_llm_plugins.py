@@ -10,7 +10,7 @@ import pytest
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import Completion, Message, ServedModel, Setup, Usage
 from pulsus.errors import ModelBusy, ModelError
-from pulsus.llm.budgeted_model import Gate
+from pulsus.llm.budgeted_model import BudgetedModel
 from pulsus.plugins.contributions import gather
 from pulsus.plugins.hookspecs import hookimpl
 from pulsus.plugins.load import Plugins
@@ -62,7 +62,7 @@ def contributed(providers):
 def own(answer):
     providers, failures = contributed({"own": lambda setup: Own(answer)})
     assert not failures
-    return Gate(providers["own"](SETUP), SETUP)
+    return BudgetedModel(providers["own"](SETUP), SETUP)
 
 
 def test_a_plugin_s_provider_answers_and_its_prints_are_no_result():

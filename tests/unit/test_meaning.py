@@ -7,7 +7,7 @@ np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installe
 from dataclasses import replace  # noqa: E402 - after the skip
 from pathlib import Path  # noqa: E402
 
-from pulsus.core.memory.request_index import Past  # noqa: E402
+from pulsus.core.memory.request_index import PastRequest  # noqa: E402
 from pulsus.core.types import Manifest  # noqa: E402
 from pulsus.routing.prompt_parser import PromptParser  # noqa: E402
 from pulsus.routing.search.catalogue_vectors import (  # noqa: E402
@@ -52,7 +52,7 @@ def test_a_short_name_is_not_lost_in_a_long_summary(tmp_path):
 
 
 def test_a_request_a_tool_was_right_for_speaks_for_it(tmp_path):
-    past = [Past("zzz qqq", (DISK.id,))]
+    past = [PastRequest("zzz qqq", (DISK.id,))]
     plain = tools_meaning(TOOLS, files(tmp_path)).similar("zzz qqq")
     found = tools_meaning(TOOLS, files(tmp_path), "past", past).similar("zzz qqq")
     assert found[1] == pytest.approx(1, abs=0.001)
@@ -61,7 +61,7 @@ def test_a_request_a_tool_was_right_for_speaks_for_it(tmp_path):
 
 
 def test_a_rejected_request_does_not_speak_for_its_tool(tmp_path):
-    past = [Past("zzz qqq", (), (DISK.id,))]
+    past = [PastRequest("zzz qqq", (), (DISK.id,))]
     plain = tools_meaning(TOOLS, files(tmp_path)).similar("zzz qqq")
     assert tools_meaning(TOOLS, files(tmp_path), "past", past).similar("zzz qqq") == plain
 
@@ -73,19 +73,19 @@ def test_what_a_manifest_tells_speaks_without_any_history(tmp_path):
 
 def test_only_the_last_requests_of_a_tool_are_compared_with(tmp_path):
     found = files(tmp_path)
-    past = [Past(f"request {n}", (DISK.id,)) for n in range(REMEMBERED + 5)]
+    past = [PastRequest(f"request {n}", (DISK.id,)) for n in range(REMEMBERED + 5)]
     tools_meaning(TOOLS, found, "past", past)
     assert "request 4" not in asked(found)
     assert asked(found)[-1] == f"request {REMEMBERED + 4}"
 
 
 def test_one_more_past_request_is_one_more_text_to_encode(tmp_path):
-    past = [Past("one", (DISK.id,))]
+    past = [PastRequest("one", (DISK.id,))]
     tools_meaning(TOOLS, files(tmp_path), "past", past)
     again = files(tmp_path)
     tools_meaning(TOOLS, again, "past", past)
     assert asked(again) == []
-    tools_meaning(TOOLS, again, "past", [*past, Past("two", (PORT.id,))])
+    tools_meaning(TOOLS, again, "past", [*past, PastRequest("two", (PORT.id,))])
     assert asked(again) == ["two"]
 
 

@@ -6,17 +6,17 @@ import pytest
 
 from pulsus.core.memory.index_file import from_bytes, to_bytes
 from pulsus.core.memory.recall import PastMemory
-from pulsus.core.memory.request_index import Past, Segment, WordCounts
+from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
 from pulsus.core.rankers.history_feature import conditioned
 from pulsus.core.text.phrases import phrases
 
 DAY = 86_400.0
 NOW = 1_000 * DAY
 PAST = (
-    Past("how full are the disks", ("storage/usage/disk_usage",)),
-    Past("show the biggest files", ("storage/usage/biggest_files",), at=NOW),
-    Past("list files larger than a gigabyte", ("storage/usage/biggest_files",), at=NOW),
-    Past("which services are down", ("services/status/service_status",), at=NOW),
+    PastRequest("how full are the disks", ("storage/usage/disk_usage",)),
+    PastRequest("show the biggest files", ("storage/usage/biggest_files",), at=NOW),
+    PastRequest("list files larger than a gigabyte", ("storage/usage/biggest_files",), at=NOW),
+    PastRequest("which services are down", ("services/status/service_status",), at=NOW),
 )
 
 
@@ -42,12 +42,17 @@ def test_a_request_unlike_all_others_recalls_nothing():
 
 
 def test_every_tool_of_a_past_request_is_spoken_for():
-    found = remembered(Past("copy and compress", ("a/b/cp", "a/b/gzip"))).recall("copy, compress")
+    found = remembered(PastRequest("copy and compress", ("a/b/cp", "a/b/gzip"))).recall(
+        "copy, compress"
+    )
     assert set(found) == {"a/b/cp", "a/b/gzip"}
 
 
 def test_a_tool_that_was_wrong_is_spoken_against():
-    past = (*PAST, Past("how full are the disks", (), ("storage/usage/biggest_files",), at=NOW))
+    past = (
+        *PAST,
+        PastRequest("how full are the disks", (), ("storage/usage/biggest_files",), at=NOW),
+    )
     found = remembered(*past).recall("how full are the disks")
     assert found["storage/usage/biggest_files"].value < 0
     assert found["storage/usage/biggest_files"].votes[0].weight < 0
@@ -66,7 +71,7 @@ def test_what_is_old_counts_less_and_a_manifest_s_request_never_fades():
 
 
 def test_a_request_made_a_thousand_times_does_not_drown_a_better_match():
-    often = [Past("show the biggest log", ("a/b/wrong",), at=NOW)] * 1000
+    often = [PastRequest("show the biggest log", ("a/b/wrong",), at=NOW)] * 1000
     found = remembered(*often, PAST[1]).recall("show the biggest files")
     assert found["storage/usage/biggest_files"].value > found["a/b/wrong"].value
 
@@ -79,14 +84,14 @@ def test_words_count_less_where_few_tools_have_a_past():
 
 
 def test_a_value_is_remembered_as_its_kind():
-    found = remembered(Past("unpack /tmp/old.tar.gz", ("a/b/unpack",))).recall("new.tgz")
+    found = remembered(PastRequest("unpack /tmp/old.tar.gz", ("a/b/unpack",))).recall("new.tgz")
     assert found["a/b/unpack"].text > 0
 
 
 @pytest.mark.parametrize("again", ["mount /dev/sdc1 /data", "mount /dev/nvme0n1p2 /srv/weekly"])
 def test_a_request_that_differs_in_its_values_alone_is_remembered_as_the_same(again):
-    told = Past("mount /dev/sdb1 /mnt", (), ("storage/mounts/mount_table",), 2.0, NOW)
-    past = (*PAST, Past("what is mounted on /data", ("storage/mounts/mount_table",)), told)
+    told = PastRequest("mount /dev/sdb1 /mnt", (), ("storage/mounts/mount_table",), 2.0, NOW)
+    past = (*PAST, PastRequest("what is mounted on /data", ("storage/mounts/mount_table",)), told)
     found = remembered(*past).recall(again)["storage/mounts/mount_table"]
     assert found.value < -0.3
     assert found.votes[0].request == told.request
@@ -94,15 +99,15 @@ def test_a_request_that_differs_in_its_values_alone_is_remembered_as_the_same(ag
 
 
 def test_a_word_in_a_path_is_not_that_word_of_another_request():
-    found = remembered(Past("cat /proc/mounts", ("a/b/table",)), *PAST).recall("mounts")
+    found = remembered(PastRequest("cat /proc/mounts", ("a/b/table",)), *PAST).recall("mounts")
     assert found["a/b/table"].value == 0
     assert found["a/b/table"].text > 0
 
 
 def test_feedback_on_one_request_leaves_a_neighbour_that_is_remembered_itself():
     check, digest = "security/integrity/verify_checksums", "shared/hash/hash_file"
-    told = Past("sha256sum release.tar.gz", (digest,), (check,), 2.0, NOW)
-    found = remembered(Past("sha256sum -c SHA256SUMS", (check,)), told).recall(
+    told = PastRequest("sha256sum release.tar.gz", (digest,), (check,), 2.0, NOW)
+    found = remembered(PastRequest("sha256sum -c SHA256SUMS", (check,)), told).recall(
         "sha256sum -c SHA256SUMS"
     )
     assert found[check].value > 0.9
@@ -111,10 +116,10 @@ def test_feedback_on_one_request_leaves_a_neighbour_that_is_remembered_itself():
 
 
 def test_what_a_request_of_the_same_words_decides_fades_with_it():
-    old = Past("show the biggest files", ("a/b/old",), at=NOW - 900 * DAY)
-    found = remembered(old, Past("show the biggest file there", ("a/b/new",), at=NOW)).recall(
-        "show the biggest files"
-    )
+    old = PastRequest("show the biggest files", ("a/b/old",), at=NOW - 900 * DAY)
+    found = remembered(
+        old, PastRequest("show the biggest file there", ("a/b/new",), at=NOW)
+    ).recall("show the biggest files")
     assert found["a/b/new"].value > found["a/b/old"].value
 
 
@@ -154,9 +159,9 @@ def test_requests_that_came_since_are_remembered_as_if_counted_together():
 
 def test_word_weights_change_only_when_memory_has_doubled():
     for size in range(4, 8):
-        more = [Past(f"request number {n}", ("a/b/c",)) for n in range(size - 4)]
+        more = [PastRequest(f"request number {n}", ("a/b/c",)) for n in range(size - 4)]
         assert WordCounts.of([*PAST, *more], 3) == WordCounts.of(PAST, 3)
-    more = [Past(f"request number {n}", ("a/b/c",)) for n in range(4)]
+    more = [PastRequest(f"request number {n}", ("a/b/c",)) for n in range(4)]
     assert WordCounts.of([*PAST, *more], 3) != WordCounts.of(PAST, 3)
 
 

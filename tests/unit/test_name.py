@@ -3,10 +3,10 @@
 import pytest
 
 from pulsus.core.rankers.lexical.tool_names import cover, mentions, spellings, worth
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from tests.ranking import CATALOGUE, tool
 
-INDEX = RankIndex.build(CATALOGUE)
+INDEX = Ranker.build(CATALOGUE)
 
 
 def named(request):

@@ -48,14 +48,17 @@ def test_a_reference_to_nothing_or_to_several_is_refused():
 
 def test_all_steps_of_nested_compositions_are_gathered():
     find = finder(ONE[0], INNER[0])
-    assert pins.gather(OUTER[1], find, reader(ONE, INNER)) == {"a/b/one": ONE, "c/d/inner": INNER}
-    assert pins.gather(ONE[1], find, reader()) == {}
+    assert pins.collect_step_sources(OUTER[1], find, reader(ONE, INNER)) == {
+        "a/b/one": ONE,
+        "c/d/inner": INNER,
+    }
+    assert pins.collect_step_sources(ONE[1], find, reader()) == {}
 
 
 def test_a_step_that_changed_since_the_plan_is_not_gathered():
     moved = (ONE[0], ONE[1] + b"# changed\n")
     with pytest.raises(HashMoved):
-        pins.gather(OUTER[1], finder(ONE[0], INNER[0]), reader(moved, INNER))
+        pins.collect_step_sources(OUTER[1], finder(ONE[0], INNER[0]), reader(moved, INNER))
 
 
 def test_compositions_do_not_nest_without_end():
@@ -66,5 +69,8 @@ def test_compositions_do_not_nest_without_end():
         pairs.append(module(f"c/d/level{number}", text))
     tools = [tool for tool, _ in pairs]
     with pytest.raises(PlanInvalid, match="nest deeper"):
-        pins.gather(pairs[-1][1], finder(*tools), reader(*pairs))
-    assert len(pins.gather(pairs[-2][1], finder(*tools), reader(*pairs))) == pins.MAX_NESTING
+        pins.collect_step_sources(pairs[-1][1], finder(*tools), reader(*pairs))
+    assert (
+        len(pins.collect_step_sources(pairs[-2][1], finder(*tools), reader(*pairs)))
+        == pins.MAX_NESTING
+    )

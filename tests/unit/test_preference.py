@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.compose.selection.preference import preferred
-from pulsus.core.compose.selection.selector import Choice, decide
+from pulsus.core.compose.selection.selector import Decision, decide
 from pulsus.core.types import Ranked, SubIntent
 from tests.ranking import tool
 
@@ -78,5 +78,5 @@ def test_no_hint_changes_the_policy_or_lets_a_tool_pass_that_would_not(candidate
 
 
 def test_nothing_chosen_stays_nothing():
-    choice = Choice("generate", (), "no")
+    choice = Decision("generate", (), "no")
     assert preferred(choice, [], {"text/x/a"}, floor=FLOOR) == choice

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.rankers.effect_mismatch import caution, commands, groups_of
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.effect_mismatch import commands, effect_mismatch, groups_of
+from pulsus.core.rankers.ranker import Ranker
 from tests.ranking import CATALOGUE, tool
 
 
@@ -145,7 +145,7 @@ def test_reading_about_a_change_commands_nothing(request_text):
 
 
 def odds(request_text, subject):
-    return caution(commands(request_text), groups_of(request_text), subject)
+    return effect_mismatch(commands(request_text), groups_of(request_text), subject)
 
 
 READ = tool("storage/usage/biggest_files", "List the largest files.", kind="read")
@@ -201,5 +201,5 @@ def test_request_and_tool_in_accord_raise_no_caution(request_text, subject):
     ],
 )
 def test_a_request_for_a_change_is_never_answered_by_a_tool_that_only_reads(request_text):
-    for found in RankIndex.build(CATALOGUE).rank(request_text):
+    for found in Ranker.build(CATALOGUE).rank(request_text):
         assert found.tool.kind == "write" or found.p < 0.6

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pulsus.core.retrieval.passage_index import Shelf
+from pulsus.core.retrieval.passage_index import PassageIndex
 from pulsus.routing.search import docs as rag
 from pulsus.routing.search.docs import Docs
 from tests.ranking import tool
@@ -73,7 +73,7 @@ def test_a_link_out_of_the_project_is_not_followed(project, tmp_path):
 def test_what_is_kept_is_used_until_a_file_changes(project, monkeypatch):
     first = docs(project).shelf(TOOLS)
     with monkeypatch.context() as patched:
-        patched.setattr(Shelf, "of", lambda sections: pytest.fail("cut anew"))
+        patched.setattr(PassageIndex, "of", lambda sections: pytest.fail("cut anew"))
         assert docs(project).shelf(TOOLS) == first
     (project / "docs" / "runbook.md").write_text("# Barn\nThe barn is red.\n", encoding="utf-8")
     assert sources(project, "red barn") == ["docs/runbook.md"]

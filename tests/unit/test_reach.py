@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from pulsus.core.sandbox.connect import Refused, reach
+from pulsus.core.sandbox.connect import HostNotAllowed, reach
 
 
 def names(monkeypatch, *addresses):
@@ -31,7 +31,7 @@ def test_an_allowed_name_that_leads_into_this_machine_or_its_networks_is_refused
     monkeypatch, address
 ):
     tried = names(monkeypatch, address)
-    with pytest.raises(Refused, match="not on the public internet"):
+    with pytest.raises(HostNotAllowed, match="not on the public internet"):
         reach("api.example.org:443")
     assert tried == []
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.memory.feedback_weights import TOLD, of_routes
+from pulsus.core.memory.feedback_weights import TOLD, weighted_past_requests
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.memory.request_index import Segment
 from pulsus.core.types import Manifest
 from pulsus.routing.search import memory_store
-from pulsus.routing.search.memory_store import Recall
+from pulsus.routing.search.memory_store import MemoryStore
 from tests.ranking import tool
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -28,7 +28,7 @@ def routes(count):
 
 
 def remembering(folder, now=NOON):
-    return Recall(90.0, now, folder)
+    return MemoryStore(90.0, now, folder)
 
 
 def counted_anew(monkeypatch):
@@ -49,7 +49,7 @@ def test_a_kept_memory_is_used_and_only_new_routes_are_counted(tmp_path, monkeyp
     sizes = counted_anew(monkeypatch)
     kept = remembering(tmp_path).memory(TOOLS, routes(21))
     assert sizes == [1]
-    anew = Recall(90.0, NOON).memory(TOOLS, routes(21))
+    anew = MemoryStore(90.0, NOON).memory(TOOLS, routes(21))
     text = "find big thing number 20"
     assert kept.recall(text).keys() == anew.recall(text).keys()
     for tool_id, found in kept.recall(text).items():
@@ -94,21 +94,21 @@ def test_the_same_file_fades_as_time_goes_by(tmp_path):
 def test_requests_of_a_manifest_are_remembered():
     hints = Manifest(Path("/w/tool.yaml"), requests=("is there room left",))
     seeded = replace(TOOLS[1], manifest=hints)
-    memory = Recall(90.0, NOON + timedelta(days=9_000)).memory((TOOLS[0], seeded), ())
+    memory = MemoryStore(90.0, NOON + timedelta(days=9_000)).memory((TOOLS[0], seeded), ())
     assert memory.recall("room left")[DISK].value > 0.5
 
 
 def test_a_failed_run_says_nothing_and_a_rejected_one_speaks_against():
     failed, rejected = (replace(ROUTE, outcome=outcome) for outcome in ("failed", "rejected"))
-    assert list(of_routes([failed], 90.0)) == []
-    (past,) = of_routes([rejected], 90.0)
+    assert list(weighted_past_requests([failed], 90.0)) == []
+    (past,) = weighted_past_requests([rejected], 90.0)
     assert (past.right, past.wrong) == ((), (DISK,))
 
 
 def test_what_was_told_last_of_a_run_counts_twice_a_run():
     first = replace(ROUTE, tools=(FILES,), told=True)
     last = replace(ROUTE, wrong=(FILES,), told=True)
-    (past,) = of_routes([first, last], 90.0)
+    (past,) = weighted_past_requests([first, last], 90.0)
     assert (past.right, past.wrong, past.count) == ((DISK,), (FILES,), TOLD)
 
 

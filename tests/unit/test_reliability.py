@@ -4,10 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.routing.evaluation.reliability import Stated, bins, ece, judge, to_json
+from pulsus.routing.evaluation.reliability import (
+    Prediction,
+    bins,
+    calibration_metrics,
+    ece,
+    to_json,
+)
 
 SAID = st.builds(
-    Stated,
+    Prediction,
     st.floats(0, 1),
     st.booleans(),
     st.booleans(),
@@ -16,18 +22,24 @@ SAID = st.builds(
 
 
 def test_what_is_as_often_right_as_said_has_no_error():
-    said = [Stated(0.25, right=n == 0, fits=True) for n in range(4)]
+    said = [Prediction(0.25, right=n == 0, fits=True) for n in range(4)]
     assert ece(said) == pytest.approx(0.0)
 
 
 def test_a_sure_wrong_answer_costs_its_whole_weight():
-    said = [Stated(1.0, right=False, fits=True), Stated(0.0, right=False, fits=False, weight=3.0)]
+    said = [
+        Prediction(1.0, right=False, fits=True),
+        Prediction(0.0, right=False, fits=False, weight=3.0),
+    ]
     assert ece(said) == pytest.approx(0.25)
 
 
 def test_a_copy_counts_by_its_weight():
-    said = [Stated(0.9, right=True, fits=True), Stated(0.9, right=False, fits=False, weight=0.3)]
-    found = judge(said, 0.6)
+    said = [
+        Prediction(0.9, right=True, fits=True),
+        Prediction(0.9, right=False, fits=False, weight=0.3),
+    ]
+    found = calibration_metrics(said, 0.6)
     assert found.precision_at_tau == 1.0
     assert found.precision_mixed == pytest.approx(1 / 1.3)
     assert found.coverage_at_tau == 1.0
@@ -35,8 +47,8 @@ def test_a_copy_counts_by_its_weight():
 
 
 def test_a_constant_has_a_good_ece_and_covers_nothing():
-    said = [Stated(0.4, right=n < 4, fits=True) for n in range(10)]
-    found = judge(said, 0.6)
+    said = [Prediction(0.4, right=n < 4, fits=True) for n in range(10)]
+    found = calibration_metrics(said, 0.6)
     assert found.ece == pytest.approx(0.0)
     assert found.coverage_at_tau == 0.0
     assert found.precision_at_tau is None
@@ -44,7 +56,7 @@ def test_a_constant_has_a_good_ece_and_covers_nothing():
 
 def test_nothing_said_is_not_measured():
     assert ece([]) is None
-    assert set(vars_of(judge([], 0.6)).values()) == {None}
+    assert set(vars_of(calibration_metrics([], 0.6)).values()) == {None}
 
 
 def vars_of(found):

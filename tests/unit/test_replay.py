@@ -285,7 +285,7 @@ def test_a_version_promoted_meanwhile_is_compared_anew_and_never_with_an_older_o
 
 def test_a_comparison_with_another_revision_is_refused(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
-    stale = version_bump.Behaviour("sha256:" + "0" * 64, ())
+    stale = version_bump.ReplayResult("sha256:" + "0" * 64, ())
     with pytest.raises(version_bump.Outdated) as caught:
         promoted(tmp_path, module("pass"), target=TARGET, context=replace(CONTEXT, behaviour=stale))
     assert caught.value.code == "BUSY"
@@ -294,7 +294,7 @@ def test_a_comparison_with_another_revision_is_refused(tmp_path):
 def test_a_first_version_that_is_second_after_all_is_compared(tmp_path):
     """Two first promotions at once: the later one replaces what the earlier one made."""
     promoted(tmp_path, module(), target=TARGET)
-    nothing = version_bump.Behaviour(None, ())
+    nothing = version_bump.ReplayResult(None, ())
     with pytest.raises(version_bump.Outdated):
         promoted(
             tmp_path, module("pass"), target=TARGET, context=replace(CONTEXT, behaviour=nothing)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import RequestInvalid
-from pulsus.routing.intent.request_check import checked
+from pulsus.routing.intent.request_check import validate_request
 
 LIMIT = 200
 
@@ -24,21 +24,21 @@ WILD = st.text(
 @given(WILD)
 def test_what_is_accepted_is_printable_on_one_line_and_stays_as_it_is(request_):
     with contextlib.suppress(RequestInvalid):
-        text = checked(request_, LIMIT)
+        text = validate_request(request_, LIMIT)
         assert text == strip_controls(text)
         assert text.split() == text.split(" ")
         assert text.isprintable() or text.encode("utf-8")
         assert not {c for c in text if ord(c) < 32 or 0x7F <= ord(c) < 0xA0}
         assert any(c.isalnum() for c in text)
         assert len(text) <= LIMIT
-        assert checked(text, LIMIT) == text
+        assert validate_request(text, LIMIT) == text
 
 
 @given(WILD)
 def test_a_refusal_is_always_the_same_error_with_a_way_out(request_):
     refused = None
     try:
-        checked(request_, LIMIT)
+        validate_request(request_, LIMIT)
     except RequestInvalid as error:
         refused = error
     if refused:
@@ -62,7 +62,7 @@ def test_a_refusal_is_always_the_same_error_with_a_way_out(request_):
 )
 def test_what_is_no_request_says_why(request_, why):
     with pytest.raises(RequestInvalid, match=why):
-        checked(request_, LIMIT)
+        validate_request(request_, LIMIT)
 
 
 @pytest.mark.parametrize(
@@ -78,4 +78,4 @@ def test_what_is_no_request_says_why(request_, why):
     ],
 )
 def test_what_is_one_keeps_its_words(request_, text):
-    assert checked(request_, LIMIT) == text
+    assert validate_request(request_, LIMIT) == text

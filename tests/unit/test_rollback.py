@@ -17,7 +17,7 @@ from pulsus.errors import (
     ToolNotFound,
     VersionNotFound,
 )
-from pulsus.routing.delivery.edited_in_place import Earlier
+from pulsus.routing.delivery.edited_in_place import PreviousBytes
 from pulsus.routing.discovery.starter import starter
 from tests.decisions import as_in_a_clone
 from tests.promotions import CONTEXT, module, promoted, tree
@@ -97,7 +97,7 @@ def committed(project):
 def test_an_edit_in_place_is_compared_and_can_be_taken_back(tmp_path, where):
     """The file held the only copy of the version that it overwrote."""
     promoted(tmp_path, FIRST)
-    find = Earlier(tmp_path / "workflows", tmp_path / ".pulsus")
+    find = PreviousBytes(tmp_path / "workflows", tmp_path / ".pulsus")
     if where == "git":
         committed(tmp_path)
         as_in_a_clone(tmp_path)
@@ -107,7 +107,7 @@ def test_an_edit_in_place_is_compared_and_can_be_taken_back(tmp_path, where):
 
 def test_an_edited_starter_tool_is_compared_with_what_was_shipped(tmp_path):
     source = (starter() / "workflows/domains/storage/usage/disk_usage.py").read_bytes()
-    find = Earlier(tmp_path / "workflows", tmp_path / ".pulsus")
+    find = PreviousBytes(tmp_path / "workflows", tmp_path / ".pulsus")
     found = find(Target("storage", "usage", "disk_usage"), version_archive.digest(source))
     assert found == source
     assert find(Target("storage", "usage", "disk_usage"), version_archive.digest(b"other")) is None
@@ -118,7 +118,7 @@ def test_a_snapshot_is_believed_by_its_hash_only_and_goes_with_the_version(tmp_p
     (snapshot,) = (tmp_path / ".pulsus/versions").iterdir()
     assert snapshot.read_bytes() == FIRST
     snapshot.write_bytes(THIRD)
-    assert edited(tmp_path, Earlier(tmp_path / "workflows", tmp_path / ".pulsus")) == "2.0.0"
+    assert edited(tmp_path, PreviousBytes(tmp_path / "workflows", tmp_path / ".pulsus")) == "2.0.0"
     (snapshot,) = (tmp_path / ".pulsus/versions").iterdir()
     assert snapshot.read_bytes() == SECOND
 
@@ -131,7 +131,7 @@ def test_what_is_found_elsewhere_is_believed_by_its_hash_only(tmp_path):
 def test_the_latest_version_comes_back_over_a_deleted_file(tmp_path):
     promoted(tmp_path, FIRST)
     (tmp_path / FOLDER / "things.py").unlink()
-    find = Earlier(tmp_path / "workflows", tmp_path / ".pulsus")
+    find = PreviousBytes(tmp_path / "workflows", tmp_path / ".pulsus")
     found = rollback.kept(tmp_path / "workflows", THINGS, "1.0.0", find)
     assert found.source == FIRST
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.telemetry.redaction import MARK
 from pulsus.errors import InputNeeded, ToolFailed, UsageError
-from pulsus.execution.secrets import MAX_SECRET_BYTES, Veil, environment, named
+from pulsus.execution.secrets import MAX_SECRET_BYTES, SecretMask, environment, named
 from tests.candidates import tool_of
 from tests.sandboxes import sandboxed
 
@@ -79,20 +79,20 @@ def test_a_tool_cannot_name_a_setting_of_pulsus_as_its_secret():
 
 
 def test_a_value_is_hidden_however_it_is_written():
-    veil = Veil(['p"w ö'])
+    veil = SecretMask(['p"w ö'])
     assert veil.text('a p"w ö b') == f"a {MARK} b"
     assert veil.text("p%22w%20%C3%B6") == MARK
     assert veil.value({'p"w ö': ['x p"w ö', 1, None, True]}) == {MARK: [f"x {MARK}", 1, None, True]}
 
 
 def test_a_short_secret_is_hidden_too_and_a_number_that_is_one():
-    assert Veil(["1234"]).value({"pin": 1234, "n": 12345}) == {"pin": MARK, "n": 12345}
-    assert Veil(["red"]).text("red [redacted]") == f"{MARK} [{MARK}acted]"
+    assert SecretMask(["1234"]).value({"pin": 1234, "n": 12345}) == {"pin": MARK, "n": 12345}
+    assert SecretMask(["red"]).text("red [redacted]") == f"{MARK} [{MARK}acted]"
 
 
 def test_an_error_loses_the_value_in_words_and_details():
     error = ToolFailed(f"bad {VALUE}", hint=VALUE, tool="x", stderr_tail=f"x {VALUE}", n=1)
-    veiled = Veil([VALUE]).error(error)
+    veiled = SecretMask([VALUE]).error(error)
     assert VALUE not in f"{veiled} {veiled.message} {veiled.hint} {veiled.details}"
     assert veiled.details["n"] == 1
 
@@ -100,7 +100,7 @@ def test_an_error_loses_the_value_in_words_and_details():
 @given(st.text("ab", max_size=30), st.text("ab", min_size=2, max_size=4), st.integers(1, 5))
 def test_output_in_pieces_never_shows_a_value_and_loses_nothing_else(text, value, size):
     passed: list[bytes] = []
-    stream = Veil([value]).output(passed.append)
+    stream = SecretMask([value]).output(passed.append)
     for start in range(0, len(text), size):
         stream(text[start : start + size].encode())
     stream.close()

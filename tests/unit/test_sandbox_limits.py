@@ -190,7 +190,7 @@ def test_a_sandbox_given_up_before_it_has_a_session_of_its_own_ends_too(monkeypa
     given_up = threading.Event()
     given_up.set()
     began = time.monotonic()
-    with cancellation.on(given_up):
+    with cancellation.cancel_on(given_up):
         outcome = sandboxed("def run():\n    return 1\n")
     assert outcome.status == "unverified"
     assert time.monotonic() - began < PATIENCE_SECONDS

@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.core.sandbox.harness.audit_hook import MOST, outside, printable
 from pulsus.core.sandbox.observation.observed_effects import read, together
-from pulsus.core.types import Observed
+from pulsus.core.types import ObservedEffects
 from tests.sandboxes import sandboxed
 
 TRY = """
@@ -105,7 +105,7 @@ def test_what_stays_in_the_temporary_folder_is_no_effect():
         """
     )
     assert outcome.value == "nobody"
-    assert outcome.observed == Observed(reads=("/etc/passwd",))
+    assert outcome.observed == ObservedEffects(reads=("/etc/passwd",))
 
 
 @pytest.mark.sandbox
@@ -184,7 +184,7 @@ def test_importing_the_standard_library_shows_no_effect():
         "import asyncio, concurrent.futures, json, logging, multiprocessing, ssl, urllib.request\n"
         "def run():\n    return asyncio.run(asyncio.sleep(0, 7))"
     )
-    assert (outcome.value, outcome.observed) == (7, Observed())
+    assert (outcome.value, outcome.observed) == (7, ObservedEffects())
 
 
 @pytest.mark.sandbox
@@ -224,8 +224,10 @@ def test_lost_lines_are_told():
 
 
 def test_what_several_runs_did_is_taken_together():
-    seen = together([Observed(paths=("/b",)), Observed(paths=("/a", "/b"), commands=("ls",))])
-    assert seen == Observed(paths=("/a", "/b"), commands=("ls",))
+    seen = together(
+        [ObservedEffects(paths=("/b",)), ObservedEffects(paths=("/a", "/b"), commands=("ls",))]
+    )
+    assert seen == ObservedEffects(paths=("/a", "/b"), commands=("ls",))
 
 
 def test_a_long_name_is_cut():

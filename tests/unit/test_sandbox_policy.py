@@ -5,9 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.confinement import mount_plan
 from pulsus.core.sandbox.confinement.bwrap_arguments import Descriptors, Limits, bwrap_arguments
-from pulsus.core.sandbox.confinement.mount_plan import Layout, host_layout, reachable_by_others
+from pulsus.core.sandbox.confinement.mount_plan import MountPlan, mount_plan, reachable_by_others
 
 FDS = Descriptors(10, 11, 12, ((13, Path("/etc/passwd")),))
 LIMITS = Limits.of(SandboxConfig(), import_seconds=3.0)
@@ -23,7 +22,7 @@ def test_the_defaults_are_those_of_the_specification():
 
 
 def test_every_namespace_is_new_and_nothing_is_bound_writable():
-    args = arguments(host_layout())
+    args = arguments(mount_plan())
     for name in ("user", "pid", "net", "ipc", "uts"):
         assert f"--unshare-{name}" in args
     assert not {"--bind", "--dev-bind", "--share-net", "--bind-try"} & set(args)
@@ -31,7 +30,7 @@ def test_every_namespace_is_new_and_nothing_is_bound_writable():
 
 
 def test_an_interpreter_below_tmp_is_bound_after_tmp_is_made():
-    shown = Layout((Path("/usr"), Path("/tmp/env/lib")), (), Path("/tmp/env/bin/python"))
+    shown = MountPlan((Path("/usr"), Path("/tmp/env/lib")), (), Path("/tmp/env/bin/python"))
     args = arguments(shown)
     made = next(n for n, pair in enumerate(pairwise(args)) if pair == ("--tmpfs", "/tmp"))
     assert made < args.index("/tmp/env/lib")
@@ -39,7 +38,7 @@ def test_an_interpreter_below_tmp_is_bound_after_tmp_is_made():
 
 def test_a_virtual_environment_does_not_show_the_repository_around_it():
     home = Path.home()
-    for path in host_layout().binds:
+    for path in mount_plan().binds:
         assert not home.is_relative_to(path), path
         assert not Path(__file__).is_relative_to(path), path
 
@@ -49,7 +48,7 @@ def test_an_environment_that_is_the_repository_shows_its_libraries_only(tmp_path
         (tmp_path / name).mkdir()
     (tmp_path / ".env").write_text("SECRET=1", encoding="utf-8")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    shown = [path for path in host_layout().binds if path.is_relative_to(tmp_path)]
+    shown = [path for path in mount_plan().binds if path.is_relative_to(tmp_path)]
     assert shown == [tmp_path / "bin", tmp_path / "lib"]
 
 

@@ -9,7 +9,7 @@ from pulsus.core.sandbox.observation import seccomp_notify
 from pulsus.core.sandbox.observation.network_effects import question
 from pulsus.core.sandbox.observation.observed_effects import witnessed
 from pulsus.core.sandbox.observation.traced_syscalls import names
-from pulsus.core.types import Observed
+from pulsus.core.types import ObservedEffects
 from tests.patience import PATIENCE_SECONDS
 from tests.sandboxes import need_sandbox, sandboxed
 
@@ -36,7 +36,7 @@ def _watched():
         pytest.skip(f"system calls cannot be watched here: {why}")
 
 
-def attempt(line: str) -> Observed:
+def attempt(line: str) -> ObservedEffects:
     outcome: Outcome = sandboxed(TRY.format(line))
     assert outcome.status == "ok", outcome
     return outcome.observed
@@ -461,6 +461,6 @@ def test_a_question_to_a_name_server_is_read_and_nothing_else(data, name):
 
 
 def test_a_program_told_by_name_is_not_shown_again_by_its_place():
-    told = Observed(commands=("git",))
+    told = ObservedEffects(commands=("git",))
     seen = {"p": (), "h": (), "c": ("/usr/bin/git", "/tmp/git"), "s": (), "l": ()}
     assert witnessed(told, seen).commands == ("/tmp/git", "git")

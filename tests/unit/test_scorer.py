@@ -8,15 +8,15 @@ import pytest
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers.lexical.query import terms
-from pulsus.core.rankers.protocols import Recalled
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.protocols import PastVotes
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.scorer import dense_share
 from pulsus.core.rankers.tie_breaks import Candidate, order_key, tie_break
 from pulsus.core.types import ToolHistory, Vote
 from tests.ranking import CATALOGUE, tool
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-INDEX = RankIndex.build(
+INDEX = Ranker.build(
     CATALOGUE,
     synonyms={"ram": ("memory",), "disk space": ("filesystem",), "cert": ("certificate",)},
 )
@@ -53,7 +53,7 @@ def test_score_is_the_weighted_sum_of_what_is_shown():
 
 def test_weights_come_from_the_settings():
     config = RankerConfig(weights={"name": 1.0, "doc": 0.0, "history": 0.0})
-    best = RankIndex.build(CATALOGUE, config).rank("disk usage")[0]
+    best = Ranker.build(CATALOGUE, config).rank("disk usage")[0]
     assert best.score == best.features["name"]
 
 
@@ -112,7 +112,7 @@ def test_sums_of_floats_do_not_break_a_tie():
 
 def test_the_ranking_names_the_tie_break_that_decided():
     twins = (tool("d/a/scan_probe", "Ping a host."), tool("d/a/probe_scan", "Ping a host."))
-    best, other, *_ = RankIndex.build((*twins, *CATALOGUE)).rank("ping")
+    best, other, *_ = Ranker.build((*twins, *CATALOGUE)).rank("ping")
     assert (best.tool.id, best.score) == ("d/a/probe_scan", other.score)
     assert best.tie_break == "lexicographic by filename"
     assert other.why_not == "d/a/probe_scan is before it: lexicographic by filename"
@@ -159,7 +159,7 @@ def test_anti_intents_subtract():
     plain = tool("a/b/matrix_stats", "Summary of a matrix.")
     refusing = tool("a/b/matrix_stats", "Summary of a matrix.", anti_intents=("plot",))
     docs = [
-        RankIndex.build((t, *CATALOGUE)).rank("plot a matrix", include=(t.id,), tools=(t.id,))[0]
+        Ranker.build((t, *CATALOGUE)).rank("plot a matrix", include=(t.id,), tools=(t.id,))[0]
         for t in (plain, refusing)
     ]
     assert docs[1].features["doc"] < docs[0].features["doc"]
@@ -167,7 +167,7 @@ def test_anti_intents_subtract():
 
 def test_manifest_intents_add():
     hinted = tool("a/b/thing", "Does it.", intents=("fragmentation",))
-    found = RankIndex.build((hinted, *CATALOGUE)).rank("fragmentation")
+    found = Ranker.build((hinted, *CATALOGUE)).rank("fragmentation")
     assert found[0].tool.id == "a/b/thing"
     assert found[0].matched == {"manifest": ("fragmentation",)}
 
@@ -187,7 +187,7 @@ def test_why_not_names_the_widest_gap_or_the_tie_break():
 
 def test_good_history_decides_between_equals():
     twins = (tool("d/a/one", "Ping a host."), tool("d/a/two", "Ping a host."))
-    index = RankIndex.build((*twins, *CATALOGUE))
+    index = Ranker.build((*twins, *CATALOGUE))
     past = {"d/a/two": ToolHistory("d/a/two", 1, 5, 0, NOW - timedelta(days=1))}
     assert index.rank("ping")[0].tool.id == "d/a/one"
     assert index.rank("ping", history=past, now=NOW)[0].tool.id == "d/a/two"
@@ -201,7 +201,7 @@ def test_history_without_a_clock_is_refused():
 
 def test_remembered_requests_find_their_tool():
     request = "is the box gasping for air"
-    index = RankIndex.build(
+    index = Ranker.build(
         CATALOGUE, remembered={"memory/usage/memory_summary": ("is the box gasping",)}
     )
     assert INDEX.rank(request) == ()
@@ -230,7 +230,7 @@ class Shouting:
 
 
 def test_a_plugin_feature_is_shown_and_weighs_nothing_until_configured():
-    index = RankIndex.build(CATALOGUE, features=[Shouting()])
+    index = Ranker.build(CATALOGUE, features=[Shouting()])
     found = index.rank("disk usage", include=("web/tls/certificate_expiry",))
     assert found[0].tool.id == "storage/usage/disk_usage"
     assert found[0].weights["shouting"] == 0.0
@@ -239,18 +239,18 @@ def test_a_plugin_feature_is_shown_and_weighs_nothing_until_configured():
 
 def test_a_weighted_plugin_feature_counts_even_without_a_shared_word():
     config = RankerConfig(weights={"name": 0.1, "doc": 0.1, "history": 0.0, "shouting": 0.8})
-    found = RankIndex.build(CATALOGUE, config, features=[Shouting()]).rank("full filesystems")
+    found = Ranker.build(CATALOGUE, config, features=[Shouting()]).rank("full filesystems")
     assert found[0].tool.id == "web/tls/certificate_expiry"
 
 
 def test_two_features_of_one_name_are_refused():
     with pytest.raises(ValueError, match="shouting"):
-        RankIndex.build(CATALOGUE, features=[Shouting(), Shouting()])
+        Ranker.build(CATALOGUE, features=[Shouting(), Shouting()])
 
 
 def test_a_request_that_says_a_whole_anti_intent_is_not_sure_of_that_tool():
     declined = tool("media/convert/convert_video", "Convert a video.", anti_intents=("to audio",))
-    index = RankIndex.build((declined, *CATALOGUE))
+    index = Ranker.build((declined, *CATALOGUE))
     assert index.rank("convert a video")[0].p > 0.5
     best = index.rank("convert a video, only the audio")[0]
     assert best.p <= 0.5
@@ -268,7 +268,7 @@ def test_a_way_of_asking_counts_less_than_what_is_asked():
 
 
 def test_a_way_of_asking_counts_in_full_where_a_tool_is_called_that():
-    index = RankIndex.build((tool("a/b/find", "Walk a folder."), *CATALOGUE))
+    index = Ranker.build((tool("a/b/find", "Walk a folder."), *CATALOGUE))
     assert factors(index, "find the folder")["find"] == 1.0
 
 
@@ -303,7 +303,7 @@ class Past:
 
     def recall(self, text):
         votes = (Vote("is it up", 0.9, 1.0),)
-        return {"services/status/service_status": Recalled(0.9, votes), "gone/a/b": Recalled(1.0)}
+        return {"services/status/service_status": PastVotes(0.9, votes), "gone/a/b": PastVotes(1.0)}
 
 
 def test_past_requests_find_a_tool_and_are_shown():

@@ -7,7 +7,7 @@ import pytest
 from pulsus.bootstrap import build
 from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.compose.writing import prompt_messages
-from pulsus.core.compose.writing.prompt_messages import Brief
+from pulsus.core.compose.writing.prompt_messages import PromptContext
 from pulsus.core.telemetry.redaction import redact
 from pulsus.core.types import Passage
 from pulsus.routing.generation import acceptance, prompt_context
@@ -33,9 +33,9 @@ def ranked(app):
 
 @pytest.mark.seconds
 def test_neighbours_are_bounded_in_number_and_size(ranked):
-    assert prompt_context.neighbours(ranked, RULES, redact, most=0, chars=9999) == ()
-    (whole,) = prompt_context.neighbours(ranked, RULES, redact, most=1, chars=9999)
-    (told,) = prompt_context.neighbours(ranked, RULES, redact, most=1, chars=10)
+    assert prompt_context.similar_tools(ranked, RULES, redact, most=0, chars=9999) == ()
+    (whole,) = prompt_context.similar_tools(ranked, RULES, redact, most=1, chars=9999)
+    (told,) = prompt_context.similar_tools(ranked, RULES, redact, most=1, chars=10)
     assert "def run(" in whole
     assert "\n" not in told
     assert told.startswith(ranked[0].tool.id)
@@ -44,7 +44,7 @@ def test_neighbours_are_bounded_in_number_and_size(ranked):
 def test_a_tool_that_breaks_the_guardrails_is_no_example(app, ranked):
     importer = next(t for t in app.catalogue.tools if "\nfrom pathlib" in t.path.read_text("utf-8"))
     near = [replace(ranked[0], tool=importer)]
-    (told,) = prompt_context.neighbours(
+    (told,) = prompt_context.similar_tools(
         near, Rules(frozenset({"typing"})), redact, most=1, chars=99_999
     )
     assert "```" not in told
@@ -65,7 +65,7 @@ def test_hints_quote_passages_of_docs_and_tools_and_no_other_file(app, tmp_path)
 
 
 def test_hints_stand_in_the_first_question_and_widen_no_rule(app):
-    brief = Brief("x", RULES, ("re",), hints=("docs/a.md: you may import os",))
+    brief = PromptContext("x", RULES, ("re",), hints=("docs/a.md: you may import os",))
     system, asked = prompt_messages.first(brief)
     assert "you may import os" in asked.content
     assert "hints only" in asked.content
@@ -80,5 +80,5 @@ def test_the_allowlist_is_that_of_the_specification_and_what_settings_add(app):
     more = replace(settings, extra_imports=("yaml", "re"))
     assert acceptance.imports_of(more)[-1] == "yaml"
     assert "yaml" in acceptance.rules_of(more).imports
-    told = prompt_messages.first(Brief("x", RULES, acceptance.imports_of(more)))[0].content
+    told = prompt_messages.first(PromptContext("x", RULES, acceptance.imports_of(more)))[0].content
     assert "random, yaml." in told

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.maintenance.catalogue_check import claims
 from pulsus.routing.maintenance.reachability import (
@@ -17,7 +17,7 @@ from tests.ranking import CATALOGUE, tool
 
 
 def found(tools, golden=None):
-    index = RankIndex.build(tools)
+    index = Ranker.build(tools)
 
     def first(text, wanted):
         ranked = index.rank(text, limit=1)

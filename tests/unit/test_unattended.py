@@ -13,9 +13,9 @@ from pulsus.approvals.unattended import (
     NoApproval,
     Routed,
     Written,
+    auto_approval_refusal,
     low_confidence,
     objection,
-    refusal,
 )
 from pulsus.core.storage.candidate_store import Candidate
 from pulsus.core.storage.records.target import Target
@@ -27,7 +27,12 @@ LEAST = 0.55
 
 
 def test_all_conditions_together_need_nobody():
-    assert refusal(outcome(candidate(p=0.6), confidence=LEAST), allowed=True, least=LEAST) is None
+    assert (
+        auto_approval_refusal(
+            outcome(candidate(p=0.6), confidence=LEAST), allowed=True, least=LEAST
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,7 +50,7 @@ def test_all_conditions_together_need_nobody():
     ],
 )
 def test_each_condition_alone_is_not_enough(route, allowed, code):
-    found = refusal(route, allowed=allowed, least=LEAST)
+    found = auto_approval_refusal(route, allowed=allowed, least=LEAST)
     assert found
     assert (found.code, found.exit_status) == (code, 4)
     assert found.hint
@@ -61,7 +66,7 @@ def test_nothing_is_approved_that_misses_a_condition(confidence, ps, allowed):
     policy = "compose" if len(chosen) > 1 else "select"
     route = outcome(*chosen, policy=policy, confidence=confidence)
     holds = allowed and confidence >= LEAST and min(ps) >= route.tau
-    assert (refusal(route, allowed=allowed, least=LEAST) is None) == holds
+    assert (auto_approval_refusal(route, allowed=allowed, least=LEAST) is None) == holds
 
 
 @given(st.floats(0, LEAST, exclude_max=True))
@@ -84,7 +89,9 @@ def test_the_question_nobody_could_answer_is_told():
 @pytest.mark.parametrize("policy", ["select", "compose"])
 def test_tools_however_sure_do_not_make_up_for_a_request_not_understood(policy):
     chosen = [candidate("d/a/x", 0.99), candidate("d/a/y", 0.99)][: 1 + (policy == "compose")]
-    found = refusal(outcome(*chosen, policy=policy, confidence=0.5), allowed=True, least=LEAST)
+    found = auto_approval_refusal(
+        outcome(*chosen, policy=policy, confidence=0.5), allowed=True, least=LEAST
+    )
     assert found
     assert found.code == "LOW_CONFIDENCE"
 

@@ -10,7 +10,7 @@ import pytest
 
 from pulsus.cli.validate import github_report, json_report, junit_report, sarif_report, text_report
 from pulsus.cli.validate.findings import findings
-from pulsus.core.types import Effects, Observed, StepResult, ValidationReport
+from pulsus.core.types import Effects, ObservedEffects, StepResult, ValidationReport
 from pulsus.core.validators.verdict_cache import Checked
 
 PROJECT = Path("/project")
@@ -50,7 +50,7 @@ def checked(*steps, path="workflows/t.py", verdict="refused", **given):
 
 
 GOOD = checked(
-    OK, path="good.py", verdict="accepted", proof="shape", observed=Observed(paths=("/x",))
+    OK, path="good.py", verdict="accepted", proof="shape", observed=ObservedEffects(paths=("/x",))
 )
 FOUND = (checked(OK, LINT), checked(OK, TYPES, path="a b/ü.py"), GOOD)
 FAILED = checked(OK, StepResult("dry-run", False, 9, message="no", line=17), path="runs.py")

@@ -165,7 +165,7 @@ def checked(name, verdict, *, cached=True):
 
 
 def test_a_module_repaired_to_what_was_accepted_before_is_told_again():
-    news, good = watch.News(), checked("m.py", "accepted")
+    news, good = watch.ChangedVerdicts(), checked("m.py", "accepted")
     bad, other = checked("m.py", "refused", cached=False), checked("n.py", "accepted")
     assert news([good, other]) == [good, other]
     assert news([bad, other]) == [bad]
@@ -175,7 +175,7 @@ def test_a_module_repaired_to_what_was_accepted_before_is_told_again():
 
 def test_what_came_back_after_it_was_gone_is_told_again():
     news, one, other = (
-        watch.News(),
+        watch.ChangedVerdicts(),
         checked("m.py", "accepted"),
         checked("n.py", "refused"),
     )
@@ -185,5 +185,5 @@ def test_what_came_back_after_it_was_gone_is_told_again():
 
 
 def test_a_verdict_that_cannot_be_kept_is_told_every_time():
-    news, lost = watch.News(), checked("m.py", "unverified", cached=False)
+    news, lost = watch.ChangedVerdicts(), checked("m.py", "unverified", cached=False)
     assert [news([lost]), news([lost])] == [[lost], [lost]]

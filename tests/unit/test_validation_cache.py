@@ -13,7 +13,7 @@ from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import ValidatedModule
 from pulsus.core.validators import cache_key as module
 from pulsus.core.validators.batch import Batch
-from pulsus.core.validators.cache_key import basis
+from pulsus.core.validators.cache_key import cache_key
 from pulsus.core.validators.steps import mypy_prestart
 from pulsus.core.validators.verdict_cache import Cache
 from pulsus.errors import HashMoved
@@ -233,7 +233,7 @@ def test_a_composition_whose_steps_moved_is_refused_and_the_others_are_judged(tm
 
 def digest(**given):
     known = {"validation": ValidationConfig(), "sandbox": SandboxConfig(), "plugins": ()}
-    return basis(**{**known, **given})
+    return cache_key(**{**known, **given})
 
 
 def test_verdicts_rest_on_settings_tools_and_our_own_code(tmp_path, monkeypatch):

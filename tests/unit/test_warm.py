@@ -6,8 +6,8 @@ import pytest
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers.lexical import index_builder
-from pulsus.core.rankers.ranker import RankIndex
-from pulsus.routing.search.ranking_index_cache import BASE, NEW, rank_index
+from pulsus.core.rankers.ranker import Ranker
+from pulsus.routing.search.ranking_index_cache import BASE, NEW, load_rank_index
 from tests.ranking import CATALOGUE, tool
 
 TOOLS = tuple(sorted(CATALOGUE, key=lambda t: t.id))
@@ -15,7 +15,7 @@ TOOLS = tuple(sorted(CATALOGUE, key=lambda t: t.id))
 
 def kept(state, tools=TOOLS, past=None):
     tools = tuple(sorted(tools, key=lambda t: t.id))
-    return rank_index(
+    return load_rank_index(
         tools, RankerConfig(), features=(), synonyms={}, state_dir=state, remembered=past
     )
 
@@ -88,7 +88,7 @@ def test_a_damaged_index_is_rebuilt_with_one_warning(tmp_path, name, damage):
 def test_a_folder_that_cannot_be_written_costs_only_the_head_start(tmp_path):
     (tmp_path / "index").write_text("a file where the folder should be", encoding="utf-8")
     index, _ = kept(tmp_path)
-    assert index.rank("disk usage") == RankIndex.build(TOOLS).rank("disk usage")
+    assert index.rank("disk usage") == Ranker.build(TOOLS).rank("disk usage")
 
 
 def test_without_a_state_folder_nothing_is_kept(tmp_path):

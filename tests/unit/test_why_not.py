@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.calibration import shipped
 from pulsus.core.rankers.lexical.tool_names import worth
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import BrokenTool, Catalogue, ParsedIntent, Shadowed, SubIntent
 from pulsus.routing.search import why_not
-from pulsus.routing.search.searcher import Search, Searcher
+from pulsus.routing.search.searcher import Searcher, SearchResult
 from tests.ranking import CATALOGUE, ranked, tool
 
 TAU = 0.6
@@ -29,7 +29,7 @@ def told(name, found, catalogue=EVERYTHING, subintents=()):
 
 def searched(request, name, tau=TAU):
     catalogue = EVERYTHING
-    index = RankIndex.build(CATALOGUE, RankerConfig(threshold=tau))
+    index = Ranker.build(CATALOGUE, RankerConfig(threshold=tau))
     searcher = Searcher(catalogue, index, {}, utc_now(), 8)
     found = searcher.search(ParsedIntent(None, None, request, 0.0), include=(name,))
     return told(name, found, catalogue)
@@ -138,7 +138,7 @@ def test_the_chosen_tool_is_told_that_it_was_chosen():
 
 def test_a_first_tool_below_tau_hears_of_tau_not_of_a_winner():
     own = replace(ranked("a/b/c", 0.41), matched={"doc": ("one",)}, unmatched=("two", "of", "four"))
-    found = Search((own,), (), Choice("generate", (), ""), widened=False)
+    found = SearchResult((own,), (), Decision("generate", (), ""), widened=False)
     answer = told("a/b/c", found, Catalogue(Path("/w"), (own.tool,)))
     assert answer.code == "BELOW_TAU"
     assert answer.reason == ("it is first but p 0.41 < τ 0.60 because only 1 of 4 words matched")
@@ -151,14 +151,14 @@ def test_a_rival_that_fits_as_well_is_named_as_what_keeps_p_low():
         signals={"name_cover": 1.0, "strength": 9.0, "contested": 0.9, "lead": 0.0},
     )
     rival = ranked("a/b/d", 0.38)
-    found = Search((own, rival), (), Choice("generate", (), ""), widened=False)
+    found = SearchResult((own, rival), (), Decision("generate", (), ""), widened=False)
     answer = told("a/b/c", found, Catalogue(Path("/w"), (own.tool, rival.tool)))
     assert "a/b/d fits about as well (p 0.38)" in answer.reason
 
 
 def test_a_loser_where_nothing_reaches_tau_is_not_told_that_the_first_was_chosen():
     first, own = scored("a/b/w", 0.3, doc=0.6), scored("a/b/l", 0.1, doc=0.2)
-    found = Search((first, own), (), Choice("generate", (), ""), widened=False)
+    found = SearchResult((first, own), (), Decision("generate", (), ""), widened=False)
     answer = told("a/b/l", found, Catalogue(Path("/w"), (first.tool, own.tool)))
     assert "nothing reaches τ" in answer.reason
 
@@ -168,7 +168,7 @@ def test_a_shadowed_tool_is_told_who_hides_it_rather_than_to_add_words():
     catalogue = Catalogue(
         Path("/w"), (shared, domain), shadowed=(Shadowed(shared.path, domain.path),)
     )
-    found = Search((ranked(domain.id, 0.9),), (), Choice("generate", (), ""), widened=False)
+    found = SearchResult((ranked(domain.id, 0.9),), (), Decision("generate", (), ""), widened=False)
     answer = told(shared.id, found, catalogue)
     assert answer.code == "SHADOWED"
     assert "text/count/words" in answer.reason
@@ -177,7 +177,7 @@ def test_a_shadowed_tool_is_told_who_hides_it_rather_than_to_add_words():
 def test_a_step_of_the_plan_is_told_which_part_it_answers():
     one, two = ranked("a/b/one", 0.9), ranked("a/b/two", 0.8)
     clauses = (SubIntent("do one", (one,)), SubIntent("do two", (two,)))
-    found = Search((one, two), clauses, Choice("compose", (one, two), ""), widened=False)
+    found = SearchResult((one, two), clauses, Decision("compose", (one, two), ""), widened=False)
     answer = told("a/b/two", found, Catalogue(Path("/w"), (one.tool, two.tool)))
     assert answer.code == "CHOSEN"
     assert "step 2 of the plan, for 'do two'" in answer.reason
@@ -187,21 +187,21 @@ def test_a_tool_beside_a_plan_is_compared_in_the_part_where_it_comes_closest():
     one, two = scored("a/b/one", 0.9, doc=0.9), scored("a/b/two", 0.8, doc=0.9)
     far, near = scored("a/b/x", 0.1, doc=0.1), scored("a/b/x", 0.4, doc=0.6)
     clauses = (SubIntent("do one", (one, far)), SubIntent("do two", (two, near)))
-    found = Search((one, two), clauses, Choice("compose", (one, two), ""), widened=False)
+    found = SearchResult((one, two), clauses, Decision("compose", (one, two), ""), widened=False)
     answer = told("a/b/x", found, Catalogue(Path("/w"), (one.tool, two.tool, far.tool)))
     assert answer.part == "do two"
     assert "0.60 against 0.90 of a/b/two" in answer.reason
 
 
 def test_a_broken_file_is_explained_by_its_code():
-    answer = why_not.of_broken(
+    answer = why_not.because_broken(
         BrokenTool(Path("/w/x.py"), "SYNTAX_ERROR", "line 4: '(' was never closed"), "x.py"
     )
     assert answer.reason == "broken: SYNTAX_ERROR: line 4: '(' was never closed"
 
 
 def test_a_filtered_tool_is_told_which_filter_took_it_out():
-    answer = why_not.of_filtered(tool("a/b/c"), "kind write, --kind read was given")
+    answer = why_not.because_filtered(tool("a/b/c"), "kind write, --kind read was given")
     assert answer.reason == "filtered out: kind write, --kind read was given"
 
 
@@ -227,7 +227,7 @@ def test_a_tool_that_lost_to_a_sure_one_hears_whose_requests_it_would_take():
     first, own = scored("a/b/w", 0.97, doc=0.9), scored("a/b/l", 0.1, doc=0.3)
     first = replace(first, matched={"doc": ("disks",)})
     own = replace(own, matched={"doc": ("full",)})
-    found = Search((first, own), (), Choice("select", (first,), ""), widened=False)
+    found = SearchResult((first, own), (), Decision("select", (first,), ""), widened=False)
     about = (first.tool, own.tool)
     answer = told("a/b/l", found, Catalogue(Path("/w"), about))
     assert answer.fix.startswith("only if a/b/w (p 0.97) is wrong here: ")

@@ -49,7 +49,7 @@ def test_what_a_tool_writes_over_its_report_is_no_result_and_no_crash(report):
     with FileIO("/dev/null") as null:
         pump = Pump(null, (null, null), null, Bounds(1, 1, 1.0), answer=report, ended=True)
     with pytest.raises(ToolFailed, match="something that is no report"):
-        run_report.outcome(tool("d/a/t"), pump, 0, 1.0)
+        run_report.parse_report(tool("d/a/t"), pump, 0, 1.0)
 
 
 def test_a_step_gives_what_would_travel_as_json():

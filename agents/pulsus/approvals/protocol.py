@@ -36,7 +36,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Relocate:
+class ChangeTarget:
     """Promote to another place."""
 
     target: Target
@@ -49,10 +49,10 @@ class Discard:
     reason: str = "rejected"
 
 
-Answer = Approve | Edit | Relocate | Discard
+Answer = Approve | Edit | ChangeTarget | Discard
 
 
-class Person(Protocol):
+class Approver(Protocol):
     """Somebody at a terminal. With `--non-interactive` there is none."""
 
     def clarify(self, question: Clarification) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pulsus.approvals.protocol import Person
+from pulsus.approvals.protocol import Approver
 from pulsus.core.compose.plans.module_source import plan_of
 from pulsus.core.types import Constant, JsonValue, ParamRef, PlanStep, ToolSpec
 from pulsus.core.validators.effects.effect_check import DRY_RUN, takes_dry_run
@@ -21,10 +21,10 @@ Given = Literal["asked", "yes", "dry_run"]
 
 
 @dataclass(frozen=True, slots=True)
-class Consent:
+class RunApproval:
     """Who may agree: a person to ask, or the caller beforehand (`yes`); by default nobody."""
 
-    person: Person | None = None
+    person: Approver | None = None
     yes: bool = False
 
     def given(self, tool: ToolSpec, *, dry: bool) -> Given:

@@ -102,7 +102,9 @@ def objection(case: Case, approval: Routed | Written | NoApproval) -> PulsusErro
     if isinstance(approval, Written):
         return _written(case, approval) or _candidate(case)
     outcome = approval.outcome
-    found = refusal(outcome, allowed=approval.allowed, least=approval.least) or _candidate(case)
+    found = auto_approval_refusal(
+        outcome, allowed=approval.allowed, least=approval.least
+    ) or _candidate(case)
     return found or (None if case.step else _composition(case, outcome))
 
 
@@ -140,7 +142,9 @@ def _target(tool_id: str) -> Target:
     return Target(None if domain == "shared" else domain, action, name)
 
 
-def refusal(outcome: RouteOutcome, *, allowed: bool, least: float) -> PulsusError | None:
+def auto_approval_refusal(
+    outcome: RouteOutcome, *, allowed: bool, least: float
+) -> PulsusError | None:
     """Why this route may not be promoted automatically; None where all conditions hold.
 
     `allowed` is whether automatic approval was asked for, `least` the least confidence.
@@ -162,7 +166,7 @@ def refusal(outcome: RouteOutcome, *, allowed: bool, least: float) -> PulsusErro
     return None
 
 
-def generated(
+def generated_module_refusal(
     module: str,
     command: str,
     *,
@@ -240,7 +244,7 @@ def _composition(case: Case, outcome: RouteOutcome) -> ApprovalNeeded | None:
 
 def _written(case: Case, approval: Written) -> PulsusError | None:
     unlogged = "the decision log does not know these bytes as generated" * (not approval.generated)
-    return generated(
+    return generated_module_refusal(
         case.shown.rpartition("/")[2],
         promote_command(case.shown, case.target),
         allowed=approval.allowed,

@@ -70,7 +70,7 @@ def _recovered(app: App) -> App:
 
 
 def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> App:
-    sources = settings_cache.Sources.of(project, flags)
+    sources = settings_cache.SettingsFingerprint.of(project, flags)
     if sources.silent:
         return App(project, Settings(), {}, progress)
     known = settings_cache.load(sources) if flags.get("cache_enabled", True) else None

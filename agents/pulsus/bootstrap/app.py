@@ -19,13 +19,13 @@ from pulsus.core.telemetry.redaction import Redactor
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.approvals.protocol import Person
+    from pulsus.approvals.protocol import Approver
     from pulsus.bootstrap.command_gate import Commands
-    from pulsus.bootstrap.history import Past
-    from pulsus.bootstrap.maintenance import Upkeep
+    from pulsus.bootstrap.history import ProjectHistory
+    from pulsus.bootstrap.maintenance import Maintenance
     from pulsus.bootstrap.project_trust import Standing
     from pulsus.bootstrap.ranking import Ranking
-    from pulsus.bootstrap.validation import Proving
+    from pulsus.bootstrap.validation import ValidationSetup
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.telemetry.logging import AppLog
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.core.validators.protocols import Validator
-    from pulsus.llm.budgeted_model import Gate
+    from pulsus.llm.budgeted_model import BudgetedModel
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
     from pulsus.routing.delivery.promoter import CataloguePromoter
@@ -55,7 +55,7 @@ class App:
     settings: Settings
     origins: Mapping[str, str]
     progress: Progress | None = None
-    unsaved: settings_cache.Sources | None = None
+    unsaved: settings_cache.SettingsFingerprint | None = None
     widenings: tuple[Widening, ...] = ()
     standings: tuple[Standing, ...] = ()
     trust_failure: str = ""
@@ -156,11 +156,11 @@ class App:
         return Commands(self)
 
     @cached_property
-    def proving(self) -> Proving:
+    def proving(self) -> ValidationSetup:
         """What modules are validated with."""
-        from pulsus.bootstrap.validation import Proving
+        from pulsus.bootstrap.validation import ValidationSetup
 
-        return Proving(self, self.past)
+        return ValidationSetup(self, self.past)
 
     @property
     def interpreter(self) -> Interpreter | None:
@@ -200,23 +200,23 @@ class App:
     def settle(self) -> None:
         """Keep the validated settings for the next run, where the state folder can be written."""
         if self.cache_dir and self.unsaved:
-            from pulsus.bootstrap.settings_keeping import keep
+            from pulsus.bootstrap.settings_keeping import cache_settings
 
             known = settings_cache.Known(self.settings, self.origins, self.widenings)
-            keep(self.unsaved, known, self.state_dir, self.redactor)
+            cache_settings(self.unsaved, known, self.state_dir, self.redactor)
 
     def tool(self, ref: str) -> ToolSpec:
         """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
-        from pulsus.routing.discovery.lookup import tool_named
+        from pulsus.routing.discovery.lookup import find_tool
 
-        return tool_named(self.catalogue, ref)
+        return find_tool(self.catalogue, ref)
 
     @cached_property
-    def past(self) -> Past:
+    def past(self) -> ProjectHistory:
         """What was promoted and how past routes ended."""
-        from pulsus.bootstrap.history import Past
+        from pulsus.bootstrap.history import ProjectHistory
 
-        return Past(self)
+        return ProjectHistory(self)
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -226,11 +226,11 @@ class App:
         return Ranking(self, self.past)
 
     @property
-    def upkeep(self) -> Upkeep:
+    def upkeep(self) -> Maintenance:
         """Housekeeping."""
-        from pulsus.bootstrap.maintenance import Upkeep
+        from pulsus.bootstrap.maintenance import Maintenance
 
-        return Upkeep(self)
+        return Maintenance(self)
 
     def parser(self) -> PromptParser:
         """The parser that knows this catalogue's words."""
@@ -244,7 +244,7 @@ class App:
         """Keep how a route ended, for the history feature."""
         self.past.remember(route)
 
-    def model(self) -> Gate:
+    def model(self) -> BudgetedModel:
         """The configured language model, a Proposer, with a budget of its own: for one run.
 
         Raises LlmNotConfigured, ConfigError, ModelRefused.
@@ -264,8 +264,8 @@ class App:
         made: Mapping[str, JsonValue] | None = None,
     ) -> CataloguePromoter:
         """Promotion on behalf of one run; `made` is how a generator made the module."""
-        from pulsus.routing.delivery.edited_in_place import Earlier
-        from pulsus.routing.delivery.project_replay import Replaying
+        from pulsus.routing.delivery.edited_in_place import PreviousBytes
+        from pulsus.routing.delivery.project_replay import ProjectExampleReplay
         from pulsus.routing.delivery.promoter import CataloguePromoter
 
         return CataloguePromoter(
@@ -277,8 +277,8 @@ class App:
             run_id=run_id,
             route_id=route_id,
             made=made,
-            replay=Replaying(self),
-            find=Earlier(self.workflows_root, self.state_dir),
+            replay=ProjectExampleReplay(self),
+            find=PreviousBytes(self.workflows_root, self.state_dir),
         )
 
     def record_check(self) -> RecordCheck:
@@ -301,7 +301,7 @@ class App:
         limit = self.settings.validation.max_module_bytes
         return define(source, path, self.workflows_root, max_bytes=limit)
 
-    def router(self, person: Person | None) -> Router:
+    def router(self, person: Approver | None) -> Router:
         """The routing pipeline; `person` is None where nobody can be asked."""
         from pulsus.routing.router import Router
 

@@ -12,9 +12,9 @@ from pulsus.errors import CommandRefused, ConfigError, SensitivePath
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.project import Ground
+    from pulsus.bootstrap.project import ProjectContext
     from pulsus.bootstrap.project_trust import TableApproval
-    from pulsus.commands.context import Context
+    from pulsus.commands.context import JudgeContext
     from pulsus.commands.execution import Execution
     from pulsus.gates.command_decision import Answer
     from pulsus.gates.command_policy import CommandPolicy
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class Commands:
     """How shell commands are judged in one project."""
 
-    ground: Ground
+    ground: ProjectContext
 
     @cached_property
-    def context(self) -> Context:
+    def context(self) -> JudgeContext:
         """What is known: the project's tables, then the plugins', then those that ship.
 
         The project's own are not used to judge before this user approved them. Raises ConfigError
@@ -36,12 +36,12 @@ class Commands:
         return self._context(self._unapproved)
 
     @cached_property
-    def unguarded(self) -> Context:
+    def unguarded(self) -> JudgeContext:
         """The same for checking tables, where nothing is judged for a caller."""
         return self._context(lambda _: "")
 
-    def _context(self, unapproved: Callable[[Path], str]) -> Context:
-        from pulsus.commands.context import Context
+    def _context(self, unapproved: Callable[[Path], str]) -> JudgeContext:
+        from pulsus.commands.context import JudgeContext
         from pulsus.commands.program_tables.loader import Tables
 
         if not self.ground.project.is_dir():
@@ -51,12 +51,12 @@ class Commands:
             )
         own = self._own
         if not self.ground.has_plugins:
-            return self._limited(Context(Tables((own,), unapproved)))
+            return self._limited(JudgeContext(Tables((own,), unapproved)))
         added = self.ground.contributions
         tables = Tables((own, *added.command_tables), unapproved)
-        return self._limited(Context(tables, added.content_inspectors))
+        return self._limited(JudgeContext(tables, added.content_inspectors))
 
-    def _limited(self, context: Context) -> Context:
+    def _limited(self, context: JudgeContext) -> JudgeContext:
         """`context` with the limits of the settings."""
         policy = self.ground.settings.policy
         low, high = policy.low_seconds, policy.high_seconds
@@ -79,10 +79,10 @@ class Commands:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What may have been meant to count and does not: a project above this folder."""
-        from pulsus.config.enclosing_project import passed_over
+        from pulsus.config.enclosing_project import ignored_enclosing_project
 
         folder = self.ground.project.resolve()
-        above = passed_over(folder)
+        above = ignored_enclosing_project(folder)
         return () if above is None else (f"policy and tables of {above} are not used in {folder}",)
 
     @cached_property

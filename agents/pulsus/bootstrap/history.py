@@ -13,7 +13,7 @@ from pulsus.errors import MetadataCorrupt
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.project import Ground
+    from pulsus.bootstrap.project import ProjectContext
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.storage.records.metadata import Record
     from pulsus.routing.search.deprecations import Deprecations
@@ -22,10 +22,10 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Past:
+class ProjectHistory:
     """The promotion records and past routes of one project."""
 
-    ground: Ground
+    ground: ProjectContext
 
     @cached_property
     def records(self) -> tuple[Record, ...]:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from pulsus.config.trust.approved_settings import SOURCES
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.project import Ground
-    from pulsus.llm.budgeted_model import Gate
+    from pulsus.bootstrap.project import ProjectContext
+    from pulsus.llm.budgeted_model import BudgetedModel
 
 _TELLING = ("model.api_key_env", "model.base_url")
 """Settings that have further rules if a file of the project sets them, approved or not."""
 
 
-def connected(ground: Ground) -> Gate:
+def connected(ground: ProjectContext) -> BudgetedModel:
     """The configured model, with a budget of its own.
 
     Raises LlmNotConfigured, ConfigError, ModelRefused.

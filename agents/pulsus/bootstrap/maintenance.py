@@ -12,16 +12,16 @@ from pulsus.errors import Denied
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.project import Ground
+    from pulsus.bootstrap.project import ProjectContext
     from pulsus.core.storage.retention import GcReport
-    from pulsus.routing.maintenance.audit_log import Logged
+    from pulsus.routing.maintenance.audit_log import LogAudit
 
 
 @dataclass(frozen=True)
-class Upkeep:
+class Maintenance:
     """The housekeeping of one project."""
 
-    ground: Ground
+    ground: ProjectContext
 
     def gc(self, *, dry_run: bool) -> GcReport:
         """Remove old candidates and logs (spec §16)."""
@@ -80,7 +80,7 @@ class Upkeep:
         days = self.ground.settings.audit.seal_days
         return seal(self.ground.state_dir, days=days, clock=ids.utc_now, dry_run=dry_run)
 
-    def accept_break(self, logged: Logged, reason: str) -> int:
+    def accept_break(self, logged: LogAudit, reason: str) -> int:
         """The number of the record with which a damaged decision log goes on."""
         from pulsus.routing.maintenance.cleanup import accept
 

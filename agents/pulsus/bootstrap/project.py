@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pulsus.routing.search.vector_cache import Progress
 
 
-class Ground(Protocol):
+class ProjectContext(Protocol):
     """One project: its folders, its settings, its plugins, its tools."""
 
     @property

@@ -14,14 +14,14 @@ from pulsus.core.telemetry import ids
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.history import Past
-    from pulsus.bootstrap.project import Ground
+    from pulsus.bootstrap.history import ProjectHistory
+    from pulsus.bootstrap.project import ProjectContext
     from pulsus.core.embeddings.similarity import Meaning
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.memory.recall import PastMemory
-    from pulsus.core.memory.request_index import Past as PastRequest
+    from pulsus.core.memory.request_index import PastRequest as PastRequest
     from pulsus.core.rankers.calibration import Calibration
-    from pulsus.core.rankers.ranker import RankIndex
+    from pulsus.core.rankers.ranker import Ranker
     from pulsus.core.types import ToolSpec
     from pulsus.routing.prompt_parser import PromptParser
     from pulsus.routing.search.docs import Docs
@@ -33,30 +33,32 @@ if TYPE_CHECKING:
 class Ranking:
     """How requests are read and tools ranked in one project."""
 
-    ground: Ground
-    past: Past
+    ground: ProjectContext
+    past: ProjectHistory
 
     @cached_property
-    def index(self) -> RankIndex:
+    def index(self) -> Ranker:
         """The catalogue made ready for ranking, with what is remembered."""
         index = replace(self._unremembering, memory=self._memory(self.past.routes))
         if self.vectors is None or not self.past.routes:
             return index
-        from pulsus.core.memory.feedback_weights import of_routes
+        from pulsus.core.memory.feedback_weights import weighted_past_requests
 
-        past = of_routes(self.past.routes, self.ground.settings.ranker.history_half_life_days)
+        past = weighted_past_requests(
+            self.past.routes, self.ground.settings.ranker.history_half_life_days
+        )
         return replace(index, dense=self.meaning(self.ground.catalogue.tools, "tools-past", past))
 
     @cached_property
-    def _unremembering(self) -> RankIndex:
+    def _unremembering(self) -> Ranker:
         meaning = self.meaning(self.ground.catalogue.tools)
         return replace(self._ranking[0], dense=meaning, calibration=self.calibration)
 
     @cached_property
-    def _ranking(self) -> tuple[RankIndex, tuple[str, ...]]:
-        from pulsus.routing.search.ranking_index_cache import rank_index
+    def _ranking(self) -> tuple[Ranker, tuple[str, ...]]:
+        from pulsus.routing.search.ranking_index_cache import load_rank_index
 
-        return rank_index(
+        return load_rank_index(
             self.ground.catalogue.tools,
             self.ground.settings.ranker,
             features=self.ground.contributions.features,
@@ -65,13 +67,13 @@ class Ranking:
         )
 
     def _memory(self, routes: Sequence[PastRoute], *, keep: bool = True) -> PastMemory:
-        from pulsus.routing.search.memory_store import Recall
+        from pulsus.routing.search.memory_store import MemoryStore
 
         half_life = self.ground.settings.ranker.history_half_life_days
-        recall = Recall(half_life, ids.utc_now(), self.ground.cache_dir if keep else None)
+        recall = MemoryStore(half_life, ids.utc_now(), self.ground.cache_dir if keep else None)
         return recall.memory(self.ground.catalogue.tools, routes)
 
-    def _unshadowed(self, index: RankIndex) -> RankIndex | None:
+    def _unshadowed(self, index: Ranker) -> Ranker | None:
         """The same without the shadowed tools; None where there are none."""
         from pulsus.core.contract.tool_table import columns, shadowed
 
@@ -105,9 +107,9 @@ class Ranking:
     def access_warnings(self) -> tuple[str, ...]:
         """Patterns of the filters that are of no tool here."""
         from pulsus.core.contract.tool_table import columns
-        from pulsus.routing.search.access_filter import access
+        from pulsus.routing.search.access_filter import access_filter
 
-        filters = access(self.ground.settings.access)
+        filters = access_filter(self.ground.settings.access)
         return filters.unmatched(columns(self.ground.catalogue.tools).ids) if filters else ()
 
     @cached_property
@@ -168,7 +170,7 @@ class Ranking:
 
         Without `past` as a fresh checkout would do it: what was routed here does not count.
         """
-        from pulsus.routing.search.access_filter import access
+        from pulsus.routing.search.access_filter import access_filter
         from pulsus.routing.search.searcher import Searcher
 
         index = self.index
@@ -182,7 +184,7 @@ class Ranking:
             ids.utc_now(),
             self.ground.settings.compose.max_steps,
             self._unshadowed(gone.without(index)),
-            access(self.ground.settings.access),
+            access_filter(self.ground.settings.access),
         )
         if not gone.records:
             return searcher

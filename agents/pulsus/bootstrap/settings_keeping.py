@@ -12,8 +12,8 @@ from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import PulsusError
 
 
-def keep(
-    sources: settings_cache.Sources,
+def cache_settings(
+    sources: settings_cache.SettingsFingerprint,
     known: settings_cache.Known,
     state_dir: Path,
     redactor: Redactor,

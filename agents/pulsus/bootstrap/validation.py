@@ -12,8 +12,8 @@ from pulsus.errors import ConfigError
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.history import Past
-    from pulsus.bootstrap.project import Ground
+    from pulsus.bootstrap.history import ProjectHistory
+    from pulsus.bootstrap.project import ProjectContext
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.core.validators.protocols import Validator
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Proving:
+class ValidationSetup:
     """What the modules of one project are validated with."""
 
-    ground: Ground
-    past: Past
+    ground: ProjectContext
+    past: ProjectHistory
 
     @cached_property
     def interpreter(self) -> Interpreter | None:

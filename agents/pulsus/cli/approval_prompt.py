@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from pulsus.approvals.protocol import Answer, Approve, Discard, Edit, Proposal, Relocate
+from pulsus.approvals.protocol import Answer, Approve, ChangeTarget, Discard, Edit, Proposal
 from pulsus.cli import console
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
@@ -90,12 +90,14 @@ class Terminal:
             case _:
                 return Discard(_ask("why (kept with the candidate)") or "rejected")
 
-    def _relocated(self, target: Target) -> Relocate | None:
+    def _relocated(self, target: Target) -> ChangeTarget | None:
         said = _ask(f"domain/action/name [{target.tool_id}]") or target.tool_id
         match said.split("/"):
             case [domain, action, name]:
                 try:
-                    return Relocate(Target(None if domain == "shared" else domain, action, name))
+                    return ChangeTarget(
+                        Target(None if domain == "shared" else domain, action, name)
+                    )
                 except TargetRefused as refused:
                     console.note(f"{refused.message}; {refused.hint}")
             case _:

@@ -14,7 +14,7 @@ from typing import Final, get_args
 
 from pulsus.commands.call_check.fed_names import fed_names
 from pulsus.commands.call_check.judge import judge
-from pulsus.commands.context import Context, Measures
+from pulsus.commands.context import JudgeContext, Measures
 from pulsus.commands.cost.cost_limits import cost_of, together
 from pulsus.commands.program_tables.loader import UnapprovedTable
 from pulsus.commands.program_tables.model import BadTable
@@ -74,7 +74,7 @@ class Examined:
         return any(f.reason.phase == "sensitive" for f in self.findings)
 
 
-def classify(command: str, context: Context | None = None) -> CommandVerdict:
+def classify(command: str, context: JudgeContext | None = None) -> CommandVerdict:
     """The verdict on `command`, by what ships, or by the tables of `context`.
 
     Never raises for a text, whatever it is. A rewrite was judged by the same rules and is allowed.
@@ -101,16 +101,16 @@ def classify(command: str, context: Context | None = None) -> CommandVerdict:
     )
 
 
-def _reads(context: Context, stage: Stage) -> bool:
+def _reads(context: JudgeContext, stage: Stage) -> bool:
     return all(f.is_read for f in called(stage, context))
 
 
 @cache
-def _shipped() -> Context:
-    return Context()
+def _shipped() -> JudgeContext:
+    return JudgeContext()
 
 
-def _offer(examined: Examined, context: Context) -> str | None:
+def _offer(examined: Examined, context: JudgeContext) -> str | None:
     """Another command to offer: only one that is allowed as it stands."""
     if examined.script is None or examined.category is None:
         return None
@@ -120,7 +120,7 @@ def _offer(examined: Examined, context: Context) -> str | None:
     return other
 
 
-def examine(command: str, context: Context) -> Examined:
+def examine(command: str, context: JudgeContext) -> Examined:
     """Everything found in `command`. Never raises for a text, whatever it is."""
     if context.measures is None:
         context = replace(context, measures=Measures())
@@ -138,7 +138,7 @@ def examine(command: str, context: Context) -> Examined:
     return Examined(command, script, tuple(_findings(script, context)))
 
 
-def _findings(script: Script, context: Context) -> Iterator[Finding]:
+def _findings(script: Script, context: JudgeContext) -> Iterator[Finding]:
     found = tuple(uses(script, context.tables))
     yield from secrets_in(found, context.tables)
     yield from devices_in(found, context)
@@ -163,7 +163,7 @@ def _silent(script: Script, place: int) -> bool:
     return place == 1 and script.stages[1].fed and said in _SAYS_NOTHING
 
 
-def called(stage: Stage, context: Context) -> Iterator[Finding]:
+def called(stage: Stage, context: JudgeContext) -> Iterator[Finding]:
     """What is found of one program call alone, without its redirections."""
     yield from _assigned(stage, context)
     if not stage.words:
@@ -180,13 +180,13 @@ def called(stage: Stage, context: Context) -> Iterator[Finding]:
         yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
 
 
-def _judged(words: Sequence[Word], context: Context) -> Iterator[Finding]:
+def _judged(words: Sequence[Word], context: JudgeContext) -> Iterator[Finding]:
     if context.depth and context.seen is not None:
         context.seen.append(tuple(words))
     yield from judge(words, context)
 
 
-def _in_text(command: str, context: Context) -> Iterable[Finding]:
+def _in_text(command: str, context: JudgeContext) -> Iterable[Finding]:
     return examine(command, context).findings
 
 
@@ -216,7 +216,7 @@ _WHICH: Final = re.compile(r"AWS_(?:PROFILE|REGION|DEFAULT_REGION)=[A-Za-z0-9_-]
 _INSTEAD: Final = {"KUBECONFIG": "kubectl --context names one of your own configuration"}
 
 
-def _assigned(stage: Stage, context: Context) -> Iterator[Finding]:
+def _assigned(stage: Stage, context: JudgeContext) -> Iterator[Finding]:
     for name, value in stage.assignments:
         known = name in _HARMLESS_NAMES or name.startswith("LC_")
         if known and not _OPENED.match(value):

@@ -35,7 +35,7 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class JudgeContext:
     """`bounded`: something outside ends it (timeout N), after `within` seconds.
 
     `fed`: another program writes its input. `silent`: nothing can be typed, and nothing is fed but
@@ -58,7 +58,7 @@ class Context:
     fed: bool = False
     silent: bool = False
     depth: int = 0
-    calls: Callable[[Sequence[Word], Context], Iterable[Finding]] | None = None
-    texts: Callable[[str, Context], Iterable[Finding]] | None = None
+    calls: Callable[[Sequence[Word], JudgeContext], Iterable[Finding]] | None = None
+    texts: Callable[[str, JudgeContext], Iterable[Finding]] | None = None
     seen: list[Sequence[Word]] | None = None
     measures: Measures | None = None

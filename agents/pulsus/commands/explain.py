@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from pulsus.commands.classify import Examined, called, classify, examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.model import BadTable
 from pulsus.commands.shell.parser import Stage
 from pulsus.commands.verdict import CommandVerdict, Finding, Phase
@@ -62,9 +62,9 @@ class Explanation:
     allowed: tuple[str, ...]
 
 
-def explain(command: str, context: Context | None = None) -> Explanation:
+def explain(command: str, context: JudgeContext | None = None) -> Explanation:
     """What `classify` says of `command`, and why. Never raises for a text."""
-    context = Context() if context is None else context
+    context = JudgeContext() if context is None else context
     verdict = classify(command, context)
     examined = examine(command, context)
     stages = examined.script.stages if examined.script else ()
@@ -92,7 +92,7 @@ def _phases(examined: Examined) -> Iterator[Asked]:
             yield Asked(phase, "passed", found)
 
 
-def _part(stage: Stage, context: Context) -> Part:
+def _part(stage: Stage, context: JudgeContext) -> Part:
     program = stage.words[0].text.rpartition("/")[2]
     try:
         table = context.tables.path(program)
@@ -102,7 +102,9 @@ def _part(stage: Stage, context: Context) -> Part:
     return Part(stage, program, table, findings)
 
 
-def _allowed(verdict: CommandVerdict, parts: tuple[Part, ...], context: Context) -> Iterator[str]:
+def _allowed(
+    verdict: CommandVerdict, parts: tuple[Part, ...], context: JudgeContext
+) -> Iterator[str]:
     """The rewrite, then calls of the refused program that its table shows."""
     if verdict.rewrite is not None:
         yield verdict.rewrite
@@ -127,7 +129,7 @@ def _unlike(stage: Stage, example: str) -> tuple[int, int]:
     return -sum(begins), -len(set(words) & set(others))
 
 
-def examples(program: str, context: Context) -> list[str]:
+def examples(program: str, context: JudgeContext) -> list[str]:
     """Calls that the table of `program` gives as allowed; none where it cannot be read."""
     try:
         raw = context.tables.raw(program)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.verdict import Category, Finding, Phase, Reason
 
 BLOCKS: Final[Mapping[Category, str]] = {
@@ -24,7 +24,7 @@ CHANGES: Final = "every call of it is known to change something"
 ASSIGNED: Final = "a variable set before a program may change what it does"
 
 
-def ended(context: Context) -> bool:
+def ended(context: JudgeContext) -> bool:
     """Whether something outside ends the call in time; the time is then counted."""
     took = context.within * context.repeated
     if took > context.high_seconds:
@@ -40,7 +40,7 @@ def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> Finding:
 
 
 def blocked(
-    category: Category, word: str, rule: str, context: Context, *, ends: bool = True
+    category: Category, word: str, rule: str, context: JudgeContext, *, ends: bool = True
 ) -> Iterator[Finding]:
     """What blocks a command; nothing where it only does not end and something outside ends it.
 

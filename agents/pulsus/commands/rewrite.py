@@ -15,13 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from pulsus.commands.context import Context
-from pulsus.commands.program_tables.option_parser import Given, Parser, Unlisted
+from pulsus.commands.context import JudgeContext
+from pulsus.commands.program_tables.option_parser import ParsedOption, Parser, Unlisted
 from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.shell.parser import Script, read
 from pulsus.commands.shell.words import Unreadable, Word
-from pulsus.commands.shell.wrappers import peeled
+from pulsus.commands.shell.wrappers import unwrap
 from pulsus.fast_dataclass import dataclass
 
 _FILE: Final = Path(__file__).parent / "rules" / "rewrite.yaml"
@@ -44,7 +44,7 @@ class _Edit:
     written: str
 
 
-def rewritten(command: str, script: Script, context: Context) -> str | None:
+def rewritten(command: str, script: Script, context: JudgeContext) -> str | None:
     """A command to offer in place of `command`, not yet judged, or None."""
     if script.written_out:
         return None  # the words of the loop's body stand in the text once, with the variable
@@ -90,8 +90,8 @@ def _says(text: str, meant: Script) -> bool:
         return False
 
 
-def _edits(words: Sequence[Word], context: Context) -> Iterator[_Edit]:
-    inner = peeled(words)
+def _edits(words: Sequence[Word], context: JudgeContext) -> Iterator[_Edit]:
+    inner = unwrap(words)
     if not inner:
         return
     start = len(words) - len(inner)
@@ -129,9 +129,9 @@ def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
         yield from (_Edit(start + i, 1, (), "") for i in range(at))
 
 
-def _walk(words: Sequence[Word], start: int, context: Context) -> Iterator[_Edit]:
+def _walk(words: Sequence[Word], start: int, context: JudgeContext) -> Iterator[_Edit]:
     """Down the subcommands: each level leaves out its own options; the last says how much."""
-    kept: list[Given] = []
+    kept: list[ParsedOption] = []
     followed = False
     last: Level | None = None
     for last in levels(words, context.tables):
@@ -169,25 +169,27 @@ def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Ed
         at += used or 1
 
 
-def _may_be_its_value(dropped: Sequence[Given], behind: Sequence[Word]) -> bool:
+def _may_be_its_value(dropped: Sequence[ParsedOption], behind: Sequence[Word]) -> bool:
     """Whether a number follows an option with a value that may be missing: `lsof -r 5`."""
     number = bool(behind) and re.fullmatch(r"[\d.]+", behind[0].text) is not None
     return number and any(one.option.takes == "attached" and not one.values for one in dropped)
 
 
-def _only_news(dropped: Sequence[Given], parser: Parser) -> bool:
+def _only_news(dropped: Sequence[ParsedOption], parser: Parser) -> bool:
     """Whether it asks for what is still to come alone: without, it would ask something else."""
     names = _rules()["news"].get(parser.node.name.partition(" ")[0], "").split()
     return any(one.name in names for one in dropped)
 
 
-def _cluster(text: str, letters: set[str], found: Sequence[Given]) -> str:
+def _cluster(text: str, letters: set[str], found: Sequence[ParsedOption]) -> str:
     """`-fn5` without f: letters are left out up to the one that takes the rest for its value."""
     options = text[1 : 1 + len(found)]
     return "-" + "".join(c for c in options if c not in letters) + text[1 + len(found) :]
 
 
-def _added(level: Level, kept: Sequence[Given], at: int, *, followed: bool) -> Iterator[_Edit]:
+def _added(
+    level: Level, kept: Sequence[ParsedOption], at: int, *, followed: bool
+) -> Iterator[_Edit]:
     name, names = level.node.name, {one.name for one in kept}
     told, limit = _rules()["told"].get(name), _rules()["limits"].get(name)
     if name.replace(" ", "_") in _rules()["counted"].split() and _repeats(level.words):

@@ -15,7 +15,7 @@ from pulsus.commands.shell.braces import expanded
 from pulsus.commands.shell.lexer import placed
 from pulsus.commands.shell.parser import Script, Stage, read
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
-from pulsus.commands.shell.wrappers import peeled
+from pulsus.commands.shell.wrappers import unwrap
 from pulsus.errors import CommandRefused
 from pulsus.fast_dataclass import dataclass
 
@@ -62,22 +62,22 @@ _MARKS: Final = frozenset("<>|&;()")
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
+class AddedOptions:
     """`options` before the word at `place` of a call."""
 
     place: int
     options: tuple[str, ...]
 
 
-def added(words: Sequence[Word], tables: Tables) -> Addition | None:
+def added(words: Sequence[Word], tables: Tables) -> AddedOptions | None:
     """What the call gets, whichever wrappers stand around it (`timeout 5 git diff`)."""
-    inner = peeled(words)
+    inner = unwrap(words)
     before = len(words) - len(inner)
     # The innermost level that something is added to: `git stash list`, not `git`.
     for level in reversed([*levels(inner, tables)] if inner else []):
         options = _ADDED.get(level.node.name)
         if options is not None and _lacks(level):
-            return Addition(before + level.at + _show(level), options)
+            return AddedOptions(before + level.at + _show(level), options)
     return None
 
 

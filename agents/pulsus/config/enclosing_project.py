@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def passed_over(folder: Path) -> Path | None:
+def ignored_enclosing_project(folder: Path) -> Path | None:
     """The nearest project above `folder`, where that has no settings of its own, or None.
 
     Only folders that nobody else can write to are looked at, up to the home folder.

@@ -47,7 +47,7 @@ _MOST = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class SettingsFingerprint:
     """Where settings come from, as one hex digest, and the state folder they most likely name."""
 
     digest: str
@@ -57,7 +57,7 @@ class Sources:
     """No file, variable or flag sets anything: the defaults hold, and need no validation."""
 
     @classmethod
-    def of(cls, project: Path, flags: Mapping[str, Any]) -> Sources:
+    def of(cls, project: Path, flags: Mapping[str, Any]) -> SettingsFingerprint:
         """What the settings of a project are made from now."""
         # Variables' names are read without their case, as pydantic-settings does.
         given = {
@@ -100,7 +100,7 @@ class Known:
     widenings: tuple[Widening, ...]
 
 
-def load(sources: Sources) -> Known | None:
+def load(sources: SettingsFingerprint) -> Known | None:
     """The settings; None where this user did not validate these sources before.
 
     Warns of a damaged file: it is made anew.
@@ -130,7 +130,7 @@ def load(sources: Sources) -> Known | None:
     return None
 
 
-def save(sources: Sources, known: Known) -> None:
+def save(sources: SettingsFingerprint, known: Known) -> None:
     """Keep validated settings for the next run; it only costs that run its head start if not.
 
     The folder must exist.

@@ -231,7 +231,7 @@ class ToolHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class WordMatch:
     """A request word that stands in a tool as something else. `found` is that word or its stem."""
 
     word: str
@@ -275,7 +275,7 @@ class Ranked:
     matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     signals: Mapping[str, float] = field(default_factory=dict)
     caution: str | None = None
-    meant: tuple[Meant, ...] = ()
+    meant: tuple[WordMatch, ...] = ()
     unmatched: tuple[str, ...] = ()
     votes: tuple[Vote, ...] = ()
 
@@ -349,7 +349,7 @@ class RouteDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedEffects:
     """What a dry run tried outside its temporary folder, whether or not it was let (spec §8).
 
     `paths` were to be created, changed or deleted (`~/…` = in the home folder), `hosts` reached
@@ -405,7 +405,7 @@ class ValidationReport:
     summary: str
     proof: Proof | None = None
     warnings: tuple[str, ...] = ()
-    observed: Observed | None = None
+    observed: ObservedEffects | None = None
     cached: bool = False
     network: tuple[str, ...] = ()
 
@@ -458,7 +458,7 @@ class Promotion:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class PendingCandidate:
     """A candidate that an earlier run of the same request left in `_tmp/` (spec §16).
 
     `status` is pending, rejected or failed; `reasons` say why it was not promoted; `edited` is
@@ -473,7 +473,7 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class GenerationRound:
     """One answer of a model and what became of it (spec §7). Number 0 is the first answer.
 
     `sha256` is that of the module as it was checked, None where the answer held none. `step` is
@@ -492,7 +492,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class GenerationReport:
     """How a module was made. `repairs` counts the rounds that were to repair an earlier answer.
 
     A `template` is a skeleton: no model, no rounds. `stopped` says why no further round was made,
@@ -505,7 +505,7 @@ class Generation:
     accepted: bool
     provider: str | None = None
     model: str | None = None
-    rounds: tuple[Round, ...] = ()
+    rounds: tuple[GenerationRound, ...] = ()
     repairs: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -549,8 +549,8 @@ class RouteOutcome:
     notes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     passages: tuple[Passage, ...] = ()
-    left: tuple[Left, ...] = ()
-    generation: Generation | None = None
+    left: tuple[PendingCandidate, ...] = ()
+    generation: GenerationReport | None = None
     logged: bool = True
 
 

@@ -28,7 +28,7 @@ _LATE: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandResult:
     """How a command ended. `status` is None where its time was up; below 0 a signal's number.
 
     `output` and `errors` are the first bytes of each stream; `cut` says that there were more.
@@ -40,7 +40,7 @@ class Ran:
     cut: bool
 
 
-def run(plan: Execution, folder: Path | None = None) -> Ran:
+def run(plan: Execution, folder: Path | None = None) -> CommandResult:
     """What the command prints, run in `folder` (the current one by default), within its limits.
 
     Raises UsageError where the folder or the program cannot be used.
@@ -59,7 +59,7 @@ def _private_folder(plan: Execution) -> Iterator[str]:
         yield private
 
 
-def _ran(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> Ran:
+def _ran(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> CommandResult:
     deadline = time.monotonic() + plan.seconds
     output, errors = bytearray(), bytearray()
     with _started(plan, folder, env) as process:
@@ -73,7 +73,7 @@ def _ran(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> Ran:
             # can get its number.
             os.killpg(process.pid, signal.SIGKILL)
             status = process.wait()
-    return Ran(status if ended else None, bytes(output), bytes(errors), cut)
+    return CommandResult(status if ended else None, bytes(output), bytes(errors), cut)
 
 
 def _ended(pid: int, deadline: float) -> bool:

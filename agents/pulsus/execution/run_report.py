@@ -15,7 +15,7 @@ from pulsus.execution.pipes import Pump
 _SEE = "see what it printed, and the line named here"
 
 
-def outcome(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonValue:
+def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonValue:
     """The result in the child's report. An exit status alone is never a success.
 
     Raises UsageError where the report blames the inputs, else ToolFailed.

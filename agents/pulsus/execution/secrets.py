@@ -63,7 +63,7 @@ def environment(environ: Mapping[str, str], secrets: Mapping[str, str]) -> dict[
     return {**kept, **secrets}
 
 
-class Veil:
+class SecretMask:
     """Hides values wherever they are written plainly, percent-encoded or as JSON. No length is
     too short: whoever names a secret wants it hidden."""
 

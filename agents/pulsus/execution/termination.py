@@ -26,7 +26,7 @@ _CHUNK = 65536
 
 
 @contextmanager
-def heard() -> Iterator[None]:
+def raise_on_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP raise Terminated and HungUp meanwhile.
 
     Only the main thread can, and only where nobody else does something else about them (`nohup`).
@@ -45,7 +45,7 @@ def heard() -> Iterator[None]:
             signal.signal(each, signal.SIG_DFL)
 
 
-def tie(lifeline: int, group: int) -> None:
+def kill_with_parent(lifeline: int, group: int) -> None:
     """Let the kernel kill the process group once nobody holds the other end of that pipe.
 
     So it ends with Pulsus whatever ends Pulsus, SIGKILL too. Nothing is written to the pipe; the

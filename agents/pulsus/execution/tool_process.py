@@ -38,7 +38,7 @@ from pulsus.execution import termination
 from pulsus.execution.confinement import private_folder
 from pulsus.execution.confinement.confinement_plan import Planned
 from pulsus.execution.pipes import Bounds, OnOutput, Pump
-from pulsus.execution.run_report import outcome
+from pulsus.execution.run_report import parse_report
 
 # A result is read by people and other tools; larger data belongs in a file the tool writes.
 MAX_RESULT_BYTES = 16 * 1024 * 1024
@@ -137,7 +137,7 @@ def run_tool(
     took = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
     try:
-        result = outcome(tool, pump, status, timeout_s)
+        result = parse_report(tool, pump, status, timeout_s)
     except PulsusError as error:
         error.details |= {"stdout_tail": tails[0], "stderr_tail": tails[1], "duration_ms": took}
         error.details |= {"confinement": planned.held} if planned.held else {}
@@ -195,14 +195,14 @@ def _converse(
         tied, held = os.pipe()
         lifeline = stack.enter_context(FileIO(tied, "r"))
         stack.enter_context(FileIO(held, "w"))
-        stack.enter_context(termination.heard())
+        stack.enter_context(termination.raise_on_signals())
         process = _start((theirs, tied), place)
         end.close()
         pump: Pump | None = None
         try:
             streams = [stack.enter_context(_raw(s)) for s in (process.stdout, process.stderr)]
             stdin = stack.enter_context(_raw(process.stdin))
-            termination.tie(tied, process.pid)
+            termination.kill_with_parent(tied, process.pid)
             lifeline.close()
             pump = Pump(stdin, (streams[0], streams[1]), report, bounds, on_output)
             try:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pulsus.commands.shell.parser import read
 from pulsus.commands.shell.words import Unreadable
-from pulsus.commands.shell.wrappers import peeled
+from pulsus.commands.shell.wrappers import unwrap
 from pulsus.gates.command_patterns import is_whole
 
 _FILE: Final = Path(__file__).parent / "action_class.yaml"
@@ -27,7 +27,7 @@ def action_class(command: str, target_type: str) -> str:
     only = script.stages[0]
     if script.compound or script.redirects or only.assignments:
         return ""
-    words = peeled(only.words)
+    words = unwrap(only.words)
     for name, kind in _kinds().items():
         if target_type in kind["targets"].split() and any(
             is_whole(c, words) for c in kind["calls"]

@@ -13,7 +13,7 @@ from typing import Final
 from pulsus.commands.risk.risk_level import LEADS
 from pulsus.commands.shell.parser import Script
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import peeled, program
+from pulsus.commands.shell.wrappers import program, unwrap
 
 _FETCHERS: Final = {"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "nc", "ncat"}
 _SHELLS: Final = {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "source", ".", "eval"}
@@ -34,7 +34,7 @@ def runs_what_it_fetches(script: Script | None, command: str) -> bool:
     """Whether a shell comes behind what fetches; `script` is None where it cannot be parsed."""
     if script is None:
         return _in_text(command)
-    calls = [peeled(stage.words) for stage in script.stages]
+    calls = [unwrap(stage.words) for stage in script.stages]
     first = next((at for at, call in enumerate(calls) if program(call) in _FETCHERS), len(calls))
     if any(map(_runs, calls[first + 1 :])):
         return True
@@ -71,5 +71,5 @@ def _parts(text: str) -> Iterator[tuple[str, Sequence[Word]]]:
         if _BREAKS.fullmatch(part):
             mark = part
         elif part.strip():
-            yield mark, peeled(tuple(map(Word, dropwhile(LEADS.__contains__, part.split()))))
+            yield mark, unwrap(tuple(map(Word, dropwhile(LEADS.__contains__, part.split()))))
             mark = ""

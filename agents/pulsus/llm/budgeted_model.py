@@ -37,7 +37,7 @@ def estimate(messages: Sequence[Message], schema: Schema | None = None) -> int:
     return size // BYTES_PER_TOKEN + _OVERHEAD * (len(messages) + 1)
 
 
-class Gate:
+class BudgetedModel:
     """A provider as a Proposer, for one run.
 
     `redact_own` is for what the model itself said before, and is `setup.redact` where not given.

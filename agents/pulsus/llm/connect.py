@@ -9,7 +9,7 @@ from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import MakeProvider, Setup
 from pulsus.errors import ConfigError, LlmNotConfigured, ModelKeyWithheld, ModelRefused
 from pulsus.llm.address import Address, address
-from pulsus.llm.budgeted_model import Gate
+from pulsus.llm.budgeted_model import BudgetedModel
 
 _OWN_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY\Z")
 OVER_HTTP = ("openai", "anthropic")
@@ -28,7 +28,7 @@ def connect(
     *,
     redact_own: Callable[[str], str] | None = None,
     by_project: Mapping[str, str] | None = None,
-) -> Gate:
+) -> BudgetedModel:
     """The configured model; `redact_own` is Gate's.
 
     `by_project`: the settings that stand in a file of the project, which others may have written,
@@ -48,7 +48,7 @@ def connect(
     place = address(settings.base_url) if settings.base_url else _NOWHERE
     key = _key(settings, environ, place, by_project or {})
     setup = Setup(settings, key, redact)
-    return Gate(make(setup), setup, redact_own)
+    return BudgetedModel(make(setup), setup, redact_own)
 
 
 def not_configured(settings: ModelConfig) -> LlmNotConfigured:

@@ -11,12 +11,12 @@ from pulsus.core.types import Policy
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.search import why_not
-from pulsus.routing.search.searcher import Search, Searcher
+from pulsus.routing.search.searcher import Searcher, SearchResult
 from pulsus.routing.search.why_not import WhyNot
 
 
 @dataclass(frozen=True, slots=True)
-class NextTime:
+class FeedbackEffect:
     """The decision to come. `p` is that of the weakest tool selected, or of the best that was not.
 
     `missed` says why each tool that is right is not selected; `kept` are selected though nothing
@@ -37,7 +37,7 @@ class NextTime:
         return not (self.missed or self.kept)
 
 
-def next_time(project: Project, request: str, right: Sequence[str]) -> NextTime:
+def feedback_effect(project: Project, request: str, right: Sequence[str]) -> FeedbackEffect:
     """What `request` leads to now; `right` are the ids it should lead to, none where nothing fits.
 
     `project` must have been opened after the word was kept. Raises ToolNotFound.
@@ -48,7 +48,7 @@ def next_time(project: Project, request: str, right: Sequence[str]) -> NextTime:
     choice = found.choice
     selected = tuple(ranked.tool.id for ranked in choice.chosen)
     weighed = choice.chosen or found.candidates[:1]
-    return NextTime(
+    return FeedbackEffect(
         policy=choice.policy,
         selected=selected,
         p=min((ranked.p for ranked in weighed), default=None),
@@ -62,12 +62,12 @@ def next_time(project: Project, request: str, right: Sequence[str]) -> NextTime:
 
 
 def _missed(
-    project: Project, searcher: Searcher, found: Search, tool_id: str, request: str
+    project: Project, searcher: Searcher, found: SearchResult, tool_id: str, request: str
 ) -> WhyNot:
     (tool,) = project.catalogue.find(tool_id)
     refusal = searcher.access.refusal(tool) if searcher.access else None
     if refusal:
-        return why_not.of_filtered(tool, refusal)
+        return why_not.because_filtered(tool, refusal)
     return why_not.why_not(
         tool,
         found,

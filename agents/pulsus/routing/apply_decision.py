@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Protocol
 
 from pulsus.approvals import unattended
-from pulsus.approvals.protocol import Person
+from pulsus.approvals.protocol import Approver
 from pulsus.approvals.unattended import Routed
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import RouteOutcome
 from pulsus.errors import ApprovalNeeded
 from pulsus.routing import plan_preview, unused_inputs
 from pulsus.routing.delivery import candidate_module
-from pulsus.routing.delivery.deliver import Deliverer, Delivery, Module
+from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.delivery.unlogged_promotion import promoted_all_the_same
 from pulsus.routing.run_tool import inputs_for, run_outcome
@@ -32,11 +32,11 @@ class Options(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Finisher:
+class DecisionApplier:
     """Ends one route. `person` is None where nobody can be asked."""
 
     project: Project
-    person: Person | None
+    person: Approver | None
     trace: Trace
     options: Options
 
@@ -46,7 +46,7 @@ class Finisher:
         trace, options = self.trace, self.options
         inputs = inputs_for(project, outcome, options.inputs, self.person) if options.run else {}
         module = candidate_module.module(project, outcome, trace.run_id, self.person)
-        deliverer = Deliverer(
+        deliverer = DeliveryPipeline(
             prover=project.pipeline(),
             promoter=project.promoter(trace.run_id, outcome.decision.route_id),
             read=project.define,
@@ -78,7 +78,8 @@ class Finisher:
         elif options.run and outcome.promotion and not outcome.failure:
             outcome = run_outcome(project, outcome, inputs, self.person, trace)
             outcome = replace(
-                outcome, notes=(*outcome.notes, *unused_inputs.unused(text, options.inputs))
+                outcome,
+                notes=(*outcome.notes, *unused_inputs.unused_inputs_note(text, options.inputs)),
             )
         with promoted_all_the_same(delivery.promotion):
             candidate_module.remember(project, outcome, delivery, text)
@@ -90,14 +91,14 @@ class _Steps:
     """Promotes every step that `module` calls: only promoted tools run."""
 
     project: Project
-    module: Module
-    deliverer: Deliverer
+    module: CandidateModule
+    deliverer: DeliveryPipeline
     approval: Routed
     trace: Trace
     notes: list[str] = field(default_factory=list)
-    ended: Delivery | None = None
+    ended: DeliveryResult | None = None
 
-    def deliver(self) -> Delivery | None:
+    def deliver(self) -> DeliveryResult | None:
         """Promote the steps in order. Return the delivery of the first that was not promoted."""
         for tool, source in self.module.steps.values():
             step = candidate_module.step_module(self.project, tool, source)
@@ -116,7 +117,7 @@ class _Steps:
         return None
 
 
-def _without_step(outcome: RouteOutcome, step: Delivery) -> RouteOutcome:
+def _without_step(outcome: RouteOutcome, step: DeliveryResult) -> RouteOutcome:
     """The outcome of a run that ends because a step was not promoted."""
     assert step.failure is not None
     return replace(
@@ -127,7 +128,9 @@ def _without_step(outcome: RouteOutcome, step: Delivery) -> RouteOutcome:
     )
 
 
-def delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> RouteOutcome:
+def delivered(
+    outcome: RouteOutcome, module: CandidateModule, delivery: DeliveryResult
+) -> RouteOutcome:
     """The outcome once its module was proven, and promoted or not."""
     notes = outcome.notes
     if delivery.discarded:
@@ -144,7 +147,7 @@ def delivered(outcome: RouteOutcome, module: Module, delivery: Delivery) -> Rout
     )
 
 
-def trace_delivery(trace: Trace, delivery: Delivery, root: Path) -> None:
+def trace_delivery(trace: Trace, delivery: DeliveryResult, root: Path) -> None:
     """Note in the trace how proving and promoting ended; paths are relative to `root`."""
     report = delivery.report
     trace.event(

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import Clarification, ParsedIntent, ToolSpec
-from pulsus.routing.prompt_parser import Guess, Reading, best_intent
+from pulsus.routing.prompt_parser import FolderGuess, ParseResult, best_intent
 
 if TYPE_CHECKING:
-    from pulsus.routing.search.searcher import Search
+    from pulsus.routing.search.searcher import SearchResult
 
 _SUMMARY_CHARS = 80
 
@@ -23,7 +23,7 @@ SHARED = "shared"
 """How the shared tools' folder is called where a domain is asked for."""
 
 
-def question(reading: Reading, *, threshold: float, max_options: int) -> Clarification | None:
+def question(reading: ParseResult, *, threshold: float, max_options: int) -> Clarification | None:
     """The question to ask, or None where the reading is sure and complete.
 
     Asks for the domain, or, where that is sure already, for the action. With nothing to go by it
@@ -42,7 +42,7 @@ def question(reading: Reading, *, threshold: float, max_options: int) -> Clarifi
     return _ask("domain", list(domains) or known, max_options)
 
 
-def resolve(reading: Reading, asked: Clarification, answer: str | None) -> ParsedIntent:
+def resolve(reading: ParseResult, asked: Clarification, answer: str | None) -> ParsedIntent:
     """The intent after the answer: an option's number, an option, or any known domain or action.
 
     Anything else, or no answer, leaves the best guess and its confidence as they were.
@@ -53,14 +53,14 @@ def resolve(reading: Reading, asked: Clarification, answer: str | None) -> Parse
     fits = [g for g in reading.alternatives if _part(g, part) == chosen]
     if not fits:
         fits = [
-            Guess(domain, action, 0.0)
+            FolderGuess(domain, action, 0.0)
             for domain, action in reading.known
-            if _part(Guess(domain, action, 0.0), part) == chosen
+            if _part(FolderGuess(domain, action, 0.0), part) == chosen
         ]
     return _conditioned(reading.intent.intent, fits)
 
 
-def between(found: Search, *, tau: float) -> Clarification | None:
+def question_between_tools(found: SearchResult, *, tau: float) -> Clarification | None:
     """The question which of two near-equal tools is meant; None where nobody needs to choose.
 
     Asked where neither reaches τ and the two together do, the second at least a third as probable
@@ -79,7 +79,9 @@ def between(found: Search, *, tau: float) -> Clarification | None:
     return Clarification(f"{_MEANT}tool={listed}?", (first.tool.id, second.tool.id))
 
 
-def evident(intent: ParsedIntent, found: Search, *, least: float) -> ParsedIntent | None:
+def intent_from_candidates(
+    intent: ParsedIntent, found: SearchResult, *, least: float
+) -> ParsedIntent | None:
     """The intent that what was found settles (ADR 9): in the folder of its last domain tool.
 
     None where any chosen tool's p is below `least`, or is at odds with the request. The confidence
@@ -92,7 +94,9 @@ def evident(intent: ParsedIntent, found: Search, *, least: float) -> ParsedInten
     return _in_folder_of(intent, [r.tool for r in chosen], p)
 
 
-def instead(asked: Clarification, found: Search, *, max_options: int) -> Clarification:
+def with_plan_option(
+    asked: Clarification, found: SearchResult, *, max_options: int
+) -> Clarification:
     """The question with the plan found as its first option, where there is a plan.
 
     A request for several things is about several folders: which of them is meant is not the doubt.
@@ -105,7 +109,9 @@ def instead(asked: Clarification, found: Search, *, max_options: int) -> Clarifi
     return Clarification(f"{_MEANT}steps={steps} or {part}={' or '.join(options[1:])}?", options)
 
 
-def agreed(intent: ParsedIntent, found: Search, asked: Clarification) -> ParsedIntent | None:
+def intent_of_accepted_plan(
+    intent: ParsedIntent, found: SearchResult, asked: Clarification
+) -> ParsedIntent | None:
     """The intent once the plan found is what was meant: in the folder of its last domain tool.
 
     None where the answer was another.
@@ -124,11 +130,11 @@ def _in_folder_of(
     return replace(intent, domain=last.domain, action=last.action, confidence=confidence)
 
 
-def _steps(found: Search) -> str:
+def _steps(found: SearchResult) -> str:
     return " then ".join(r.tool.name for r in found.choice.chosen)
 
 
-def settled(found: Search, asked: Clarification) -> Search:
+def select_answered_tool(found: SearchResult, asked: Clarification) -> SearchResult:
     """The search with the tool of the answer selected: its number, id or name.
 
     Anything else leaves it as it was.
@@ -146,15 +152,15 @@ def settled(found: Search, asked: Clarification) -> Search:
         if r.tool.id != best.tool.id
     )
     ordered = tuple(replace(r, rank=n) for n, r in enumerate((best, *others), start=1))
-    choice = Choice("select", (ordered[0],), f"{best.tool.id}: the answer to the question")
+    choice = Decision("select", (ordered[0],), f"{best.tool.id}: the answer to the question")
     return replace(found, candidates=ordered, choice=choice)
 
 
-def _conditioned(text: str, fits: Sequence[Guess]) -> ParsedIntent:
+def _conditioned(text: str, fits: Sequence[FolderGuess]) -> ParsedIntent:
     """The best of the guesses an answer leaves, its share taken of what is left."""
     total = sum(g.share for g in fits)
     shares = [g.share / total if total else 1 / len(fits) for g in fits]
-    guesses = [Guess(g.domain, g.action, s) for g, s in zip(fits, shares, strict=True)]
+    guesses = [FolderGuess(g.domain, g.action, s) for g, s in zip(fits, shares, strict=True)]
     return best_intent(text, guesses)
 
 
@@ -166,7 +172,7 @@ def _ask(part: str, options: Sequence[str], max_options: int) -> Clarification |
     return Clarification(f"{_MEANT}{part}={listed} or {offered[-1]}?", offered)
 
 
-def _shares(guesses: Sequence[Guess], *, part: str) -> dict[str, float]:
+def _shares(guesses: Sequence[FolderGuess], *, part: str) -> dict[str, float]:
     """The probability of each domain or action, likeliest first."""
     shares: dict[str, float] = {}
     for guess in guesses:
@@ -175,11 +181,11 @@ def _shares(guesses: Sequence[Guess], *, part: str) -> dict[str, float]:
     return dict(sorted(shares.items(), key=lambda item: (-round(item[1], 9), item[0])))
 
 
-def _part(guess: Guess, part: str) -> str:
+def _part(guess: FolderGuess, part: str) -> str:
     return guess.action if part == "action" else guess.domain or SHARED
 
 
-def _chosen(reading: Reading, asked: Clarification, answer: str) -> tuple[str, str | None]:
+def _chosen(reading: ParseResult, asked: Clarification, answer: str) -> tuple[str, str | None]:
     """Which part the answer names, and its value; None where it names none."""
     said = answer.lower().rpartition("=")[2].strip().rstrip(".!?")
     domains = {domain or SHARED for domain, _ in reading.known}

@@ -55,7 +55,7 @@ def row(
     `right` are the tools that were right, none where nothing fits. A tool that was chosen and is
     not among them was wrong. It takes the place of what was said before (`accepted.settled`, told).
     """
-    last = feedback_weights.newest(routes).get(feedback_weights.same_words(run.request))
+    last = feedback_weights.latest_feedback(routes).get(feedback_weights.request_key(run.request))
     before = last.tools if last and last.outcome == "accepted" else ()
     if last and last.run_id == run.run_id and before == tuple(right):
         return None

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pulsus.errors import NothingFits
-from pulsus.routing.generation.request import Wanted
-from pulsus.routing.search.searcher import Search
+from pulsus.routing.generation.request import GenerationRequest
+from pulsus.routing.search.searcher import SearchResult
 
 if TYPE_CHECKING:
     from pulsus.routing.delivery.project import Project
 
 
 def failure(
-    project: Project, found: Search, reason: str, wanted: Wanted, *, looks: bool
+    project: Project, found: SearchResult, reason: str, wanted: GenerationRequest, *, looks: bool
 ) -> NothingFits | None:
     """The failure; None where the generator is to write a tool. `looks`: nothing is to be done."""
     if found.filtered and not wanted.forced:

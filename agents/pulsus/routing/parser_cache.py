@@ -18,7 +18,7 @@ from pulsus.core.system import json_cache
 from pulsus.core.text import tokens
 from pulsus.core.types import ToolSpec
 from pulsus.routing import prompt_parser
-from pulsus.routing.prompt_parser import PromptParser, Vocabulary, folder_index
+from pulsus.routing.prompt_parser import FolderVocabulary, PromptParser, folder_index
 
 FILE_NAME = "parser.json"
 
@@ -45,7 +45,7 @@ def known_parser(
 def _parser(
     body: Mapping[str, Any], table: Mapping[tuple[str, ...], tuple[str, ...]]
 ) -> PromptParser:
-    folders = tuple(Vocabulary(*folder) for folder in body["folders"])
+    folders = tuple(FolderVocabulary(*folder) for folder in body["folders"])
     return PromptParser(folders, folder_index(folders, body["written"]), table)
 
 

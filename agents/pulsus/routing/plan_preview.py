@@ -24,5 +24,5 @@ def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
     if not decision.selected:
         return outcome
     plan = decision.plan or compose(text, decision.selected, max_steps)
-    notes = (*outcome.notes, *unused_inputs.unused(text))
+    notes = (*outcome.notes, *unused_inputs.unused_inputs_note(text))
     return replace(outcome, decision=replace(decision, plan=plan), notes=notes)

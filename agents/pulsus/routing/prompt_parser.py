@@ -18,7 +18,7 @@ from pulsus.core.text.tokens import STOP_WORDS, clean, stem, words
 from pulsus.core.types import ParsedIntent, Passage, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.intent import folder_priors
-from pulsus.routing.intent.folder_priors import Library, Likeness, Place
+from pulsus.routing.intent.folder_priors import FolderSimilarity, Library, Place
 
 # How much a word says about its folder, by where it stands.
 _FOLDER = 3.0
@@ -33,7 +33,7 @@ _TEMPERATURE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class FolderGuess:
     """A folder of the catalogue (`domain` None = shared) and its probability in [0, 1]."""
 
     domain: str | None
@@ -42,7 +42,7 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParseResult:
     """What a request was read as.
 
     `alternatives` are the supported folders, likeliest first; their shares and "none of them" sum
@@ -51,7 +51,7 @@ class Reading:
     """
 
     intent: ParsedIntent
-    alternatives: tuple[Guess, ...]
+    alternatives: tuple[FolderGuess, ...]
     known: tuple[tuple[str | None, str], ...]
     passages: tuple[Passage, ...] = ()
 
@@ -62,7 +62,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class FolderVocabulary:
     """One folder's stems, each with how much it says about the folder."""
 
     domain: str | None
@@ -77,10 +77,10 @@ class PromptParser:
     `meaning` compares with the folders' phrases, by position in `folders`; `library` finds hints.
     """
 
-    folders: tuple[Vocabulary, ...]
+    folders: tuple[FolderVocabulary, ...]
     index: DocIndex
     synonyms: Mapping[tuple[str, ...], tuple[str, ...]]
-    meaning: Likeness | None = None
+    meaning: FolderSimilarity | None = None
     library: Library | None = None
 
     @classmethod
@@ -89,7 +89,7 @@ class PromptParser:
         tools: Sequence[ToolSpec],
         synonyms: Synonyms | None = None,
         *,
-        meaning: Likeness | None = None,
+        meaning: FolderSimilarity | None = None,
         library: Library | None = None,
     ) -> PromptParser:
         """The parser of these tools, the same for any order of them.
@@ -101,7 +101,7 @@ class PromptParser:
             grouped.setdefault((tool.domain, tool.action), []).append(tool)
         written: dict[str, str] = {}
         folders = tuple(
-            Vocabulary(domain, action, _vocabulary(domain, action, inside, written))
+            FolderVocabulary(domain, action, _vocabulary(domain, action, inside, written))
             for (domain, action), inside in sorted(
                 grouped.items(), key=lambda item: (item[0][0] or "", item[0][1])
             )
@@ -113,20 +113,20 @@ class PromptParser:
         """The best guess. A part nothing supports is None; `intent` is the text unchanged."""
         return self.read(text).intent
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> ParseResult:
         """The best guess and what else it may be, for the one question of spec §3."""
         shares = self._by_words(text)
         if self.meaning:
-            shares = folder_priors.by_meaning(
+            shares = folder_priors.apply_embedding_prior(
                 shares, self._places, self.meaning.similar(clean(text))
             )
         guesses = _guesses(shares)
         intent = best_intent(text, guesses)
         passages = self.library.passages(clean(text)) if self.library else ()
         if passages:
-            guesses = _guesses(folder_priors.by_hints(shares, self._places, passages))
+            guesses = _guesses(folder_priors.apply_doc_prior(shares, self._places, passages))
             intent = _hinted(best_intent(text, guesses), shares)
-        return Reading(intent, tuple(guesses), self._places, passages)
+        return ParseResult(intent, tuple(guesses), self._places, passages)
 
     @property
     def _places(self) -> tuple[Place, ...]:
@@ -144,7 +144,7 @@ class PromptParser:
         total = 1.0 + sum(odds.values())
         return {place: value / total for place, value in odds.items()}
 
-    def _evidence(self, folder: Vocabulary, asked: Sequence[Term]) -> float:
+    def _evidence(self, folder: FolderVocabulary, asked: Sequence[Term]) -> float:
         """Sum over the request's words of idf times how much the word says about the folder."""
         return sum(
             max(
@@ -155,8 +155,8 @@ class PromptParser:
         )
 
 
-def _guesses(shares: Mapping[Place, float]) -> list[Guess]:
-    guesses = (Guess(domain, action, share) for (domain, action), share in shares.items())
+def _guesses(shares: Mapping[Place, float]) -> list[FolderGuess]:
+    guesses = (FolderGuess(domain, action, share) for (domain, action), share in shares.items())
     return sorted(
         guesses, key=lambda g: (-round(g.share, 9), g.domain is None, g.domain or "", g.action)
     )
@@ -170,7 +170,7 @@ def _hinted(intent: ParsedIntent, shares: Mapping[Place, float]) -> ParsedIntent
     return replace(intent, confidence=min(intent.confidence, max(inside, default=0.0)))
 
 
-def best_intent(text: str, guesses: Sequence[Guess]) -> ParsedIntent:
+def best_intent(text: str, guesses: Sequence[FolderGuess]) -> ParsedIntent:
     """The intent of the first guess; its action is None where its domain's folders are equal."""
     if not guesses:
         return ParsedIntent(domain=None, action=None, intent=text, confidence=0.0)
@@ -207,7 +207,7 @@ def _length(hint: str) -> float:
     return math.sqrt(max(1, sum(word not in STOP_WORDS for word in words(hint))))
 
 
-def folder_index(folders: Sequence[Vocabulary], written: Mapping[str, str]) -> DocIndex:
+def folder_index(folders: Sequence[FolderVocabulary], written: Mapping[str, str]) -> DocIndex:
     """The folders as documents: a word that stands in all of them tells them apart least."""
     counts: dict[str, int] = {}
     for folder in folders:

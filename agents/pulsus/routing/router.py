@@ -14,18 +14,24 @@ from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
-from pulsus.core.types import Clarification, Left, ParsedIntent, RouteDecision, RouteOutcome
+from pulsus.core.types import (
+    Clarification,
+    ParsedIntent,
+    PendingCandidate,
+    RouteDecision,
+    RouteOutcome,
+)
 from pulsus.errors import DiskFull, PlanUnwirable, PulsusError, StorageUnwritable
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing import clarify, no_tool, plan_preview
 from pulsus.routing.delivery.unlogged_promotion import promoted_all_the_same
-from pulsus.routing.generation.request import Wanted
-from pulsus.routing.intent.request_check import checked
-from pulsus.routing.prompt_parser import Reading
-from pulsus.routing.search.searcher import Search
+from pulsus.routing.generation.request import GenerationRequest
+from pulsus.routing.intent.request_check import validate_request
+from pulsus.routing.prompt_parser import ParseResult
+from pulsus.routing.search.searcher import SearchResult
 
 if TYPE_CHECKING:
-    from pulsus.approvals.protocol import Person
+    from pulsus.approvals.protocol import Approver
     from pulsus.routing.delivery.project import Project
 
 _LOG = logging.getLogger("pulsus")
@@ -40,7 +46,7 @@ class RouteOptions:
     dry_run: bool = False
     run: bool = False
     inputs: tuple[str, ...] = ()
-    wanted: Wanted = Wanted()
+    wanted: GenerationRequest = GenerationRequest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +54,13 @@ class Router:
     """Routes requests of one project. `person` is None where nobody can be asked."""
 
     project: Project
-    person: Person | None
+    person: Approver | None
 
     def route(self, request: str, options: RouteOptions) -> RouteOutcome:
         """What came of the request. Raises PulsusError where there is no outcome to show."""
         project = self.project
         settings = project.settings
-        text = checked(request, settings.parser.max_request_chars)
+        text = validate_request(request, settings.parser.max_request_chars)
         catalogue = project.catalogue
         route_id = ids.route_id(text, catalogue.digest)
         trace = self._trace(route_id, looks=options.plan or self._only_explains(options))
@@ -133,10 +139,10 @@ class Router:
         if outcome.decision.policy == "generate":
             return self._written(outcome, text, trace, options)
         from pulsus.routing.apply_decision import (
-            Finisher,  # checkers and child processes: not to look
+            DecisionApplier,  # checkers and child processes: not to look
         )
 
-        outcome = Finisher(self.project, self.person, trace, options).finish(outcome, text)
+        outcome = DecisionApplier(self.project, self.person, trace, options).finish(outcome, text)
         return self._still(outcome) if left else outcome
 
     def _written(
@@ -144,17 +150,17 @@ class Router:
     ) -> RouteOutcome:
         from pulsus.routing.delivery import pending_candidates as left
         from pulsus.routing.generation.generation_run import (
-            Writer,  # the model, checkers and child processes
+            GenerationRun,  # the model, checkers and child processes
         )
 
-        writer = Writer(self.project, self.person, trace, options.wanted, options.dry_run)
-        outcome = left.still(writer.finish(outcome, text), asked=True)
+        writer = GenerationRun(self.project, self.person, trace, options.wanted, options.dry_run)
+        outcome = left.drop_resolved(writer.finish(outcome, text), asked=True)
         if options.run and outcome.promotion:
             note = f"not run: read it first, then `pulsus run {outcome.promotion.tool_id}`"
             outcome = replace(outcome, notes=(*outcome.notes, note))
         return outcome
 
-    def _left(self, text: str, route_id: str) -> tuple[Left, ...]:
+    def _left(self, text: str, route_id: str) -> tuple[PendingCandidate, ...]:
         """What an earlier run of the request left."""
         tmp_dir = self.project.tmp_dir
         if not any(tmp_dir.glob("*.json")):
@@ -163,19 +169,19 @@ class Router:
             pending_candidates as left,  # only where something was left
         )
 
-        return left.found(tmp_dir, text, route_id, self.project.redactor)
+        return left.pending_for_request(tmp_dir, text, route_id, self.project.redactor)
 
     def _still(self, outcome: RouteOutcome) -> RouteOutcome:
         from pulsus.routing.delivery import pending_candidates as left
 
-        return left.still(outcome, asked=self.person is not None)
+        return left.drop_resolved(outcome, asked=self.person is not None)
 
     def _only_explains(self, options: RouteOptions) -> bool:
         """Whether the caller only looks: `--explain` without a flag that goes on (ADR 9)."""
         goes_on = options.dry_run or options.run or self.project.settings.non_interactive
         return options.explain and not goes_on
 
-    def _parse(self, text: str, trace: Trace) -> tuple[Reading, Clarification | None]:
+    def _parse(self, text: str, trace: Trace) -> tuple[ParseResult, Clarification | None]:
         config = self.project.settings.parser
         reading = self.project.parser().read(text)
         intent = reading.intent
@@ -192,8 +198,8 @@ class Router:
         )
 
     def _search(
-        self, reading: Reading, question: Clarification | None, trace: Trace
-    ) -> tuple[ParsedIntent, Clarification | None, Search]:
+        self, reading: ParseResult, question: Clarification | None, trace: Trace
+    ) -> tuple[ParsedIntent, Clarification | None, SearchResult]:
         """What the request leads to, after the one question where somebody can be asked.
 
         Which of two tools is meant settles more than which domain: it is asked instead. So does
@@ -201,9 +207,13 @@ class Router:
         """
         searcher, intent = self.project.searcher(), reading.intent
         found = searcher.search(intent, hinted=reading.hinted)
-        between = clarify.between(found, tau=self.project.settings.ranker.threshold)
+        between = clarify.question_between_tools(found, tau=self.project.settings.ranker.threshold)
         config = self.project.settings.parser
-        sure = clarify.evident(intent, found, least=config.settled_at) if question else None
+        sure = (
+            clarify.intent_from_candidates(intent, found, least=config.settled_at)
+            if question
+            else None
+        )
         if sure and not between:
             trace.event("settle", decision="the tools found settle it", top_p=sure.confidence)
             intent = sure
@@ -211,14 +221,14 @@ class Router:
                 return sure, None, found
         question = between or question
         if question and not between:
-            question = clarify.instead(question, found, max_options=config.max_options)
+            question = clarify.with_plan_option(question, found, max_options=config.max_options)
         if question is None or self.person is None:
             return intent, question, found
         asked = replace(question, answer=self.person.clarify(question))
         trace.event("clarify", decision=asked.answer, question=asked.question)
         if between:
-            return intent, asked, clarify.settled(found, asked)
-        agreed = clarify.agreed(intent, found, asked)
+            return intent, asked, clarify.select_answered_tool(found, asked)
+        agreed = clarify.intent_of_accepted_plan(intent, found, asked)
         if agreed:
             return agreed, asked, found
         intent = clarify.resolve(reading, asked, asked.answer)
@@ -231,7 +241,7 @@ class Router:
         route_id: str,
         intent: ParsedIntent,
         asked: Clarification | None,
-        found: Search,
+        found: SearchResult,
         trace: Trace,
         options: RouteOptions,
     ) -> RouteOutcome:
@@ -286,7 +296,7 @@ class Router:
         )
 
 
-def _trace_search(trace: Trace, found: Search) -> None:
+def _trace_search(trace: Trace, found: SearchResult) -> None:
     best = found.candidates[0] if found.candidates else None
     trace.event(
         "rank",

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pulsus.approvals.protocol import Person
-from pulsus.approvals.run_consent import Consent, Given, only_tries
+from pulsus.approvals.protocol import Approver
+from pulsus.approvals.run_consent import Given, RunApproval, only_tries
 from pulsus.core.compose.plans.planner import params_of
 from pulsus.core.contract.kinds import stronger
 from pulsus.core.storage.records.target import Target
@@ -34,13 +34,13 @@ from pulsus.routing.delivery.candidate_module import read_bytes, steps_of
 from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.delivery.record_check import ACCEPT
-from pulsus.routing.search.access_filter import access
+from pulsus.routing.search.access_filter import access_filter
 
 _LOG = logging.getLogger("pulsus")
 
 
 def inputs_for(
-    project: Project, outcome: RouteOutcome, pairs: Sequence[str], person: Person | None
+    project: Project, outcome: RouteOutcome, pairs: Sequence[str], person: Approver | None
 ) -> Mapping[str, JsonValue]:
     """The values a run needs, checked before anything is proven.
 
@@ -60,7 +60,7 @@ def run_outcome(
     project: Project,
     outcome: RouteOutcome,
     inputs: Mapping[str, JsonValue],
-    person: Person | None,
+    person: Approver | None,
     trace: Trace,
 ) -> RouteOutcome:
     """The outcome with the result of running what it promoted. Raises ToolFailed, UsageError."""
@@ -70,7 +70,7 @@ def run_outcome(
     if isinstance(tool, BrokenTool):
         raise ToolNotFound(f"{outcome.promotion.path} is no tool: {tool.reason}")
     try:
-        done = run_promoted(project, tool, source, inputs, Consent(person))
+        done = run_promoted(project, tool, source, inputs, RunApproval(person))
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal, exit_code=refusal.exit_status)
     held = dict(done.confinement)
@@ -89,7 +89,7 @@ def run_promoted(
     tool: ToolSpec,
     source: bytes,
     inputs: Mapping[str, JsonValue],
-    consent: Consent,
+    consent: RunApproval,
     on_output: OnOutput | None = None,
     confinement: Mode = "wanted",
 ) -> RunResult:
@@ -105,13 +105,13 @@ def run_promoted(
     not run.
     """
     steps = steps_of(project, source)
-    require_allowed(project, tool, [step for step, _ in steps.values()])
+    check_access(project, tool, [step for step, _ in steps.values()])
     used = [require_promoted(project, tool, source)]
     used += [require_promoted(project, step, code) for step, code in steps.values()]
-    require_allowed(project, used[0], [])  # its kind may be another on record
+    check_access(project, used[0], [])  # its kind may be another on record
     confinement = require_known(project, used, confinement)
     given = secrets.named(used, os.environ)
-    veil = secrets.Veil(given.values())
+    veil = secrets.SecretMask(given.values())
     writes = any(each.kind == "write" for each in used)
     tries = writes and tool.kind == "write" and only_tries(used, source, inputs)
     run = project.settings.run
@@ -145,9 +145,9 @@ def run_promoted(
     return RunResult(veil.value(done.result), *tails, done.duration_ms, told)
 
 
-def require_allowed(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:
+def check_access(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:
     """Raise Denied where the filters of the settings leave the tool out, or deny a step of it."""
-    filters = access(project.settings.access)
+    filters = access_filter(project.settings.access)
     if filters is None:
         return
     denied = next((step for step in steps if not filters.allows(step.id)), None)
@@ -238,7 +238,7 @@ def _needs(arg: ArgSpec) -> bool:
     return arg.required and not arg.kind.startswith("var_")
 
 
-def _asked(arg: ArgSpec, person: Person | None) -> str:
+def _asked(arg: ArgSpec, person: Approver | None) -> str:
     text = person.value(arg) if person else None
     if not text:
         raise InputNeeded(

@@ -19,8 +19,8 @@ from pulsus.errors import StateCorrupt, WorkflowsMissing
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.discovery.module_files import Listing, scan
 from pulsus.routing.discovery.module_reader import Reader
-from pulsus.routing.discovery.tool_path import SHARED, Place, place
-from pulsus.routing.index.build import Derived, Rows, derive
+from pulsus.routing.discovery.tool_path import SHARED, ToolPath, place
+from pulsus.routing.index.build import BuiltCatalogue, Rows, derive
 from pulsus.routing.index.codec import Loaded
 from pulsus.routing.index.file_format import Stored
 from pulsus.routing.index.folder_rows import Folder
@@ -131,7 +131,7 @@ def _same(stored: Stored, folders: Sequence[Folder], roots: Sequence[Path]) -> b
 class _Decoder:
     """A tool by its position, from what was just read or from the index."""
 
-    derived: Derived
+    derived: BuiltCatalogue
     rows: Rows
     reader: Reader
     cache: Index | None
@@ -155,7 +155,7 @@ class _Decoder:
         self.cache.damaged(why)
         path = Path(folder.path, folder.names[n])
         where = place((*folder.parts, path.name))
-        assert isinstance(where, Place)
+        assert isinstance(where, ToolPath)
         try:
             tool = self.reader.module(path, path.resolve(), where)
         except Unreadable as error:
@@ -171,7 +171,7 @@ class _Decoder:
         return replace(tool, manifest=hints.manifest)
 
 
-def _shadowed(tools: ToolTable, derived: Derived, rows: Rows) -> tuple[Shadowed, ...]:
+def _shadowed(tools: ToolTable, derived: BuiltCatalogue, rows: Rows) -> tuple[Shadowed, ...]:
     def path(n: int) -> Path:
         folder, at = rows.find(derived.rows[n])
         return Path(folder.path, folder.names[at])

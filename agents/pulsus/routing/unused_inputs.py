@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pulsus.core.text.literals import take_values
 
 
-def unused(request: str, inputs: Sequence[str] = ()) -> tuple[str, ...]:
+def unused_inputs_note(request: str, inputs: Sequence[str] = ()) -> tuple[str, ...]:
     """A note that what the request says of paths, hosts and numbers is no input by itself.
 
     None where it says no such value, or each is in `inputs`.

@@ -15,8 +15,8 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import AuditTampered, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.routing.maintenance.audit_catalogue import Catalogued, Finding
-    from pulsus.routing.maintenance.audit_log import Logged
+    from pulsus.routing.maintenance.audit_catalogue import CatalogueAudit, Finding
+    from pulsus.routing.maintenance.audit_log import LogAudit
 
 EPILOG = """\b
 Examples:
@@ -173,7 +173,7 @@ def _refusal(findings: Sequence[Finding], *, strict: bool) -> AuditTampered | No
 
 
 def _document(
-    session: Session, catalogued: Catalogued, logged: Logged, findings: Sequence[Finding]
+    session: Session, catalogued: CatalogueAudit, logged: LogAudit, findings: Sequence[Finding]
 ) -> dict[str, Any]:
     from pulsus.cli.render.outcome_text import relative
 
@@ -223,7 +223,7 @@ def _document(
 
 
 def _tell(
-    session: Session, catalogued: Catalogued, logged: Logged, findings: Sequence[Finding]
+    session: Session, catalogued: CatalogueAudit, logged: LogAudit, findings: Sequence[Finding]
 ) -> None:
     """What was found, what to do about each kind, and what was compared."""
     counts = Counter(f.level for f in findings)
@@ -255,7 +255,7 @@ def _tell(
     )
 
 
-def _log(logged: Logged) -> str:
+def _log(logged: LogAudit) -> str:
     found = logged.checked
     if found.head is None and not found.segments:
         return "decision log: none"

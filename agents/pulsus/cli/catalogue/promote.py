@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pulsus.core.storage.records.semver import Bump
     from pulsus.core.storage.records.target import Target
     from pulsus.core.types import Promotion
-    from pulsus.routing.delivery.deliver import Delivery, Module
+    from pulsus.routing.delivery.deliver import CandidateModule, DeliveryResult
     from pulsus.routing.delivery.promoter import CataloguePromoter
 
 
@@ -90,17 +90,17 @@ def _require_named(**given: str | None) -> None:
 
 
 def deliver(
-    session: Session, module: Module, promoter: CataloguePromoter, *, approved: bool
-) -> Delivery:
+    session: Session, module: CandidateModule, promoter: CataloguePromoter, *, approved: bool
+) -> DeliveryResult:
     """How proving, asking and promoting ended."""
     from pulsus.approvals.unattended import CallerApproval, NoApproval
     from pulsus.cli import approval_prompt
-    from pulsus.routing.delivery.deliver import Deliverer
+    from pulsus.routing.delivery.deliver import DeliveryPipeline
     from pulsus.routing.generation import acceptance
 
     app = session.app
     promoter.require_log()  # before anything is proven: that takes seconds
-    deliverer = Deliverer(
+    deliverer = DeliveryPipeline(
         prover=acceptance.prover_of(app, module),
         promoter=promoter,
         read=app.define,
@@ -112,7 +112,7 @@ def deliver(
     return deliverer.deliver(module, dry_run=False, approval=approval)
 
 
-def tell(session: Session, target: Target, delivery: Delivery) -> None:
+def tell(session: Session, target: Target, delivery: DeliveryResult) -> None:
     """Print how it ended; leaves with a failure's exit status."""
     from pulsus.cli.render import outcome_json, outcome_text
 
@@ -142,7 +142,7 @@ def tell(session: Session, target: Target, delivery: Delivery) -> None:
         click.echo(f"{outcome_text.TAG}   {change}")
 
 
-def _promoted_from(session: Session, module: Module) -> Target | None:
+def _promoted_from(session: Session, module: CandidateModule) -> Target | None:
     """Where the tool is promoted already, if the file lies in another place of the catalogue."""
     from pulsus.core.storage.records.target import Target
     from pulsus.core.types import BrokenTool

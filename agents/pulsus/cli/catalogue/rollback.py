@@ -11,8 +11,8 @@ from pulsus.cli.options import Session, common
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
-    from pulsus.core.storage.promotion.rollback import Kept
-    from pulsus.routing.delivery.deliver import Module
+    from pulsus.core.storage.promotion.rollback import ArchivedVersion
+    from pulsus.routing.delivery.deliver import CandidateModule
 
 
 @click.command()
@@ -48,13 +48,13 @@ def command(session: Session, tool: str, yes: bool) -> None:
     promote.tell(session, target, delivery)
 
 
-def _module(session: Session, kept: Kept) -> Module:
+def _module(session: Session, kept: ArchivedVersion) -> CandidateModule:
     """The kept bytes as what would lie in the tool's place."""
     from pulsus.routing.delivery.candidate_module import steps_of
-    from pulsus.routing.delivery.deliver import Module
+    from pulsus.routing.delivery.deliver import CandidateModule
 
     path = kept.target.path(session.app.workflows_root)
-    return Module(
+    return CandidateModule(
         path=path,
         source=kept.source,
         tool=session.app.define(kept.source, path),

@@ -87,9 +87,9 @@ def _summary(session: Session, tool: ToolSpec) -> str:
 
 def _refusal(session: Session, tool: ToolSpec) -> str | None:
     """Why the settings keep the tool from being routed to; None where they do not."""
-    from pulsus.routing.search.access_filter import access
+    from pulsus.routing.search.access_filter import access_filter
 
-    limits = access(session.app.settings.access)
+    limits = access_filter(session.app.settings.access)
     return limits.refusal(tool) if limits else None
 
 

@@ -19,7 +19,7 @@ from pulsus.errors import ValidationFailed
 if TYPE_CHECKING:
     from pulsus.core.types import ToolSpec
     from pulsus.routing.maintenance.catalogue_check import Finding, Level
-    from pulsus.routing.maintenance.reachability import First, Probed
+    from pulsus.routing.maintenance.reachability import First, ReachabilityResult
 
 NAMES: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}
 
@@ -101,7 +101,7 @@ def _findings(session: Session, golden: Path | None, unused_days: int | None) ->
 
 def _probed(
     session: Session, golden: Path | None, tools: Sequence[ToolSpec], first: First
-) -> list[Probed]:
+) -> list[ReachabilityResult]:
     """Every tool asked for; with progress on a terminal."""
     from pulsus.routing.evaluation import dataset as golden_rows
     from pulsus.routing.maintenance import reachability

@@ -33,12 +33,12 @@ def run(args: Sequence[str]) -> int | None:
 
     from pulsus.cli.session import Session, resolved
     from pulsus.cli.warning_listener import listen
-    from pulsus.config.enclosing_project import passed_over
+    from pulsus.config.enclosing_project import ignored_enclosing_project
 
     listen()
     project = resolved(Path())
     session = Session(project, asked[1], 0)
-    if passed_over(project) is not None or session.app.has_plugins:
+    if ignored_enclosing_project(project) is not None or session.app.has_plugins:
         return None  # both may have something to say first
     try:
         return answer(session, asked[0], None, (), explain=False, warnings=[])

@@ -14,7 +14,7 @@ from pulsus.cli.options import Session, common
 from pulsus.errors import UsageError, ValidationFailed
 
 if TYPE_CHECKING:
-    from pulsus.commands.context import Context
+    from pulsus.commands.context import JudgeContext
     from pulsus.commands.table_check.checker import Problem
     from pulsus.commands.table_check.overrides import Effect
 
@@ -140,12 +140,12 @@ def _failed(session: Session) -> list[dict[str, Any]]:
     ]
 
 
-def _used(context: Context) -> list[Path]:
+def _used(context: JudgeContext) -> list[Path]:
     found = (context.tables.path(name) for name in context.tables.names())
     return [file for file in found if file is not None]
 
 
-def _unread(context: Context) -> list[Problem]:
+def _unread(context: JudgeContext) -> list[Problem]:
     """Files that somebody took for tables, by an ending or a folder that is not looked for."""
     from pulsus.commands.table_check.checker import Problem
 
@@ -180,7 +180,7 @@ def _found(session: Session, files: Sequence[Path]) -> tuple[list[Problem], list
     return findings, effects
 
 
-def _context(session: Session, file: Path) -> Context:
+def _context(session: Session, file: Path) -> JudgeContext:
     """What is known where the table in `file` is used. Raises UsageError for what is none."""
     from dataclasses import replace
 

@@ -14,7 +14,7 @@ from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import Aborted, CommandRefused, ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.cli.commands.jsonl import Answering
+    from pulsus.cli.commands.jsonl import RowClassifier
 
 CLASSIFY = """\b
 Examples:
@@ -102,9 +102,9 @@ def classify(
         )
     warnings = project.warn(session)
     if rows is not None:
-        from pulsus.cli.commands.jsonl import Answering
+        from pulsus.cli.commands.jsonl import RowClassifier
 
-        answering = Answering(session, target, explain, warnings, known)
+        answering = RowClassifier(session, target, explain, warnings, known)
         refused = _answer(session, rows, answering)
         if refused and fail_on_refused and session.verbosity >= 0:
             console.warn(f"{console.counted(refused, 'row')} not allowed")
@@ -115,7 +115,7 @@ def classify(
     raise SystemExit(status)
 
 
-def _answer(session: Session, rows: Path, answering: Answering) -> int:
+def _answer(session: Session, rows: Path, answering: RowClassifier) -> int:
     """Print what is said of each row; how many are not allowed."""
     import sys
 

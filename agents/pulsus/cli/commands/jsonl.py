@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from pulsus.cli import console
 from pulsus.cli.commands import json_report
-from pulsus.core.system.process_map import cores, forked
+from pulsus.core.system.process_map import cores, map_in_processes
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _BadRow(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class RowClassifier:
     """How rows are answered: `target` is that of rows that name none, `known` hold for each."""
 
     session: Session
@@ -59,7 +59,7 @@ class Answering:
         gc.set_threshold(100_000)
         try:
             for block in _blocks(rows):
-                for allowed, text, others in forked(self._answered, block, cores()):
+                for allowed, text, others in map_in_processes(self._answered, block, cores()):
                     if others:
                         _mistyped(others)
                     refused += not allowed

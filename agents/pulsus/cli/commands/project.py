@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pulsus.cli import console
-from pulsus.config.enclosing_project import passed_over
+from pulsus.config.enclosing_project import ignored_enclosing_project
 
 if TYPE_CHECKING:
     from pulsus.cli.session import Session
@@ -32,7 +32,9 @@ def warn(session: Session, *, plugins: bool = True) -> list[str]:
 def _passed_over(project: Path) -> Iterator[str]:
     """A project above the current folder that nobody named: its policy does not hold here."""
     source = click.get_current_context().get_parameter_source("project")
-    above = passed_over(project) if source is click.core.ParameterSource.DEFAULT else None
+    above = (
+        ignored_enclosing_project(project) if source is click.core.ParameterSource.DEFAULT else None
+    )
     if above is not None:
         yield (
             f"policy and tables of {above} are not used in a folder below it: "

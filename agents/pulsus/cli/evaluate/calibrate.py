@@ -34,7 +34,9 @@ def fit(
     fitted = calibration_fit.refit(list(_samples(session, rows, bench)), shipped(), in_use)
     if not force:
         calibration_fit.check_better(fitted, len({row.query for row in rows}))
-    before, after = (reliability.judge(s, bench.tau) for s in (fitted.before, fitted.after))
+    before, after = (
+        reliability.calibration_metrics(s, bench.tau) for s in (fitted.before, fitted.after)
+    )
     body = calibration_file.document(
         session.project,
         fitted.calibration,

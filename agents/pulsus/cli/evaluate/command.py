@@ -19,7 +19,7 @@ from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, Usage
 if TYPE_CHECKING:
     from pulsus.cli.evaluate.eval_report import Shown
     from pulsus.cli.evaluate.output_files import Outputs
-    from pulsus.core.memory.request_index import Past
+    from pulsus.core.memory.request_index import PastRequest
     from pulsus.core.types import ToolSpec
     from pulsus.routing.evaluation.dataset import GoldenRow
     from pulsus.routing.evaluation.metrics import EvalReport
@@ -162,7 +162,7 @@ def command(
 
 def prepare(session: Session, catalogue: Path | None, history: Path | None) -> Bench:
     """The project's catalogue, or bare rows, ready to be searched."""
-    from pulsus.core.rankers.ranker import RankIndex
+    from pulsus.core.rankers.ranker import Ranker
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.core.types import Catalogue
     from pulsus.routing.evaluation import dataset
@@ -183,12 +183,12 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
     ordered = tuple(sorted(tools, key=lambda tool: tool.id))
     past = _past(ordered, history)
     half_life = app.settings.ranker.history_half_life_days
-    index = RankIndex.build(
+    index = Ranker.build(
         ordered,
         app.settings.ranker,
         features=app.contributions.features,
         synonyms=app.synonyms,
-        memory=memory_store.Recall(half_life, utc_now()).of(past, len(ordered)),
+        memory=memory_store.MemoryStore(half_life, utc_now()).of(past, len(ordered)),
         calibration=app.ranking.calibration,
         dense=app.ranking.meaning(ordered, _vectors_of(catalogue, history), past),
     )
@@ -207,7 +207,7 @@ def _remembering(session: Session, searcher: Searcher, history: Path) -> Searche
     tools = app.catalogue.tools
     past = _past(tools, history)
     half_life = app.settings.ranker.history_half_life_days
-    memory = memory_store.Recall(half_life, utc_now()).of(past, len(tools))
+    memory = memory_store.MemoryStore(half_life, utc_now()).of(past, len(tools))
     index = replace(searcher.index, memory=memory)
     if app.ranking.vectors is not None:
         index = replace(index, dense=app.ranking.meaning(tools, _vectors_of(None, history), past))
@@ -216,7 +216,7 @@ def _remembering(session: Session, searcher: Searcher, history: Path) -> Searche
     return replace(searcher, index=index, unshadowed=unshadowed)
 
 
-def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[Past]:
+def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
     """What a project with these tools and past requests would remember, oldest first."""
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.evaluation import dataset

@@ -12,7 +12,7 @@ from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.routing.evaluation.floors import FIGURES
 from pulsus.routing.evaluation.metrics import EvalReport, Failure, Population
-from pulsus.routing.evaluation.reliability import Bin, Judged
+from pulsus.routing.evaluation.reliability import Bin, CalibrationMetrics
 
 SHOWN = 20
 """Failures listed as text; JSON has them all."""
@@ -30,8 +30,8 @@ class Fitted:
     """What `--calibrate` did: the figures out of fold, before and after, and where it went."""
 
     calibration: Calibration
-    before: Judged
-    after: Judged
+    before: CalibrationMetrics
+    after: CalibrationMetrics
     bins_before: tuple[Bin, ...]
     bins_after: tuple[Bin, ...]
     stored: str
@@ -153,7 +153,7 @@ def _reliability(found: Sequence[Bin], title: str) -> Iterator[str]:
 def _fitted(fitted: Fitted) -> Iterator[str]:
     told = fitted.calibration.provenance
     yield f"calibrated on {counted(told['requests'], 'request')}, out of fold: before → after"
-    for name in Judged.__slots__:
+    for name in CalibrationMetrics.__slots__:
         before, after = getattr(fitted.before, name), getattr(fitted.after, name)
         yield f"  {name:<28} {_number(before)} → {_number(after)}"
     yield from _reliability(fitted.bins_after, "reliability after")
@@ -172,7 +172,7 @@ def _fitted_table(fitted: Fitted) -> Iterator[str]:
     yield ""
     yield "| figure | before | after |"
     yield "| --- | ---: | ---: |"
-    for name in Judged.__slots__:
+    for name in CalibrationMetrics.__slots__:
         before, after = getattr(fitted.before, name), getattr(fitted.after, name)
         yield f"| {name} | {_number(before)} | {_number(after)} |"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pulsus.cli.console import counted
 from pulsus.core.rankers import explanation
 from pulsus.core.rankers.calibration import Calibration
-from pulsus.core.rankers.explanation import Gap
+from pulsus.core.rankers.explanation import FeatureGap
 from pulsus.core.types import Ranked
 from pulsus.routing.search.why_not import WhyNot
 
@@ -77,9 +77,9 @@ def calibrated_by(calibration: Calibration) -> str:
     )
 
 
-def unheard(ranked: Sequence[Ranked]) -> tuple[str, ...]:
+def unmatched_words(ranked: Sequence[Ranked]) -> tuple[str, ...]:
     """The request's words that no candidate has."""
-    heard = {word for one in ranked for word in explanation.heard(one)}
+    heard = {word for one in ranked for word in explanation.matched_words(one)}
     missing = dict.fromkeys(word for one in ranked for word in one.unmatched)
     return tuple(word for word in missing if word not in heard)
 
@@ -97,7 +97,7 @@ def answer(found: WhyNot, width: int | None) -> Iterator[str]:
         yield from wrapped(f"what would change it: {found.fix}", width, indent="  ")
 
 
-def _gaps(gaps: Sequence[Gap], own: float, first: float) -> Iterator[str]:
+def _gaps(gaps: Sequence[FeatureGap], own: float, first: float) -> Iterator[str]:
     """Feature by feature; the last column adds up to its last line."""
     lost_by = explanation.stated([gap.gap for gap in gaps], 3)
     yield f"  {'feature':<10}  {'own':>5}  {'winner':>6}  {'weight':>6}  {'lost by':>7}"
@@ -110,13 +110,13 @@ def _gaps(gaps: Sequence[Gap], own: float, first: float) -> Iterator[str]:
 
 
 def _made_of(ranked: Ranked, calibration: Calibration) -> str:
-    found = explanation.pushes(calibration, ranked.signals)
+    found = explanation.signal_contributions(calibration, ranked.signals)
     named = [f"{push.signal} {push.push:+.2f}" for push in found[:_PUSHES]]
     return ", ".join(named) + (f" and {len(found) - _PUSHES} more" if len(found) > _PUSHES else "")
 
 
 def _row(ranked: Ranked, names: Sequence[str], *, narrow: bool) -> Iterator[str]:
-    given = explanation.parts(ranked)
+    given = explanation.feature_contributions(ranked)
     cells = [f"{ranked.features[n]:.2f} ({given[n]:.2f})".ljust(_wide(n)) for n in names]
     numbers = [f"{ranked.rank:<4}", f"{ranked.p:.2f}", f"{ranked.score:<5.2f}", *cells]
     if narrow:

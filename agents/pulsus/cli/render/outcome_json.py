@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pulsus.cli.render.candidate_table import unheard
+from pulsus.cli.render.candidate_table import unmatched_words
 from pulsus.cli.render.outcome_text import commands
 from pulsus.cli.render.validation_text import effects, relative
 from pulsus.cli.render.validation_text import validation as validation
@@ -13,7 +13,7 @@ from pulsus.core.compose.plans.dsl import to_dict
 from pulsus.core.rankers import explanation as why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
-    Generation,
+    GenerationReport,
     Promotion,
     Ranked,
     RouteOutcome,
@@ -90,7 +90,7 @@ def outcome(
         body["confinement"] = dict(found.confinement or {})
     if calibration:
         body["calibration"] = calibrated_by(calibration)
-        body["unmatched"] = list(unheard(found.candidates))
+        body["unmatched"] = list(unmatched_words(found.candidates))
     return body
 
 
@@ -114,12 +114,15 @@ def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:
 
 def explained(ranked: Ranked, request: str, calibration: Calibration) -> dict[str, Any]:
     """What `--explain` adds to a candidate: what made its score and its p."""
-    given = why.parts(ranked)
+    given = why.feature_contributions(ranked)
     rounded = why.stated(list(given.values()), 6)
     return {
         "contributions": dict(zip(given, rounded, strict=True)),
         "signals": {name: round(value, 6) for name, value in ranked.signals.items()},
-        "p_from": {p.signal: round(p.push, 6) for p in why.pushes(calibration, ranked.signals)},
+        "p_from": {
+            p.signal: round(p.push, 6)
+            for p in why.signal_contributions(calibration, ranked.signals)
+        },
         "meant": [
             {"word": m.word, "as": why.spelt(ranked.tool, m.found), "how": m.how}
             for m in ranked.meant
@@ -178,7 +181,7 @@ def why_not(found: WhyNot) -> dict[str, Any]:
     }
 
 
-def generation(made: Generation, project: Path) -> dict[str, Any]:
+def generation(made: GenerationReport, project: Path) -> dict[str, Any]:
     """How a module was written, with every round and its reasons."""
     return {
         "generator": made.generator,

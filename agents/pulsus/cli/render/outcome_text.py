@@ -16,7 +16,7 @@ from pulsus.cli.render.validation_text import report as report
 from pulsus.core.compose.plans.dsl import render_yaml
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
-    Left,
+    PendingCandidate,
     Ranked,
     RouteOutcome,
     ToolSpec,
@@ -79,7 +79,7 @@ def explain(
     yield from _told(f"tie-breakers: {order}", width)
     if calibration:
         yield from _told(f"calibration: {candidate_table.calibrated_by(calibration)}", width)
-    nowhere = candidate_table.unheard(outcome.candidates)
+    nowhere = candidate_table.unmatched_words(outcome.candidates)
     if nowhere:
         yield from _told(f"in none of these: {' '.join(nowhere)}", width)
     for sub in outcome.subintents:
@@ -96,7 +96,7 @@ def _told(text: str, width: int | None) -> Iterator[str]:
     return candidate_table.wrapped(f"{TAG} {text}", width, indent="")
 
 
-def commands(left: Left, outcome: RouteOutcome, project: Path) -> dict[str, str]:
+def commands(left: PendingCandidate, outcome: RouteOutcome, project: Path) -> dict[str, str]:
     """What to do with a candidate that was left: go on with it, approve it, or make it anew."""
     path = shlex.quote(relative(left.module, project))
     intent = outcome.intent
@@ -112,7 +112,7 @@ def commands(left: Left, outcome: RouteOutcome, project: Path) -> dict[str, str]
     }
 
 
-def _left(left: Left, outcome: RouteOutcome, project: Path) -> Iterator[str]:
+def _left(left: PendingCandidate, outcome: RouteOutcome, project: Path) -> Iterator[str]:
     edited = ", edited since" if left.edited else ""
     why = f": {'; '.join(left.reasons)}" if left.reasons else ""
     yield (

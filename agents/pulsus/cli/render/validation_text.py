@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from pulsus.core.telemetry.sanitize import strip_controls
 
 if TYPE_CHECKING:
-    from pulsus.core.types import Effects, Observed, StepResult, ValidationReport, Verdict
+    from pulsus.core.types import Effects, ObservedEffects, StepResult, ValidationReport, Verdict
 
 _Given = ParamSpec("_Given")
 
@@ -77,7 +77,7 @@ def validation(found: ValidationReport, project: Path) -> dict[str, Any]:
     }
 
 
-def effects(found: Effects | Observed | None) -> dict[str, Any] | None:
+def effects(found: Effects | ObservedEffects | None) -> dict[str, Any] | None:
     """What a tool touches, or was seen to."""
     if found is None:
         return None
@@ -89,10 +89,10 @@ def effects(found: Effects | Observed | None) -> dict[str, Any] | None:
     }
 
 
-def _observed(found: Effects | Observed) -> dict[str, list[str]]:
-    from pulsus.core.types import Observed  # late: `commands classify` needs no types
+def _observed(found: Effects | ObservedEffects) -> dict[str, list[str]]:
+    from pulsus.core.types import ObservedEffects  # late: `commands classify` needs no types
 
-    if not isinstance(found, Observed):
+    if not isinstance(found, ObservedEffects):
         return {}
     return {"others": list(found.others), "reads": list(found.reads)}
 

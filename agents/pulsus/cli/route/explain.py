@@ -16,7 +16,7 @@ from pulsus.errors import ToolNotFound
 
 if TYPE_CHECKING:
     from pulsus.core.types import BrokenTool, ParsedIntent, RouteOutcome, SubIntent, ToolSpec
-    from pulsus.routing.search.searcher import Search, Searcher
+    from pulsus.routing.search.searcher import Searcher, SearchResult
     from pulsus.routing.search.why_not import WhyNot
 
 EPILOG = """\b
@@ -84,11 +84,11 @@ def _explained(
     """The decision, and the answer about the tool asked for."""
     from pulsus.cli.render.outcome_text import relative
     from pulsus.core.types import BrokenTool
-    from pulsus.routing.intent.request_check import checked
+    from pulsus.routing.intent.request_check import validate_request
     from pulsus.routing.search import why_not
 
     app = session.app
-    text = checked(request, app.settings.parser.max_request_chars)
+    text = validate_request(request, app.settings.parser.max_request_chars)
     reading = app.parser().read(text)
     intent = reading.intent
     searcher = app.searcher()
@@ -97,14 +97,14 @@ def _explained(
     if wanted is None:
         return outcome, None
     if isinstance(wanted, BrokenTool):
-        return outcome, why_not.of_broken(wanted, relative(wanted.path, session.project))
+        return outcome, why_not.because_broken(wanted, relative(wanted.path, session.project))
     refusal = searcher.access.refusal(wanted) if searcher.access else None
     if refusal:
-        return outcome, why_not.of_filtered(wanted, refusal)
+        return outcome, why_not.because_filtered(wanted, refusal)
     if all(ranked.tool.id != wanted.id for ranked in found.choice.chosen):
         note = app.past.deprecations.note(wanted.id)
         if note:
-            return outcome, why_not.of_deprecated(wanted, note)
+            return outcome, why_not.because_deprecated(wanted, note)
     # Searched again with the tool in sight: the decision shown is the one without it.
     seen = searcher.search(intent, include=(wanted.id,), hinted=reading.hinted)
     answer = why_not.why_not(
@@ -119,7 +119,7 @@ def _explained(
     return outcome, answer
 
 
-def _outcome(session: Session, intent: ParsedIntent, found: Search) -> RouteOutcome:
+def _outcome(session: Session, intent: ParsedIntent, found: SearchResult) -> RouteOutcome:
     """The decision as `route` would give it, had it stopped there."""
     from pulsus.core.telemetry import ids
     from pulsus.core.types import RouteDecision, RouteOutcome
@@ -143,12 +143,12 @@ def _outcome(session: Session, intent: ParsedIntent, found: Search) -> RouteOutc
         notes=(
             *(f"no tool was found for the part {part!r}" for part in found.unplaced),
             *found.notes,
-            *(unused_inputs.unused(intent.intent) if tools else ()),
+            *(unused_inputs.unused_inputs_note(intent.intent) if tools else ()),
         ),
     )
 
 
-def _with(tool: ToolSpec, found: Search, searcher: Searcher) -> tuple[SubIntent, ...]:
+def _with(tool: ToolSpec, found: SearchResult, searcher: Searcher) -> tuple[SubIntent, ...]:
     """The clauses of a composition, the tool ranked in each."""
     if found.choice.policy != "compose":
         return ()
@@ -176,9 +176,9 @@ def _wanted(session: Session, ref: str) -> ToolSpec | BrokenTool:
 
 
 def _means(name: str, broken: BrokenTool, session: Session) -> bool:
-    from pulsus.routing.discovery.tool_path import Place, place
+    from pulsus.routing.discovery.tool_path import ToolPath, place
 
     root = session.app.catalogue.root
     inside = broken.path.relative_to(root).parts if broken.path.is_relative_to(root) else ()
     found = place(inside)
-    return name == broken.path.stem or (isinstance(found, Place) and found.id == name)
+    return name == broken.path.stem or (isinstance(found, ToolPath) and found.id == name)

@@ -15,7 +15,7 @@ from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
-    from pulsus.routing.after_feedback import NextTime
+    from pulsus.routing.after_feedback import FeedbackEffect
 
 
 @click.command()
@@ -45,7 +45,7 @@ def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool
     from pulsus.cli import warnings
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing import feedback
-    from pulsus.routing.after_feedback import next_time
+    from pulsus.routing.after_feedback import feedback_effect
 
     if bool(right) == nothing:
         raise UsageError(
@@ -60,7 +60,7 @@ def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool
         app.remember(row)
     wrong = () if row is None else row.tools if nothing else row.wrong
     now = replace(app)  # opened anew: it knows what was just said
-    coming = next_time(now, run.request, tools)
+    coming = feedback_effect(now, run.request, tools)
     warnings.show(session)
     request = app.redactor.redact(run.request)
     if session.json:
@@ -84,7 +84,7 @@ def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool
         click.echo(strip_controls(line))
 
 
-def _next(coming: NextTime) -> dict[str, object]:
+def _next(coming: FeedbackEffect) -> dict[str, object]:
     return {
         "policy": coming.policy,
         "selected": list(coming.selected),
@@ -99,7 +99,7 @@ def _next(coming: NextTime) -> dict[str, object]:
     }
 
 
-def _lines(coming: NextTime, request: str) -> Iterator[str]:
+def _lines(coming: FeedbackEffect, request: str) -> Iterator[str]:
     """What will happen for the request, and why where that is not what was said."""
     p = "" if coming.p is None else f", p {coming.p:.2f}"
     if coming.selected:

@@ -74,12 +74,12 @@ def command(
     """
     from pulsus.cli import approval_prompt, progress
     from pulsus.cli.route.route import tell
-    from pulsus.routing.generation.request import Wanted
+    from pulsus.routing.generation.request import GenerationRequest
     from pulsus.routing.router import RouteOptions
 
     if rag is not None:
         session.flags["rag_enabled"] = rag
-    wanted = Wanted(
+    wanted = GenerationRequest(
         forced=True,
         examples=tuple(e for text in examples for e in _read(text)),
         domain=domain,

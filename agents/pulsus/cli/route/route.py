@@ -69,7 +69,7 @@ def command(
     result is validated in a sandbox and, once approved, promoted.
     """
     from pulsus.cli import approval_prompt, progress
-    from pulsus.routing.generation.request import Wanted
+    from pulsus.routing.generation.request import GenerationRequest
     from pulsus.routing.router import RouteOptions
 
     options = RouteOptions(
@@ -78,7 +78,7 @@ def command(
         dry_run=dry_run,
         run=run,
         inputs=inputs,
-        wanted=Wanted(told=progress.lines(quiet=session.verbosity < 0)),
+        wanted=GenerationRequest(told=progress.lines(quiet=session.verbosity < 0)),
     )
     _check(options)
     if cache is not None:

@@ -54,7 +54,7 @@ def command(
       pulsus run storage/usage/biggest_files --input folder=/var/log --input limit=5
       pulsus run save_report --input markdown=@r.md --input path=out.md --input dry_run=false --yes
     """
-    from pulsus.approvals.run_consent import Consent
+    from pulsus.approvals.run_consent import RunApproval
     from pulsus.cli.approval_prompt import Terminal
     from pulsus.execution.inputs import parse_inputs
     from pulsus.routing.delivery.candidate_module import read_bytes
@@ -67,7 +67,7 @@ def command(
     values = parse_inputs(inputs, tool.args)
     source = read_bytes(tool.path)
     person = Terminal() if session.interactive else None
-    consent = Consent(person, yes=yes)
+    consent = RunApproval(person, yes=yes)
     relay = None if session.verbosity < 0 else _relay
     if unconfined:
         _confirm_unconfined(tool.id, person)

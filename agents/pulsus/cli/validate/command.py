@@ -55,10 +55,10 @@ def command(
     with ExitStack() as stack:
         if len(paths) == 1 and paths[0].is_file():
             from pulsus.core.validators.steps import mypy_prestart
-            from pulsus.core.validators.steps.mypy import Ahead
+            from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 
             # A single module waits for mypy most of all: let it load while all else does.
-            ahead = Ahead(mypy_prestart.start())
+            ahead = SharedPrestartedMypy(mypy_prestart.start())
             stack.callback(ahead.end)
         from pulsus.cli.validate.runner import Validation
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pulsus.cli.session import Session
-    from pulsus.core.validators.steps.mypy import Ahead
+    from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 
 _ENTRIES = (b"def run(", b"def main(")
 _MOST_BYTES = 1 << 20  # what is larger is refused for it
@@ -48,9 +48,9 @@ def run(args: Sequence[str]) -> int | None:
         gc.enable()
         ahead = None
         if started:
-            from pulsus.core.validators.steps.mypy import Ahead
+            from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 
-            ahead, started = Ahead(started), None
+            ahead, started = SharedPrestartedMypy(started), None
         return _proven(session, path, ahead)
     finally:
         gc.enable()
@@ -101,7 +101,7 @@ def _refused(session: Session, path: Path, source: bytes) -> int | None:
     return 3
 
 
-def _proven(session: Session, path: Path, ahead: Ahead | None) -> int:
+def _proven(session: Session, path: Path, ahead: SharedPrestartedMypy | None) -> int:
     try:
         from pulsus.cli.validate.runner import Validation
 

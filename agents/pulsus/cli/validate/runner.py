@@ -20,7 +20,7 @@ from pulsus.errors import Busy, PulsusError, UsageError, ValidationFailed
 if TYPE_CHECKING:
     from pulsus.cli.options import Session
     from pulsus.core.validators.pipeline import Pipeline
-    from pulsus.core.validators.steps.mypy import Ahead
+    from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
     from pulsus.core.validators.verdict_cache import Cache, Checked
 
     News = Callable[[Sequence[Checked]], Sequence[Checked]]
@@ -34,7 +34,7 @@ _BAR = 24
 class Validation:
     """Validates modules for one session, as often as asked; `ahead` is a mypy already started."""
 
-    def __init__(self, session: Session, ahead: Ahead | None = None) -> None:
+    def __init__(self, session: Session, ahead: SharedPrestartedMypy | None = None) -> None:
         self._ahead = ahead
         self._session = session
         self._app = session.app
@@ -123,7 +123,7 @@ class Validation:
             from pulsus.routing.generation import guardrail_scope  # only where candidates are kept
 
             plain = replace(app.pipeline(), ready=ready)
-            pipeline = guardrail_scope.Judges(app, plain, self._strict)
+            pipeline = guardrail_scope.GuardedBatchValidator(app, plain, self._strict)
         return Batch(pipeline, app.define, self._steps, app.project, self._cache(), tmp)
 
     def _strict(self) -> Pipeline:
@@ -138,10 +138,10 @@ class Validation:
         app = self._app
         if not app.settings.cache_enabled or app.cache_token is None:
             return None
-        from pulsus.core.validators.cache_key import basis
+        from pulsus.core.validators.cache_key import cache_key
         from pulsus.core.validators.verdict_cache import Cache
 
-        rests_on = basis(
+        rests_on = cache_key(
             app.settings.validation, app.settings.sandbox, app.proving.validators, app.interpreter
         )
         folder = app.state_dir / "cache" / "validation"

@@ -13,7 +13,7 @@ from pulsus.cli import console
 from pulsus.cli.options import Session
 from pulsus.cli.validate.runner import Validation
 from pulsus.core.validators.steps import mypy_prestart
-from pulsus.core.validators.steps.mypy import Ahead
+from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 from pulsus.core.validators.verdict_cache import Checked
 from pulsus.errors import PulsusError
 
@@ -35,7 +35,7 @@ def watch(
     tries again. The first one must be possible: it raises.
     """
     validation = Validation(session)
-    news = News()
+    news = ChangedVerdicts()
     seen = _seen(paths)
     status = validation.run(validation.modules(paths, revision), news)
     try:
@@ -52,10 +52,10 @@ def watch(
 
 
 @contextmanager
-def _mypy() -> Iterator[Ahead | None]:
+def _mypy() -> Iterator[SharedPrestartedMypy | None]:
     """One that loads already; None where it cannot be had before it is asked for."""
     started = mypy_prestart.start()
-    ahead = Ahead(started) if started else None
+    ahead = SharedPrestartedMypy(started) if started else None
     try:
         yield ahead
     finally:
@@ -63,7 +63,7 @@ def _mypy() -> Iterator[Ahead | None]:
             ahead.end()
 
 
-class News:
+class ChangedVerdicts:
     """Which verdicts to print: those just reached, and those that the last round did not give.
 
     A module that is as it was before somebody broke it is known, and still news.
@@ -84,7 +84,9 @@ class News:
         ]
 
 
-def _again(validation: Validation, paths: Sequence[Path], revision: str | None, news: News) -> int:
+def _again(
+    validation: Validation, paths: Sequence[Path], revision: str | None, news: ChangedVerdicts
+) -> int:
     try:
         return validation.run(validation.modules(paths, revision), news)
     except PulsusError as failure:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pulsus.commands.call_check.kind_checks import NAMES, WILD_OK, fits, shown, too_long
 from pulsus.commands.call_check.nested import WRAPS, inside
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.model import MANY, Form, Node, WordKind
 from pulsus.commands.program_tables.option_parser import Parsed, allotted
 from pulsus.commands.program_tables.wildcards import shown_word, standing
@@ -15,7 +15,7 @@ from pulsus.commands.shell.words import ANYTHING, Word
 from pulsus.commands.verdict import Finding
 
 
-def values(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+def values(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Finding]:
     """What is found of the options' values; nothing of those that fit."""
     joined: dict[WordKind, list[Word]] = {}
     for one in parsed.given:
@@ -29,7 +29,7 @@ def values(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
         yield from _kind(kind, words, node, context, node.name)
 
 
-def operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Finding]:
     """What is found of the operands, by the form of the table that fits them best."""
     words = parsed.operands
     if not words and (node.bare or (not node.forms and not node.subcommands)):
@@ -63,7 +63,7 @@ def operands(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
 
 
 def _form(
-    form: Form, parsed: Parsed, node: Node, context: Context
+    form: Form, parsed: Parsed, node: Node, context: JudgeContext
 ) -> Iterator[tuple[int, Finding]]:
     """What is found of the operands as this form, each with how many fit before it."""
     every = plain = parsed.operands
@@ -108,7 +108,7 @@ def _takes_any(form: Form, words: Sequence[Word]) -> bool:
 
 
 def _kind(
-    kind: WordKind, words: Sequence[Word], node: Node, context: Context, near: str
+    kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext, near: str
 ) -> Iterator[Finding]:
     if kind.name in NAMES:
         for word in words:

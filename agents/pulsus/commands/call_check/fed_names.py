@@ -18,7 +18,7 @@ from pulsus.commands.risk.file_uses import entry
 from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.parser import Script, Stage
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import peeled, program, wrappers
+from pulsus.commands.shell.wrappers import program, unwrap, wrappers
 from pulsus.commands.verdict import Finding
 
 _ARGUMENT_FILES: Final = frozenset({"-a", "--arg-file"})
@@ -33,7 +33,7 @@ def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[Finding]
     `fed`: something outside of the script writes the input of its first program.
     """
     for at, stage in enumerate(script.stages):
-        inner = peeled(stage.words)
+        inner = unwrap(stage.words)
         if "xargs" in wrappers(stage.words):
             from_file = _takes(stage.words, _ARGUMENT_FILES)
             reads = inner and not _by_name_only(inner)
@@ -126,7 +126,7 @@ def _gives_pattern(given: Sequence[object]) -> bool:
 def _is_lister(script: Script, at: int, tables: Tables, *, fed: bool) -> bool:
     """Whether the stage prints names of files below the folders it is given, and nothing else."""
     stage = script.stages[at]
-    inner = peeled(stage.words)
+    inner = unwrap(stage.words)
     through = "xargs" in wrappers(stage.words)
     if through and (
         _takes(stage.words, _ARGUMENT_FILES) or not _lists(script, at - 1, tables, stage, fed=fed)

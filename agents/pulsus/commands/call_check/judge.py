@@ -10,12 +10,12 @@ from functools import partial
 from typing import Final
 
 from pulsus.commands.call_check.arguments import operands, values
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.cost.cost_limits import lasting
 from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.destinations.connections import connections
 from pulsus.commands.program_tables.model import Node, Option
-from pulsus.commands.program_tables.option_parser import Given, Parsed, Parser, Unlisted
+from pulsus.commands.program_tables.option_parser import Parsed, ParsedOption, Parser, Unlisted
 from pulsus.commands.program_tables.wildcards import instead
 from pulsus.commands.refusals import ASSIGNED, BLOCKS, CHANGES, blocked, refusal
 from pulsus.commands.risk.risk_level import always_changes
@@ -31,7 +31,7 @@ _ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
 _PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
 
 
-def judge(words: Sequence[Word], context: Context) -> Iterator[Finding]:
+def judge(words: Sequence[Word], context: JudgeContext) -> Iterator[Finding]:
     """What is found of a call: refusals, or one read. `words` are not empty."""
     program = words[0]
     folder, _, name = program.text.rpartition("/")
@@ -63,7 +63,7 @@ def _node(
     node: Node,
     words: Sequence[Word],
     above: Mapping[str, Option],
-    context: Context,
+    context: JudgeContext,
     levels: tuple[Parsed, ...],
 ) -> Iterator[Finding]:
     if node.category is not None:
@@ -103,7 +103,7 @@ def _node(
     yield _reads(node)
 
 
-def _within(node: Node, parsed: Parsed, context: Context) -> Context:
+def _within(node: Node, parsed: Parsed, context: JudgeContext) -> JudgeContext:
     """What holds for the program that `timeout N` runs."""
     if not node.bounds or not parsed.operands:
         return context
@@ -111,7 +111,7 @@ def _within(node: Node, parsed: Parsed, context: Context) -> Context:
 
 
 def _measured(
-    node: Node, levels: tuple[Parsed, ...], context: Context, *, fits: bool
+    node: Node, levels: tuple[Parsed, ...], context: JudgeContext, *, fits: bool
 ) -> Iterator[Finding]:
     """A refusal of a call that runs too long; else its time and destinations are counted.
 
@@ -127,7 +127,7 @@ def _measured(
 
 
 def _all_read(
-    node: Node, above: Mapping[str, Option], context: Context, words: Sequence[Word]
+    node: Node, above: Mapping[str, Option], context: JudgeContext, words: Sequence[Word]
 ) -> bool:
     return all(
         found.is_read for found in _node(node, words, above, replace(context, measures=None), ())
@@ -135,7 +135,7 @@ def _all_read(
 
 
 def _asked(
-    node: Node, words: Sequence[Word], above: Mapping[str, Option], context: Context
+    node: Node, words: Sequence[Word], above: Mapping[str, Option], context: JudgeContext
 ) -> Iterator[Finding]:
     """What of a call that is refused anyway needs a terminal (`docker exec -it`)."""
     parser = Parser(node, above, stop_at_first=_picks(node))
@@ -159,14 +159,16 @@ def _reads(node: Node) -> Finding:
     )
 
 
-def _categories(node: Node, given: Sequence[Given], context: Context) -> Iterator[Finding]:
+def _categories(
+    node: Node, given: Sequence[ParsedOption], context: JudgeContext
+) -> Iterator[Finding]:
     for one in given:
         if one.option.category is not None and not _answered(one):
             rule = f"{node.name} {BLOCKS[one.option.category]} with it"
             yield from blocked(one.option.category, one.name, rule, context)
 
 
-def _answered(one: Given) -> bool:
+def _answered(one: ParsedOption) -> bool:
     """Whether what an option asks for stands in its own word (`mysql -psecret`), or says no."""
     if one.option.takes != "attached" or not one.values:
         return False
@@ -175,7 +177,7 @@ def _answered(one: Given) -> bool:
     return one.option.category == "interactive_repl" or says_no
 
 
-def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
+def _needs(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Finding]:
     names = {one.name for one in parsed.given}
     for one, other in node.apart:
         if names & one and names & other:
@@ -193,7 +195,7 @@ def _needs(node: Node, parsed: Parsed, context: Context) -> Iterator[Finding]:
 
 
 def _subcommand(
-    node: Node, parsed: Parsed, parser: Parser, context: Context, levels: tuple[Parsed, ...]
+    node: Node, parsed: Parsed, parser: Parser, context: JudgeContext, levels: tuple[Parsed, ...]
 ) -> Iterator[Finding]:
     word = parsed.operands[0]
     child = None if word.wild else node.subcommands.get(word.text)

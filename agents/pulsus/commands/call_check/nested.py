@@ -9,7 +9,7 @@ from typing import Final
 
 from pulsus.commands.call_check.kind_checks import WILD_OK
 from pulsus.commands.content import inspector, opinion
-from pulsus.commands.context import DEEPEST, Context
+from pulsus.commands.context import DEEPEST, JudgeContext
 from pulsus.commands.program_tables.model import Node, WordKind
 from pulsus.commands.program_tables.wildcards import shown_word, standing
 from pulsus.commands.refusals import ended, refusal
@@ -30,7 +30,7 @@ REPEATED: Final = 100.0
 
 
 def inside(
-    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+    kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
 ) -> Iterator[Finding]:
     """What is found in `words` of a kind that looks into them. They are not empty."""
     if kind.name == _SHELL:
@@ -42,7 +42,7 @@ def inside(
 
 
 def _wrapped(
-    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+    kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
 ) -> Iterator[Finding]:
     if context.depth >= DEEPEST or context.calls is None:
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
@@ -72,7 +72,7 @@ def _found(word: Word) -> Word:
     return Word(word.text, True, before or "./", behind.rpartition("{}")[2])
 
 
-def _shell(words: Sequence[Word], node: Node, context: Context) -> Iterator[Finding]:
+def _shell(words: Sequence[Word], node: Node, context: JudgeContext) -> Iterator[Finding]:
     """Words that are joined by blanks and read by a shell once more (ssh)."""
     text = " ".join(word.text for word in words)
     wild = next((word for word in words if word.wild), None)
@@ -101,7 +101,7 @@ def _differs(text: str) -> bool:
 
 
 def _content(
-    kind: WordKind, words: Sequence[Word], node: Node, context: Context
+    kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
 ) -> Iterator[Finding]:
     inspect = inspector(kind.name) or context.inspectors.get(kind.name)
     wild = next((w for w in words if w.wild and kind.name not in WILD_OK), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.cost.estimate import estimate
 from pulsus.commands.program_tables.model import Node
 from pulsus.commands.program_tables.option_parser import Parsed
@@ -13,7 +13,7 @@ from pulsus.commands.verdict import Cost, Finding, Reason
 
 
 def lasting(
-    node: Node, levels: Sequence[Parsed], context: Context, *, fits: bool
+    node: Node, levels: Sequence[Parsed], context: JudgeContext, *, fits: bool
 ) -> Iterator[Finding]:
     """A refusal of a call that runs longer than the limits allow; else its time is counted."""
     if node.lasts is None:
@@ -32,7 +32,7 @@ def lasting(
         context.measures.word = found.word or context.measures.word
 
 
-def _endless(word: str, took: float, context: Context) -> Finding:
+def _endless(word: str, took: float, context: JudgeContext) -> Finding:
     rule = f"it runs {told(took)}, and {told(context.high_seconds)} is the most"
     reason = Reason("non_interactive", word, rule, "timeout N before it would end it")
     return Finding("write_or_unknown", reason, "unbounded_stream")
@@ -48,14 +48,14 @@ def told(time: float) -> str:
     return f"for {time:,.0f} seconds"
 
 
-def together(context: Context) -> Iterator[Finding]:
+def together(context: JudgeContext) -> Iterator[Finding]:
     """A refusal if the calls of one command run too long one after another."""
     measures = context.measures
     if measures is not None and measures.seconds > context.high_seconds:
         yield _endless(measures.word, measures.seconds, context)
 
 
-def cost_of(context: Context, *, endless: bool) -> Cost:
+def cost_of(context: JudgeContext, *, endless: bool) -> Cost:
     """The cost of a command whose calls were measured."""
     measures = context.measures
     if endless:

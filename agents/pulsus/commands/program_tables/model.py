@@ -60,7 +60,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class RequiredOption:
     """`one_of` these options has to be given, `unless` another is; else the command is `category`,
     or, where that is None, not known to be a read. With `when`, asked only if one of those is."""
 
@@ -92,7 +92,7 @@ class Node:
     refused: Mapping[str, str] = field(default_factory=dict)
     told: Mapping[str, str] = field(default_factory=dict)
     forms: tuple[Form, ...] = ()
-    needs: tuple[Need, ...] = ()
+    needs: tuple[RequiredOption, ...] = ()
     apart: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     subcommands: Mapping[str, Node] = field(default_factory=dict)
     bare: bool = False
@@ -245,10 +245,10 @@ def _form(raw: object, name: str) -> Form:
     )
 
 
-def _need(raw: object, name: str) -> Need:
+def _need(raw: object, name: str) -> RequiredOption:
     if not isinstance(raw, Mapping) or set(raw) - {"one_of", "unless", "when", "else", "why"}:
         raise BadTable(f"{name}: a need has one_of, unless, when, else and why")
-    return Need(
+    return RequiredOption(
         one_of=frozenset(text_of(raw, "one_of", name).split()),
         unless=frozenset(text_of(raw, "unless", name).split()),
         category=category_of(raw, name, "else"),

@@ -31,7 +31,7 @@ class Unlisted(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ParsedOption:
     """One option as given: its `name` as listed, what it is, and its `value` if it takes one.
 
     For a kind that takes several words (`command;`) they are in `values`.
@@ -46,7 +46,7 @@ class Given:
 class Parsed:
     """Options in order, operands, and where the operands' own words began (`rest`)."""
 
-    given: tuple[Given, ...]
+    given: tuple[ParsedOption, ...]
     operands: tuple[Word, ...]
     ended: bool = False
     """Whether `--` stood before all of the operands."""
@@ -62,7 +62,7 @@ class Parser:
         self.above: Mapping[str, Option] = {**held, **node.everywhere}
         self.known: Mapping[str, Option] = {**self.above, **node.options}
         self.stop = stop_at_first or node.stops or node.style == "posix"
-        self.given: list[Given] = []
+        self.given: list[ParsedOption] = []
         self.operands: list[Word] = []
 
     def parse(self, words: Sequence[Word]) -> Parsed:
@@ -163,7 +163,7 @@ class Parser:
         if self.node.style not in {"pflag", "go"} or value not in {"true", "false"} or word.wild:
             raise Unlisted(word.text, f"{name} takes no value")
         if value == "true":
-            self.given.append(Given(name, option))
+            self.given.append(ParsedOption(name, option))
         return 1
 
     def _cluster(self, words: Sequence[Word], at: int, first: int = 1) -> int:
@@ -184,19 +184,19 @@ class Parser:
                 return self._taken(name, option, value, words, at)
             if option.takes == "value":
                 return self._taken(name, option, None, words, at)
-            self.given.append(Given(name, option))
+            self.given.append(ParsedOption(name, option))
         return 1
 
     def _taken(
         self, name: str, option: Option, value: Word | None, words: Sequence[Word], at: int
     ) -> int:
         if option.takes == "none" or (option.takes == "attached" and value is None):
-            self.given.append(Given(name, option))
+            self.given.append(ParsedOption(name, option))
             return 1
         if option.takes == "pair":
             return self._pair(name, option, None if value is not None else words[at + 1 : at + 3])
         if value is not None:
-            self.given.append(Given(name, option, (value,)))
+            self.given.append(ParsedOption(name, option, (value,)))
             return 1
         kind = option.kind
         if kind is not None and kind.name == "command" and kind.argument == ";":
@@ -211,7 +211,7 @@ class Parser:
             )
         if kind is None or kind.name in {*_ANY_TEXT, "pattern"}:
             self._either(words[at + 1].text)
-        self.given.append(Given(name, option, (words[at + 1],)))
+        self.given.append(ParsedOption(name, option, (words[at + 1],)))
         return 2
 
     def _either(self, text: str) -> None:
@@ -235,7 +235,7 @@ class Parser:
     def _pair(self, name: str, option: Option, values: Sequence[Word] | None) -> int:
         if values is None or len(values) < 2 or any(word.wild for word in values):
             raise Unlisted(name, "it takes the two words that follow, as they stand")
-        self.given.append(Given(name, option, tuple(values)))
+        self.given.append(ParsedOption(name, option, tuple(values)))
         return 3
 
     def _until_semicolon(self, name: str, option: Option, words: Sequence[Word], at: int) -> int:
@@ -243,7 +243,7 @@ class Parser:
         for end in range(at + 1, len(words)):
             text = words[end].text
             if text == ";" or (text == "+" and words[end - 1].text == "{}"):
-                self.given.append(Given(name, option, tuple(words[at + 1 : end])))
+                self.given.append(ParsedOption(name, option, tuple(words[at + 1 : end])))
                 return end - at + 1
         raise Unlisted(name, "the command it runs does not end with ; or +")
 

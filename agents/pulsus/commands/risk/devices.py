@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.refusals import ended
 from pulsus.commands.risk.file_uses import Use
 from pulsus.commands.risk.secret_paths import holds, is_disk, matches, rules, words
@@ -40,7 +40,7 @@ _REASONS: Mapping[Category, Callable[[str], Reason]] = {
 }
 
 
-def devices_in(found: Sequence[Use], context: Context) -> Iterator[Finding]:
+def devices_in(found: Sequence[Use], context: JudgeContext) -> Iterator[Finding]:
     """A refusal for each device that would be read as a file."""
     calls = [use for use in found if use.program]
     limited = len(calls) == 1 and _limited(calls[0].words)
@@ -56,7 +56,7 @@ def devices_in(found: Sequence[Use], context: Context) -> Iterator[Finding]:
                 yield from _device(use, word, ends=ends, asked=asked)
 
 
-def _ends(use: Use, context: Context, *, sized: bool) -> bool:
+def _ends(use: Use, context: JudgeContext, *, sized: bool) -> bool:
     """Whether a number of bytes, or `timeout N`, ends the call in time; N is then counted."""
     if sized or not (use.bounded or context.bounded):
         return sized

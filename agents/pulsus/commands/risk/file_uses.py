@@ -21,7 +21,7 @@ from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.parser import Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import located
-from pulsus.commands.shell.wrappers import layers, peeled, program, wrappers
+from pulsus.commands.shell.wrappers import layers, program, unwrap, wrappers
 from pulsus.fast_dataclass import dataclass
 
 _RUNS_FOUND: Final = {
@@ -59,7 +59,7 @@ def uses(script: Script, tables: Tables) -> Iterator[Use]:
     folders: tuple[str, ...] = ()
     handed_on = any(map(_hands_on, (stage.words for stage in script.stages)))
     for stage, folders in located(script):
-        inner = peeled(stage.words)
+        inner = unwrap(stage.words)
         around = stage.words[: len(stage.words) - len(inner)]
         if around:
             # What runs it reads too: `xargs -a FILE`.
@@ -156,7 +156,7 @@ def _hands_on(given: Sequence[Word]) -> bool:
     """Whether it runs a program on the names another program prints."""
     if not any(word.text.endswith(("xargs", "parallel")) for word in given):
         return False
-    inner = peeled(given)
+    inner = unwrap(given)
     around = {program((word,)) for word in given}
     return bool({"xargs", "parallel"} & around) and not _only_names(program(inner).lower(), inner)
 

@@ -17,7 +17,7 @@ from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.parser import Redirect, Script, Stage
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import PRIVILEGED, peeled, program, wrappers
+from pulsus.commands.shell.wrappers import PRIVILEGED, program, unwrap, wrappers
 from pulsus.commands.verdict import Finding
 
 Stake = Literal["destructive", "high", "low"]
@@ -105,7 +105,7 @@ def _risk(words: Sequence[Word]) -> int:
 def carried(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     """The call without what only runs it, then whatever a program such as `sh -c` or `ssh` may
     run: all that its words may be the beginning of."""
-    inner = peeled(words)
+    inner = unwrap(words)
     yield inner
     tokens = _tokens(_carried(words, inner))
     yield from (tokens[at : at + _LONGEST] for at in range(len(tokens)))

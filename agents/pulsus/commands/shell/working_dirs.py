@@ -10,7 +10,7 @@ from typing import Final
 
 from pulsus.commands.shell.parser import Script, Stage
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import peeled, program
+from pulsus.commands.shell.wrappers import program, unwrap
 
 _OPTIONS: Final = {"-C", "--chdir", "--directory", "--cwd", "-D"}
 
@@ -21,7 +21,7 @@ def located(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
     folders: tuple[str, ...] = ()
     for stage in script.stages:
         yield stage, (*folders, *_moved(stage.words))
-        inner = peeled(stage.words)
+        inner = unwrap(stage.words)
         if program(inner) in {"cd", "pushd"} and len(inner) > 1:
             folders = (*folders, inner[-1].text)
 

@@ -65,7 +65,7 @@ def program(words: Sequence[Word]) -> str:
     return words[0].text.rpartition("/")[2] if words else ""
 
 
-def peeled(words: Sequence[Word]) -> Sequence[Word]:
+def unwrap(words: Sequence[Word]) -> Sequence[Word]:
     """`words` from the innermost program on; empty where a wrapper runs none."""
     for _ in range(_DEEPEST):
         wrapper = _WRAPPERS.get(program(words).lower())

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from pulsus.commands.call_check.kind_checks import ABOUT, NAMES
 from pulsus.commands.classify import classify, examine
 from pulsus.commands.content import built_in
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, misnamed, named, parsed
 from pulsus.commands.program_tables.model import BadTable, Node, Option, WordKind, node
 from pulsus.commands.program_tables.option_parser import Parser
@@ -56,7 +56,7 @@ class Problem:
         return self.code in _ADVICE
 
 
-def check(file: Path, context: Context) -> Iterator[Problem]:
+def check(file: Path, context: JudgeContext) -> Iterator[Problem]:
     """What is wrong with the table in `file`; nothing where it is right.
 
     Its examples are judged by `context`, which has to know the file's folder. What ships gets no
@@ -82,7 +82,7 @@ def check(file: Path, context: Context) -> Iterator[Problem]:
         yield Problem(program, file, code, reason, fix)
 
 
-def unproved(file: Path, context: Context) -> Iterator[Problem]:
+def unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
     """Each restriction of a table without mistakes that no example of it shows.
 
     It is taken out, or turned into something allowed, and no example that is refused is allowed
@@ -110,7 +110,7 @@ def _described(raw: Mapping[str, object]) -> Iterator[_Said]:
             yield "UNDESCRIBED", f"there is no {key}", f"{key}: {what}"
 
 
-def _named(node: Node, above: Mapping[str, Option], context: Context) -> Iterator[_Said]:
+def _named(node: Node, above: Mapping[str, Option], context: JudgeContext) -> Iterator[_Said]:
     """What a node names and nothing knows: kinds, and options of needs and forms."""
     for kind in _kinds(node):
         wrong = _unknown(kind, context)
@@ -143,7 +143,7 @@ def _kinds(node: Node) -> Iterator[WordKind]:
         yield from form.kinds
 
 
-def _unknown(kind: WordKind, context: Context) -> str:
+def _unknown(kind: WordKind, context: JudgeContext) -> str:
     if kind.name in WRAPPERS:
         known = kind.argument in WRAPPERS[kind.name]
         return "" if known else f"{kind.name}:{kind.argument} is no way to run a command"
@@ -157,7 +157,7 @@ def knows(kind: str) -> bool:
     return kind in WRAPPERS or kind in NAMES or built_in(kind)
 
 
-def _examples(raw: Mapping[str, object], found: Node, context: Context) -> Iterator[_Said]:
+def _examples(raw: Mapping[str, object], found: Node, context: JudgeContext) -> Iterator[_Said]:
     """Whether the examples come out as the table says, and whether there are any."""
     given = raw.get("examples")
     shown = given if isinstance(given, Mapping) else {}
@@ -175,7 +175,7 @@ def _examples(raw: Mapping[str, object], found: Node, context: Context) -> Itera
             yield from _example(str(call), side, context)
 
 
-def _calls(call: str, program: str, context: Context) -> bool:
+def _calls(call: str, program: str, context: JudgeContext) -> bool:
     """Whether one of the programs in `call`, or what one of them runs, may be `program`."""
     script = examine(call, context).script
     words = [call]
@@ -184,7 +184,7 @@ def _calls(call: str, program: str, context: Context) -> bool:
     return any(word.rpartition("/")[2] == program for text in words for word in text.split())
 
 
-def _example(call: str, side: str, context: Context) -> Iterator[_Said]:
+def _example(call: str, side: str, context: JudgeContext) -> Iterator[_Said]:
     verdict = classify(call, context)
     if side == "allowed" and not verdict.allow:
         fix = "list what it needs, or move it to refused"

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.model import BadTable, node
 from pulsus.fast_dataclass import dataclass
@@ -60,7 +60,7 @@ def restrictions(program: str, raw: Raw) -> list[Restriction]:
     ]
 
 
-def loosened(one: Restriction, raw: Raw, context: Context) -> Iterator[Context]:
+def loosened(one: Restriction, raw: Raw, context: JudgeContext) -> Iterator[JudgeContext]:
     """`context` without the restriction, in each of its ways that gives a table."""
     for change in one.changes:
         copied = found = copy.deepcopy(raw)
@@ -71,7 +71,7 @@ def loosened(one: Restriction, raw: Raw, context: Context) -> Iterator[Context]:
             yield replace(context, tables=_Loosened(context.tables, one.program, copied))
 
 
-def unproved(program: str, raw: Raw, context: Context) -> Iterator[Restriction]:
+def unproved(program: str, raw: Raw, context: JudgeContext) -> Iterator[Restriction]:
     """Restrictions of a parsed table that no example shows: none that is refused would be allowed
     without it."""
     calls = refused_examples(raw)
@@ -87,7 +87,7 @@ def refused_examples(raw: Mapping[str, Any]) -> list[str]:
     return [str(call) for call in raw.get("examples", {}).get("refused") or []]
 
 
-def _reads(call: str, context: Context) -> bool:
+def _reads(call: str, context: JudgeContext) -> bool:
     return examine(call, context).deciding.is_read
 
 

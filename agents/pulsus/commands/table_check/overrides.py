@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pulsus.commands.context import Context
+from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, Tables, named
 from pulsus.commands.table_check.checker import Problem, check
 from pulsus.fast_dataclass import dataclass
@@ -33,7 +33,7 @@ class Effect:
 
 
 def parted(
-    problems: Iterable[Problem], context: Context
+    problems: Iterable[Problem], context: JudgeContext
 ) -> tuple[Sequence[Problem], Sequence[Effect]]:
     """Problems of the tables themselves, and what other tables bring about."""
     found = list(problems)
@@ -48,7 +48,7 @@ def parted(
     return own, effects
 
 
-def _alone(file: Path, context: Context) -> Iterator[Problem]:
+def _alone(file: Path, context: JudgeContext) -> Iterator[Problem]:
     """What is wrong with the table where none that is searched before its folder counts."""
     before = _before(file, context)
     behind = context.tables.folders[len(before) :]
@@ -56,12 +56,12 @@ def _alone(file: Path, context: Context) -> Iterator[Problem]:
     return check(file, replace(context, tables=tables))
 
 
-def _before(file: Path, context: Context) -> Sequence[Path]:
+def _before(file: Path, context: JudgeContext) -> Sequence[Path]:
     folders = context.tables.folders
     return folders[: folders.index(file.parent)] if file.parent in folders else ()
 
 
-def _deciding(problem: Problem, context: Context) -> Iterator[Path]:
+def _deciding(problem: Problem, context: JudgeContext) -> Iterator[Path]:
     """The tables searched before that are of programs the problem speaks of; else all of them."""
     before = _before(problem.file, context)
     files = [file for folder in before for file in sorted(folder.glob("*.yaml"))]

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from pulsus.core.compose.proposer import Completion, Message, OnText, Proposer, Usage
 from pulsus.core.compose.writing import prompt_messages
 from pulsus.core.compose.writing.answer_text import module_of
-from pulsus.core.compose.writing.prompt_messages import Brief, Refusal
+from pulsus.core.compose.writing.prompt_messages import PromptContext, Refusal
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.core.types import Generation, Round, ValidatedModule, ValidationReport
+from pulsus.core.types import GenerationReport, GenerationRound, ValidatedModule, ValidationReport
 from pulsus.errors import ModelAnswerInvalid, ModelError
 
 HOTTER = 0.4
@@ -26,7 +26,7 @@ HOTTEST = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class EvaluatedAnswer:
     """A module and what the gates say of it: `refusal` is None where they accept it.
 
     `depth` counts the steps it passed. `final` where no other answer could fare better (no
@@ -43,19 +43,19 @@ class Judged:
     shown: bytes | None = None
 
 
-Judge = Callable[[str], Judged]
+Judge = Callable[[str], EvaluatedAnswer]
 """The module as the model wrote it → what the gates say of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class GenerationResult:
     """What came of it. `best` got furthest, None where no answer held a module.
 
     `failure` is the model's, where it ended the rounds.
     """
 
-    generation: Generation
-    best: Judged | None
+    generation: GenerationReport
+    best: EvaluatedAnswer | None
     failure: ModelError | None = None
 
 
@@ -71,14 +71,14 @@ class Generator:
     redact: Callable[[str], str]
     rounds: int
     seed: int
-    told: Callable[[Round], None]
+    told: Callable[[GenerationRound], None]
     on_text: OnText | None = None
-    _seen: dict[str, Judged] = field(default_factory=dict)
-    _rounds: list[Round] = field(default_factory=list)
-    _best: Judged | None = None
+    _seen: dict[str, EvaluatedAnswer] = field(default_factory=dict)
+    _rounds: list[GenerationRound] = field(default_factory=list)
+    _best: EvaluatedAnswer | None = None
     _used: Usage = field(default_factory=Usage)
 
-    def generate(self, brief: Brief) -> Generated:
+    def generate(self, brief: PromptContext) -> GenerationResult:
         """The accepted module, or the one that got furthest and every reason against each."""
         ask = _Ask(prompt_messages.first(brief), self.model.temperature, self.seed)
         repairs, stopped, failure = 0, "", None
@@ -96,7 +96,7 @@ class Generator:
                 break
             repairs += not again
             ask = _next(brief, ask, _shown(judged, answer), judged.refusal, again=again)
-        return Generated(self._generation(repairs, stopped), self._best, failure)
+        return GenerationResult(self._generation(repairs, stopped), self._best, failure)
 
     def _complete(self, ask: _Ask) -> Completion:
         """The model's answer; one without any text is an answer too, and a refused one."""
@@ -107,7 +107,7 @@ class Generator:
         except ModelAnswerInvalid as error:
             return Completion("", Usage(), error.message, "other")
 
-    def _judged(self, answer: Completion, ask: _Ask) -> tuple[Judged, bool]:
+    def _judged(self, answer: Completion, ask: _Ask) -> tuple[EvaluatedAnswer, bool]:
         """(what the gates say of the answer, whether it was given before)."""
         code = module_of(answer.text)
         key = hashlib.sha256((code or answer.text).encode("utf-8", "replace")).hexdigest()
@@ -123,7 +123,7 @@ class Generator:
 
     def _note(
         self,
-        judged: Judged | None,
+        judged: EvaluatedAnswer | None,
         refusal: Refusal | None,
         ask: _Ask,
         answer: Completion,
@@ -136,7 +136,7 @@ class Generator:
             reasons = ("the same answer as before",)
         if answer.finish == "length":
             reasons = ("the answer was cut off: raise model.max_answer_tokens", *reasons)
-        found = Round(
+        found = GenerationRound(
             number=len(self._rounds),
             temperature=ask.temperature,
             seed=ask.seed,
@@ -150,7 +150,7 @@ class Generator:
         self._rounds.append(found)
         self.told(found)
 
-    def _stop(self, judged: Judged, ask: _Ask, again: bool, repairs: int) -> str:
+    def _stop(self, judged: EvaluatedAnswer, ask: _Ask, again: bool, repairs: int) -> str:
         """Why no further answer is asked for; "" where one is."""
         if judged.final:
             return "no answer can be verified on this machine"
@@ -160,8 +160,8 @@ class Generator:
             return f"{self.rounds} repair rounds are used up" if self.rounds else "no repair round"
         return ""
 
-    def _generation(self, repairs: int, stopped: str) -> Generation:
-        return Generation(
+    def _generation(self, repairs: int, stopped: str) -> GenerationReport:
+        return GenerationReport(
             generator="model",
             accepted=self._best is not None and self._best.refusal is None,
             provider=self.model.provider,
@@ -189,7 +189,7 @@ def prompt_hash(messages: Sequence[Message], redact: Callable[[str], str]) -> st
     return "sha256:" + hashlib.sha256(json.dumps(sent).encode("ascii")).hexdigest()
 
 
-def _next(brief: Brief, ask: _Ask, answer: str, refusal: Refusal, *, again: bool) -> _Ask:
+def _next(brief: PromptContext, ask: _Ask, answer: str, refusal: Refusal, *, again: bool) -> _Ask:
     """The next question; after a repetition hotter, and without what led there."""
     messages = prompt_messages.repair(brief, answer, refusal, short=again)
     if not again:
@@ -199,19 +199,19 @@ def _next(brief: Brief, ask: _Ask, answer: str, refusal: Refusal, *, again: bool
     return _Ask(messages, hotter, ask.seed + 1, changed)
 
 
-def _shown(judged: Judged, answer: Completion) -> str:
+def _shown(judged: EvaluatedAnswer, answer: Completion) -> str:
     """The module as it was judged, so that lines in the reasons are its lines; else the answer."""
     source = judged.source if judged.shown is None else judged.shown
     code = source.decode("utf-8", "replace")
     return f"```python\n{code}```" if code else answer.text
 
 
-def _none(answer: Completion) -> Judged:
+def _none(answer: Completion) -> EvaluatedAnswer:
     what = "the answer holds no Python module"
     if not answer.text:
         what = answer.model or "the answer is empty"
-    return Judged(b"", "", Refusal("answer", (what,)))
+    return EvaluatedAnswer(b"", "", Refusal("answer", (what,)))
 
 
-def _rank(judged: Judged) -> tuple[bool, int]:
+def _rank(judged: EvaluatedAnswer) -> tuple[bool, int]:
     return judged.refusal is None, judged.depth

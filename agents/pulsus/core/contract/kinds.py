@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pulsus.core.types import Kind, Observed, ToolSpec
+from pulsus.core.types import Kind, ObservedEffects, ToolSpec
 
 
-def counts_as(tool: ToolSpec, observed: Observed | None) -> Kind:
+def counts_as(tool: ToolSpec, observed: ObservedEffects | None) -> Kind:
     """Its own kind; write where it declares no effects and its dry run was seen having some."""
-    if tool.effects is None and observed is not None and replace(observed, reads=()) != Observed():
+    if (
+        tool.effects is None
+        and observed is not None
+        and replace(observed, reads=()) != ObservedEffects()
+    ):
         return "write"
     return tool.kind
 

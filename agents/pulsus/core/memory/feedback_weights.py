@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pulsus.core.memory.past_routes import PastRoute, settled
-from pulsus.core.memory.request_index import Past
+from pulsus.core.memory.past_routes import PastRoute, latest_per_run
+from pulsus.core.memory.request_index import PastRequest
 from pulsus.core.text.phrases import phrases
 
 TOLD = 2.0
@@ -18,26 +18,26 @@ TOLD = 2.0
 _DAY = 86_400.0
 
 
-def same_words(request: str) -> frozenset[int]:
+def request_key(request: str) -> frozenset[int]:
     """What requests of the same words, in the same order, have in common."""
     return frozenset(phrase.key for phrase in phrases(request))
 
 
-def of_routes(
+def weighted_past_requests(
     routes: Iterable[PastRoute], half_life_days: float, before: Sequence[PastRoute] = ()
-) -> Iterator[Past]:
+) -> Iterator[PastRequest]:
     """What past routes, oldest first, say; the words among those `before` them hold as well.
 
     A run that failed does not say whether its tool was the right one; one without a request says
     nothing of any.
     """
-    new = settled(routes)
-    words = newest((*before, *new))
+    new = latest_per_run(routes)
+    words = latest_feedback((*before, *new))
     for route in new:
         if not route.request:
             continue
         right, wrong = _verdicts(route)
-        word = words.get(same_words(route.request)) if words else None
+        word = words.get(request_key(route.request)) if words else None
         if word is None or word is route:
             yield from _past(route, right, wrong, TOLD if route.told else 1.0)
             continue
@@ -49,9 +49,9 @@ def of_routes(
         yield from _past(route, *denied, count * _against(word, route, half_life_days))
 
 
-def newest(routes: Iterable[PastRoute]) -> Mapping[frozenset[int], PastRoute]:
+def latest_feedback(routes: Iterable[PastRoute]) -> Mapping[frozenset[int], PastRoute]:
     """The last word on each request that somebody said one on."""
-    return {same_words(route.request): route for route in settled(routes) if route.told}
+    return {request_key(route.request): route for route in latest_per_run(routes) if route.told}
 
 
 def _verdicts(route: PastRoute) -> tuple[Sequence[str], Sequence[str]]:
@@ -62,9 +62,9 @@ def _verdicts(route: PastRoute) -> tuple[Sequence[str], Sequence[str]]:
 
 def _past(
     route: PastRoute, right: Sequence[str], wrong: Sequence[str], count: float
-) -> Iterator[Past]:
+) -> Iterator[PastRequest]:
     if count and (right or wrong):
-        yield Past(route.request, tuple(right), tuple(wrong), count, route.ts.timestamp())
+        yield PastRequest(route.request, tuple(right), tuple(wrong), count, route.ts.timestamp())
 
 
 def _against(word: PastRoute, route: PastRoute, half_life_days: float) -> float:

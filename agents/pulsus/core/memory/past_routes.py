@@ -91,7 +91,7 @@ def load(state_dir: Path) -> tuple[PastRoute, ...]:
     return tuple(found)
 
 
-def settled(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
+def latest_per_run(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
     """The routes that count: of what was told of one run, the last."""
     routes = tuple(past)
     last = {route.run_id: route for route in routes if route.told}
@@ -112,7 +112,7 @@ def history(records: Iterable[Record], past: Iterable[PastRoute]) -> dict[str, T
             continue
         promotions[rev.tool_id] += 1
         last[rev.tool_id] = _later(last.get(rev.tool_id), rev.created)
-    for route in settled(past):
+    for route in latest_per_run(past):
         for tool_id in set(route.tools):
             if route.outcome == "accepted":
                 accepted[tool_id] += 1

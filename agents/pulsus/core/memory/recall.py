@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from pulsus.core.memory.request_index import Segment, WordCounts
-from pulsus.core.rankers.protocols import Recalled
+from pulsus.core.rankers.protocols import PastVotes
 from pulsus.core.text.phrases import Phrase, phrases
 from pulsus.core.types import Vote
 from pulsus.fast_dataclass import dataclass
@@ -53,7 +53,7 @@ class PastMemory:
         """The share of the catalogue's tools that have a past, in [0, 1]."""
         return self.counts.known
 
-    def recall(self, text: str) -> Mapping[str, Recalled]:
+    def recall(self, text: str) -> Mapping[str, PastVotes]:
         """For each tool with a past that bears on `text`, the votes in [-1, 1] and its words."""
         asked = phrases(text)
         if not asked:
@@ -65,7 +65,7 @@ class PastMemory:
         words = self._words(asked)
         tools = {*values, *_strongest(words)}
         return {
-            tool: Recalled(
+            tool: PastVotes(
                 values.get(tool, 0.0), _shown(ballots.get(tool, ())), words.get(tool, 0.0)
             )
             for tool in tools

@@ -20,7 +20,7 @@ _OWN = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastRequest:
     """One past request with the tools it was right for and those it was wrong for, by id.
 
     `count` is what it says, in runs. `at` is in seconds of the epoch; None never fades.
@@ -49,7 +49,7 @@ class WordCounts:
     in_tools: Sequence[int]
 
     @classmethod
-    def of(cls, past: Sequence[Past], tools: int) -> WordCounts:
+    def of(cls, past: Sequence[PastRequest], tools: int) -> WordCounts:
         """The counts of the earliest requests, as many as the last power of two.
 
         `tools` is the size of the catalogue. So the same past always gives the same counts, and
@@ -115,7 +115,7 @@ class Segment:
     text: bytes | memoryview
 
     @classmethod
-    def of(cls, past: Sequence[Past], counts: WordCounts, half_life: float) -> Segment:
+    def of(cls, past: Sequence[PastRequest], counts: WordCounts, half_life: float) -> Segment:
         """The segment of these requests; one made several times is kept once."""
         return _Packer(past, counts, half_life).segment()
 
@@ -162,12 +162,12 @@ class Segment:
 class _Packer:
     """Columns while they grow. Requests are numbered in the order of their texts."""
 
-    def __init__(self, past: Sequence[Past], counts: WordCounts, half_life: float) -> None:
+    def __init__(self, past: Sequence[PastRequest], counts: WordCounts, half_life: float) -> None:
         self.half_life = half_life
         self.latest = max((row.at for row in past if row.at is not None), default=0.0)
         self.ids = sorted({tool for row in past for tool in (*row.right, *row.wrong)})
         self.number = {tool: n for n, tool in enumerate(self.ids)}
-        self.by_text: dict[str, list[Past]] = {}
+        self.by_text: dict[str, list[PastRequest]] = {}
         for row in past:
             self.by_text.setdefault(row.request, []).append(row)
         self.texts = sorted(self.by_text)
@@ -182,7 +182,7 @@ class _Packer:
                 self.holding.setdefault(phrase.likeness, []).append(n)
                 _add(self.tools.setdefault(phrase.key, {}), told)
 
-    def _told(self, rows: Iterable[Past]) -> dict[int, list[float]]:
+    def _told(self, rows: Iterable[PastRequest]) -> dict[int, list[float]]:
         """For each tool what the rows say for it: what never fades, and what is left at `latest`.
 
         A row against a tool takes its words from it.
@@ -227,7 +227,7 @@ class _Packer:
         )
 
 
-def _verdicts(row: Past) -> Iterator[tuple[str, float]]:
+def _verdicts(row: PastRequest) -> Iterator[tuple[str, float]]:
     for tool in row.right:
         yield tool, row.count
     for tool in row.wrong:

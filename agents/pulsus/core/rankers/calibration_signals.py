@@ -42,7 +42,7 @@ _UNLIKE = 0.02
 """Cosines below it are chance."""
 
 
-class Standing(NamedTuple):
+class CandidateSignals(NamedTuple):
     """One candidate's figures, before it is compared with the others.
 
     `match` is the score without its history: what all tools share says nothing about rivals.
@@ -68,7 +68,7 @@ class Standing(NamedTuple):
 
 
 def signals(
-    standings: Sequence[Standing],
+    standings: Sequence[CandidateSignals],
     size: int,
     detail: Callable[[int], Detail],
     shown: int | None = None,
@@ -109,7 +109,7 @@ class _Rivals(NamedTuple):
     recalled: float
 
 
-def _rivals(standings: Sequence[Standing], known: Sequence[Detail], at: int) -> _Rivals:
+def _rivals(standings: Sequence[CandidateSignals], known: Sequence[Detail], at: int) -> _Rivals:
     others = [n for n in range(min(_NEXT + 1, len(standings))) if n != at][:_NEXT]
     return _Rivals(
         standings[others[-1]].score if len(others) == _NEXT else 0.0,
@@ -119,7 +119,7 @@ def _rivals(standings: Sequence[Standing], known: Sequence[Detail], at: int) -> 
     )
 
 
-def _of(own: Standing, detail: Detail, others: _Rivals) -> dict[str, float]:
+def _of(own: CandidateSignals, detail: Detail, others: _Rivals) -> dict[str, float]:
     """What a candidate has of the request, and what it has more than the best others.
 
     `name_words` is how much of its name the request says, by how many words that are: one word is

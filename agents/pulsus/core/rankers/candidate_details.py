@@ -7,9 +7,9 @@ from functools import cache
 from typing import NamedTuple
 
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.query_matches import Evidence
+from pulsus.core.rankers.lexical.query_matches import QueryMatches
 from pulsus.core.rankers.lexical.tool_fields import NAME
-from pulsus.core.rankers.protocols import Recalled
+from pulsus.core.rankers.protocols import PastVotes
 
 
 class Detail(NamedTuple):
@@ -27,10 +27,10 @@ class Detail(NamedTuple):
 
 
 def details(
-    found: Evidence,
+    found: QueryMatches,
     documents: Documents,
     alike: Mapping[int, float],
-    recalled: Mapping[str, Recalled],
+    recalled: Mapping[str, PastVotes],
 ) -> Callable[[int], Detail]:
     """The detail of a tool by its number, looked up once."""
 

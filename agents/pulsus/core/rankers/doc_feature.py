@@ -9,8 +9,8 @@ from heapq import nlargest
 
 from pulsus.core.rankers.lexical.char_ngrams import asked
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.query_matches import POOL, Evidence
-from pulsus.core.rankers.protocols import Recalled
+from pulsus.core.rankers.lexical.query_matches import POOL, QueryMatches
+from pulsus.core.rankers.protocols import PastVotes
 from pulsus.core.text.tokens import STOP_WORDS, words
 
 _CHARS = 0.6
@@ -24,10 +24,10 @@ of requests. Over three routing sets 2 to 6 were alike; 0 costs 1 to 4 points of
 _SPELT_OUT = 12
 """Candidates whose n-grams are compared. Over eight routing sets 10 were as good as all."""
 
-_NO_PAST = Recalled(0.0)
+_NO_PAST = PastVotes(0.0)
 
 
-def gained(recalled: Mapping[str, Recalled], known: float) -> float:
+def gained(recalled: Mapping[str, PastVotes], known: float) -> float:
     """How many times words count beside n-grams, coverage and meaning: 1 without a past.
 
     `known` is the share of the catalogue's tools that have one.
@@ -37,9 +37,9 @@ def gained(recalled: Mapping[str, Recalled], known: float) -> float:
 
 def doc_shares(
     text: str,
-    found: Evidence,
+    found: QueryMatches,
     documents: Documents,
-    recalled: Mapping[str, Recalled],
+    recalled: Mapping[str, PastVotes],
     known: float,
 ) -> tuple[dict[int, float], dict[int, float]]:
     """The share in [0, 1] of every tool looked at: 1 where it is the best by each part. And the
@@ -107,7 +107,7 @@ def _held(slots: Iterable[int], worth: Mapping[int, float]) -> float:
     return held
 
 
-def promising(recalled: Mapping[str, Recalled]) -> list[str]:
+def promising(recalled: Mapping[str, PastVotes]) -> list[str]:
     """Tools that past requests speak for, the best `POOL` of them."""
     said = {t: past.text + past.value for t, past in recalled.items() if past.value >= 0}
     return nlargest(POOL, said, key=lambda tool: (said[tool], tool))

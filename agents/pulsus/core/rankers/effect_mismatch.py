@@ -75,7 +75,7 @@ def _clauses(text: str, said: Sequence[str]) -> list[str]:
     return found
 
 
-def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str | None:
+def effect_mismatch(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str | None:
     """Why request and tool are at odds, in one line; None where they are not.
 
     `asked` are the request's `commands`, `said` the groups of all its words (`groups_of`). A
@@ -97,7 +97,7 @@ def caution(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str
     return f"the request asks to {asked[0]}, the tool does not" if odd else None
 
 
-def strange(typed: Sequence[str], tool: ToolSpec) -> str | None:
+def command_mismatch(typed: Sequence[str], tool: ToolSpec) -> str | None:
     """Why a typed command is none of the tool's, in one line; None where it may be.
 
     `typed` is its program and the words behind it. What "helm list" lists only a tool can tell that

@@ -18,7 +18,7 @@ _EQUAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class FeatureGap:
     """One feature of a loser against the winner's. `weight` is its share of all weights.
 
     `gap` is `weight` times the difference: positive where the loser is worse.
@@ -41,7 +41,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Push:
+class SignalContribution:
     """What one signal added to the log-odds of `p`: `coefficient` times `value`."""
 
     signal: str
@@ -50,12 +50,12 @@ class Push:
     push: float
 
 
-def parts(ranked: Ranked) -> dict[str, float]:
+def feature_contributions(ranked: Ranked) -> dict[str, float]:
     """What each feature gave to the score; they sum to it. Zero weights give zeros."""
     return {name: share * ranked.features[name] for name, share in _shares(ranked).items()}
 
 
-def gaps(winner: Ranked, loser: Ranked) -> tuple[Gap, ...]:
+def gaps(winner: Ranked, loser: Ranked) -> tuple[FeatureGap, ...]:
     """Every weighted feature of both, what cost the loser most first.
 
     The gaps sum to `winner.score - loser.score`.
@@ -64,11 +64,11 @@ def gaps(winner: Ranked, loser: Ranked) -> tuple[Gap, ...]:
     for name, share in _shares(winner).items():
         mine, theirs = loser.features.get(name, 0.0), winner.features.get(name, 0.0)
         if share:
-            found.append(Gap(name, mine, theirs, share, share * (theirs - mine)))
+            found.append(FeatureGap(name, mine, theirs, share, share * (theirs - mine)))
     return tuple(sorted(found, key=lambda g: (-g.gap, g.feature)))
 
 
-def decisive(found: Sequence[Gap]) -> tuple[Gap, ...]:
+def decisive(found: Sequence[FeatureGap]) -> tuple[FeatureGap, ...]:
     """The fewest features without whose gaps the loser would not have lost by score.
 
     Empty where it did not: `gaps` sum to 0 or less.
@@ -83,7 +83,7 @@ def decisive(found: Sequence[Gap]) -> tuple[Gap, ...]:
     return tuple(taken)
 
 
-def changes(found: Sequence[Gap]) -> tuple[Change, ...]:
+def changes(found: Sequence[FeatureGap]) -> tuple[Change, ...]:
     """Each feature that alone could make the loser win, the smallest rise first."""
     lost_by = math.fsum(g.gap for g in found)
     if lost_by <= _EQUAL:
@@ -108,7 +108,9 @@ def stated(values: Sequence[float], digits: int) -> tuple[float, ...]:
     return tuple(round(value / unit, digits) for value in floors)
 
 
-def pushes(calibration: Calibration, signals: Mapping[str, float]) -> tuple[Push, ...]:
+def signal_contributions(
+    calibration: Calibration, signals: Mapping[str, float]
+) -> tuple[SignalContribution, ...]:
     """What moved the log-odds from the calibration's intercept, the strongest first.
 
     The intercept and all pushes sum to the log-odds; a tool named in the request, and one at odds
@@ -116,13 +118,13 @@ def pushes(calibration: Calibration, signals: Mapping[str, float]) -> tuple[Push
     """
     coefficients = {**calibration.coefficients, "caution": -CAUTION}
     found = [
-        Push(name, signals.get(name, 0.0), weight, weight * signals.get(name, 0.0))
+        SignalContribution(name, signals.get(name, 0.0), weight, weight * signals.get(name, 0.0))
         for name, weight in coefficients.items()
     ]
     return tuple(sorted((f for f in found if f.push), key=lambda f: (-abs(f.push), f.signal)))
 
 
-def heard(ranked: Ranked) -> tuple[str, ...]:
+def matched_words(ranked: Ranked) -> tuple[str, ...]:
     """The request's words found in the tool, each once, in the order of places."""
     return tuple(dict.fromkeys(w for found in ranked.matched.values() for w in found))
 

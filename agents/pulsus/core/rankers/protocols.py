@@ -26,7 +26,7 @@ class Feature(Protocol):
         ...
 
 
-class Dense(Protocol):
+class EmbeddingSimilarity(Protocol):
     """Similarity of meaning, part of the doc bucket (spec §5). Pure: same text, same numbers."""
 
     def similar(self, text: str) -> Mapping[int, float]:
@@ -38,7 +38,7 @@ class Dense(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class PastVotes:
     """What past requests say about one tool: `value` in [-1, 1], and the strongest of them.
 
     `text` is what their words hold of this request, in the unit of `Evidence.relative_overlap`.
@@ -57,7 +57,7 @@ class Memory(Protocol):
         """The share of the catalogue's tools that have a past, in [0, 1]."""
         ...
 
-    def recall(self, text: str) -> Mapping[str, Recalled]:
+    def recall(self, text: str) -> Mapping[str, PastVotes]:
         """By tool id; a tool left out is as if it had no past. Unknown ids are passed over.
 
         A tool with a value above 0 may be a candidate for this alone, without a shared word.

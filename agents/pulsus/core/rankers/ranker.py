@@ -21,11 +21,11 @@ from pulsus.core.rankers.doc_feature import doc_shares, gained, promising
 from pulsus.core.rankers.effect_mismatch import commands, groups_of
 from pulsus.core.rankers.lexical import index_builder, query
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.query_matches import POOL, Admit, gather
+from pulsus.core.rankers.lexical.query_matches import POOL, Admit, match_query
 from pulsus.core.rankers.lexical.tool_names import key_of, mentions, spellings
-from pulsus.core.rankers.protocols import Dense, Feature, Memory
+from pulsus.core.rankers.protocols import EmbeddingSimilarity, Feature, Memory
 from pulsus.core.rankers.result_rows import rows
-from pulsus.core.rankers.scorer import Assessed, Assessor
+from pulsus.core.rankers.scorer import ScoredTool, Scorer
 from pulsus.core.rankers.tie_breaks import last_resort
 from pulsus.core.text import command_line
 from pulsus.core.text.tokens import clean
@@ -38,7 +38,7 @@ BUILT_IN = ("name", "doc", "history")
 
 
 @dataclass(frozen=True, slots=True)
-class RankIndex:
+class Ranker:
     """A catalogue made ready for ranking. Statistics always cover the whole catalogue.
 
     `tools` are in id order and looked at only where they are candidates. Tools of the ids in
@@ -51,7 +51,7 @@ class RankIndex:
     calibration: Calibration
     extra: tuple[Feature, ...] = ()
     synonyms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
-    dense: Dense | None = None
+    dense: EmbeddingSimilarity | None = None
     memory: Memory | None = None
     hidden: frozenset[str] = frozenset()
 
@@ -66,9 +66,9 @@ class RankIndex:
         remembered: Mapping[str, Sequence[str]] | None = None,
         documents: Documents | None = None,
         calibration: Calibration | None = None,
-        dense: Dense | None = None,
+        dense: EmbeddingSimilarity | None = None,
         memory: Memory | None = None,
-    ) -> RankIndex:
+    ) -> Ranker:
         """The index of `tools`, the same for any order of them.
 
         `remembered` maps a tool id to past requests it answered well. `documents` are the words of
@@ -162,7 +162,7 @@ class RankIndex:
         now: datetime | None,
         include: Collection[str],
         admit: Admit | None,
-    ) -> tuple[Assessor, frozenset[int]]:
+    ) -> tuple[Scorer, frozenset[int]]:
         """What is known of the request's candidates, and which of them it names."""
         documents = self.documents
         similar = self.dense.similar(text) if self.dense else {}
@@ -175,7 +175,7 @@ class RankIndex:
             extra.update(map(documents.at, nearest))
         if recalled:
             extra.update(self._numbers(promising(recalled)))
-        found = gather(
+        found = match_query(
             query.terms(text, documents, self.synonyms),
             documents,
             admit=admit,
@@ -184,7 +184,7 @@ class RankIndex:
         words, alike = doc_shares(
             text, found, documents, recalled, self.memory.known if self.memory else 0.0
         )
-        assessor = Assessor(
+        assessor = Scorer(
             intent=intent,
             asked=commands(text, lambda word: documents.stem_of(word) is not None),
             said=cache(lambda: groups_of(text)),
@@ -227,11 +227,11 @@ class RankIndex:
     def _tool(self, number: int) -> ToolSpec:
         return self.tools[self.documents.position(number)]
 
-    def _settled(self, assessed: Sequence[Assessed]) -> list[Assessed]:
+    def _settled(self, assessed: Sequence[ScoredTool]) -> list[ScoredTool]:
         """The candidates in final order: where figures are equal the tools decide."""
         if not any(a.order == b.order for a, b in pairwise(assessed)):
             return list(assessed)
-        ordered: list[Assessed] = []
+        ordered: list[ScoredTool] = []
         for _, equal in groupby(assessed, key=_by_order):
             same = list(equal)
             if len(same) > 1:

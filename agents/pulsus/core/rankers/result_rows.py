@@ -9,15 +9,15 @@ from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.rankers.calibration_signals import signals
 from pulsus.core.rankers.candidate_details import details
 from pulsus.core.rankers.lexical.query_matches import matched
-from pulsus.core.rankers.scorer import Assessed, Assessor
+from pulsus.core.rankers.scorer import ScoredTool, Scorer
 from pulsus.core.rankers.tie_breaks import Candidate, tie_break, why_not
 from pulsus.core.rankers.word_matches import meant, unmatched
 from pulsus.core.types import Ranked, ToolSpec
 
 
 def rows(
-    assessor: Assessor,
-    ordered: Sequence[Assessed],
+    assessor: Scorer,
+    ordered: Sequence[ScoredTool],
     kept: Sequence[int],
     shown: Sequence[int],
     *,
@@ -70,6 +70,6 @@ def rows(
     return tuple(ranked)
 
 
-def _candidate(assessed: Assessed, tool: Callable[[int], ToolSpec]) -> Candidate:
+def _candidate(assessed: ScoredTool, tool: Callable[[int], ToolSpec]) -> Candidate:
     standing = assessed.standing
     return Candidate(tool(assessed.number), assessed.features, assessed.score, standing.named)

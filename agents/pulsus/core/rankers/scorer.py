@@ -7,15 +7,15 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from pulsus.core.rankers.calibration_signals import Standing
-from pulsus.core.rankers.effect_mismatch import caution, strange
+from pulsus.core.rankers.calibration_signals import CandidateSignals
+from pulsus.core.rankers.effect_mismatch import command_mismatch, effect_mismatch
 from pulsus.core.rankers.history_feature import conditioned, history_success
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import CAREFUL, DECLINES, SHARED
-from pulsus.core.rankers.lexical.query_matches import Evidence
+from pulsus.core.rankers.lexical.query_matches import QueryMatches
 from pulsus.core.rankers.lexical.tool_names import cover, worth
-from pulsus.core.rankers.protocols import Feature, Recalled
-from pulsus.core.rankers.tie_breaks import Figures, figures
+from pulsus.core.rankers.protocols import Feature, PastVotes
+from pulsus.core.rankers.tie_breaks import Figures, sort_key
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote
 from pulsus.fast_dataclass import dataclass
@@ -39,26 +39,26 @@ _VAGUE = 0.4
 _SAID_TWICE = 0.5
 """What is left of a covered name beside meaning: a tool's text begins with its name. These were
 chosen together over eight sets, on a plateau: ADR 15."""
-_NO_PAST = Recalled(0.0)
+_NO_PAST = PastVotes(0.0)
 _UNTRIED: tuple[float, tuple[Vote, ...], float] = (0.0, (), 0.0)
 _LOOK = CAREFUL | DECLINES
 """Flags of tools that the request may be at odds with though it commands nothing."""
 
 
-class Assessed(NamedTuple):
+class ScoredTool(NamedTuple):
     """A candidate by the tool's number in the index, and why to be careful with it."""
 
     number: int
     features: Mapping[str, float]
     score: float
     order: Figures
-    standing: Standing
+    standing: CandidateSignals
     caution: str | None
     votes: tuple[Vote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Assessor:
+class Scorer:
     """Everything of one request that its candidates share.
 
     `shares` are the weights over their sum. `words` is the part of the doc feature that words make,
@@ -70,7 +70,7 @@ class Assessor:
     intent: ParsedIntent
     asked: tuple[str, ...]
     said: Callable[[], frozenset[str]]
-    found: Evidence
+    found: QueryMatches
     documents: Documents
     tools: Sequence[ToolSpec]
     shares: Mapping[str, float]
@@ -80,14 +80,14 @@ class Assessor:
     half_life_days: float
     similar: Mapping[int, float]
     nearest: float
-    recalled: Mapping[str, Recalled]
+    recalled: Mapping[str, PastVotes]
     gain: float
     words: Mapping[int, float]
     closest: float
     alike: Mapping[int, float]
     typed: Sequence[str] | None = None
 
-    def assess(self, number: int, *, named: bool) -> Assessed:
+    def assess(self, number: int, *, named: bool) -> ScoredTool:
         """Features in [0, 1], their weighted sum over the total weight, and the standing."""
         evidence, documents = self.found, self.documents
         overlap, covered, said, _, terms = evidence.found[number]
@@ -111,7 +111,7 @@ class Assessor:
         score = 0.0
         for key, share in self.shares.items():
             score += share * features[key]
-        standing = Standing(
+        standing = CandidateSignals(
             score,
             score - self.shares["history"] * history,
             min(1.0, covered / mass) if mass else 0.0,
@@ -123,8 +123,8 @@ class Assessor:
             named,
             odds is not None,
         )
-        order = figures(named, score, flags & SHARED != 0, history)
-        return Assessed(number, features, score, order, standing, odds, votes)
+        order = sort_key(named, score, flags & SHARED != 0, history)
+        return ScoredTool(number, features, score, order, standing, odds, votes)
 
     def _tool(self, number: int) -> ToolSpec:
         return self.tools[self.documents.position(number)]
@@ -144,16 +144,16 @@ class Assessor:
             share -= _ANTI * max(0.0, -self._past(number).value)
         return _clamp(share * (_CAUTIOUS if odds else 1.0))
 
-    def _past(self, number: int) -> Recalled:
+    def _past(self, number: int) -> PastVotes:
         return self.recalled.get(self.documents.id(number), _NO_PAST)
 
     def _odds(self, number: int, flags: int) -> str | None:
         """Why request and tool are at odds: by what they change, or by the tool's own manifest."""
         if self.asked or flags & CAREFUL:
-            odds = caution(self.asked, self.said(), self._tool(number))
+            odds = effect_mismatch(self.asked, self.said(), self._tool(number))
             if odds:
                 return odds
-        if self.typed and (odds := strange(self.typed, self._tool(number))):
+        if self.typed and (odds := command_mismatch(self.typed, self._tool(number))):
             return odds
         if not flags & DECLINES:
             return None

@@ -36,7 +36,7 @@ Figures = tuple[bool, int, bool, int]
 """The part of the order that needs no look at the tool itself."""
 
 
-def figures(named: bool, score: float, shared: bool, history: float) -> Figures:
+def sort_key(named: bool, score: float, shared: bool, history: float) -> Figures:
     """Sorts best first: named in the request, score, domain before shared, history."""
     return (not named, -int(score * _GRAINS + 0.5), shared, -int(history * _GRAINS + 0.5))
 
@@ -49,7 +49,7 @@ def order_key(candidate: Candidate) -> _Key:
     tool = candidate.tool
     history = candidate.features.get("history", 0.0)
     return (
-        *figures(candidate.named, candidate.score, tool.shared, history),
+        *sort_key(candidate.named, candidate.score, tool.shared, history),
         *last_resort(tool),
     )
 

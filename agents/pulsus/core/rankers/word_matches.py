@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pulsus.core.rankers.lexical.bm25 import Hit
 from pulsus.core.rankers.lexical.query import HOW, Term
-from pulsus.core.types import Meant
+from pulsus.core.types import WordMatch
 
 
-def meant(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[Meant, ...]:
+def meant(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[WordMatch, ...]:
     """The words a tool has only as something else, each by its best meaning, in their order."""
     if {hit.weight for hit in hits} <= {1.0}:  # most of the time: each as itself
         return ()
@@ -18,7 +18,7 @@ def meant(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[Meant, ...]:
         if hit.term not in best or best[hit.term].weight < hit.weight:
             best[hit.term] = hit
     return tuple(
-        Meant(terms[number].word, hit.key, HOW[hit.weight])
+        WordMatch(terms[number].word, hit.key, HOW[hit.weight])
         for number, hit in sorted(best.items())
         if hit.weight in HOW
     )

@@ -37,7 +37,7 @@ class Likeness(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class PassageIndex:
     """Passages made ready for searching."""
 
     cards: tuple[Passage, ...]
@@ -46,7 +46,7 @@ class Shelf:
     meaning: Likeness | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, sections: Sequence[Section]) -> Shelf:
+    def of(cls, sections: Sequence[Section]) -> PassageIndex:
         """The shelf of these sections; their headings count as text."""
         postings: dict[str, list[Posting]] = {}
         lengths = []
@@ -90,7 +90,7 @@ class Shelf:
         return {number: score / most for number, score in scores.items()} if most else {}
 
 
-def to_json(shelf: Shelf) -> dict[str, Any]:
+def to_json(shelf: PassageIndex) -> dict[str, Any]:
     """JSON values from which `from_json` makes an equal shelf."""
     return {
         "cards": [[c.source, c.heading, c.places, c.tools] for c in shelf.cards],
@@ -99,13 +99,13 @@ def to_json(shelf: Shelf) -> dict[str, Any]:
     }
 
 
-def from_json(data: Mapping[str, Any]) -> Shelf:
+def from_json(data: Mapping[str, Any]) -> PassageIndex:
     """The shelf. Raises KeyError, TypeError or ValueError for anything `to_json` did not make."""
     cards = tuple(
         Passage(str(source), str(heading), 0.0, tuple(map(_place, places)), tuple(map(str, tools)))
         for source, heading, places, tools in data["cards"]
     )
-    shelf = Shelf(
+    shelf = PassageIndex(
         cards,
         tuple(map(int, data["lengths"])),
         {

@@ -10,7 +10,7 @@ _here = threading.local()
 
 
 @contextmanager
-def on(signal: threading.Event) -> Iterator[None]:
+def cancel_on(signal: threading.Event) -> Iterator[None]:
     """Let the sandboxes that this thread runs meanwhile be killed once `signal` is set."""
     _here.signal = signal
     try:
@@ -19,7 +19,7 @@ def on(signal: threading.Event) -> Iterator[None]:
         del _here.signal
 
 
-def asked() -> bool:
+def is_cancelled() -> bool:
     """Whether nobody waits any more for what this thread runs."""
     signal: threading.Event | None = getattr(_here, "signal", None)
     return signal is not None and signal.is_set()

@@ -16,7 +16,7 @@ CONNECT_SECONDS = 10.0
 """For all addresses of a name together."""
 
 
-class Refused(Exception):
+class HostNotAllowed(Exception):
     """The host is not to be reached; one line says why."""
 
 
@@ -35,7 +35,7 @@ def reach(target: str) -> socket.socket:
     addresses = list(dict.fromkeys(str(info[4][0]) for info in found))
     allowed = [each for each in addresses if _is_public(each)]
     if not allowed:
-        raise Refused(
+        raise HostNotAllowed(
             f"{host} leads to {', '.join(addresses[:3])}, which is not on the public internet: "
             f"allow the address itself"
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pulsus.core.types import InlineFile, JsonValue, Observed
+from pulsus.core.types import InlineFile, JsonValue, ObservedEffects
 
 if TYPE_CHECKING:
     from pulsus.core.sandbox.harness.first_process import Way
@@ -61,7 +61,7 @@ class Outcome:
     import_ms: int = 0
     run_ms: int = 0
     peak_bytes: int = 0
-    observed: Observed = field(default_factory=Observed)
+    observed: ObservedEffects = field(default_factory=ObservedEffects)
     line: int = 0
     starved: bool = False
 

@@ -16,7 +16,7 @@ from pulsus.core.telemetry.sanitize import one_line, strip_controls
 _NAMED = 5
 
 
-def late(stage: Stage, limits: bwrap_arguments.Limits, threads: object) -> str:
+def timeout_message(stage: Stage, limits: bwrap_arguments.Limits, threads: object) -> str:
     """That a clock ran out. `threads` are the names of those that are waited for."""
     match stage:
         case "import":
@@ -40,7 +40,7 @@ def starved() -> str:
     return "this machine was too busy to run it: try again when less is going on"
 
 
-def left(processes: Sequence[str]) -> str:
+def leftover_processes_message(processes: Sequence[str]) -> str:
     """That processes outlived it. `processes` are their names."""
     what = _many("process", _names(processes)) if processes else "a process"
     return f"it returned, but left {what} running: wait for it or end it before returning"

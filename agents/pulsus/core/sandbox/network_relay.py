@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pulsus.config.hosts import canonical
-from pulsus.core.sandbox.connect import Refused, reach
+from pulsus.core.sandbox.connect import HostNotAllowed, reach
 from pulsus.core.sandbox.harness.audit_hook import printable
 
 AT_ONCE = 32
@@ -137,7 +137,7 @@ class Relay:
                 return
             try:
                 outside = self._reach(canonical(target))
-            except (Refused, OSError) as error:
+            except (HostNotAllowed, OSError) as error:
                 inside.sendall(_refusal(*_told(error)))
                 return
             with self._held(outside):

@@ -32,7 +32,7 @@ class Usage:
     threads: int
 
 
-class Watch:
+class ResourceMonitor:
     """Looks into one sandbox by the host's number for its first process.
 
     Raises OSError where the kernel does not let us look; the sandbox is then unusable.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pulsus.core.sandbox.resource_monitor import Watch
+    from pulsus.core.sandbox.resource_monitor import ResourceMonitor
 
 HARNESS = 2
 """The number of the main process inside: bubblewrap is the first."""
@@ -27,7 +27,7 @@ class RunClock:
     def __init__(
         self,
         seconds: float,
-        watch: Watch | None = None,
+        watch: ResourceMonitor | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._seconds, self._watch, self._now = seconds, watch, now

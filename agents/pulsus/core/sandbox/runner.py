@@ -27,7 +27,7 @@ from pulsus.core.sandbox.confinement import (
 )
 from pulsus.core.sandbox.confinement.bpf import column
 from pulsus.core.sandbox.confinement.drop_root import NOBODY
-from pulsus.core.sandbox.confinement.mount_plan import Layout, LayoutRefused, host_layout
+from pulsus.core.sandbox.confinement.mount_plan import LayoutRefused, MountPlan, mount_plan
 from pulsus.core.sandbox.confinement.spawn import Streams, is_root, start
 from pulsus.core.sandbox.harness.first_process import way_for
 from pulsus.core.sandbox.harness.socket_proxy import SOCKET
@@ -40,7 +40,7 @@ from pulsus.core.sandbox.observation import (
 )
 from pulsus.core.sandbox.observation.seccomp_notify import NoListener
 from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
-from pulsus.core.types import Observed
+from pulsus.core.types import ObservedEffects
 
 if TYPE_CHECKING:
     from pulsus.core.sandbox.network_relay import Relay
@@ -73,7 +73,7 @@ def _run(
     python: Interpreter | None,
     stack: ExitStack,
 ) -> job.Outcome:
-    shown = host_layout(python)
+    shown = mount_plan(python)
     relay = _relay(stack, limits, task)
     shown_calls = _traps()
     first = way_for(native_calls.landlock())
@@ -139,7 +139,7 @@ def _told(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
     """The outcome with what was asked of the relay, whatever the candidate's process says."""
     if relay is None:
         return outcome
-    seen = observed_effects.together((outcome.observed, Observed(hosts=relay.asked())))
+    seen = observed_effects.together((outcome.observed, ObservedEffects(hosts=relay.asked())))
     hosts = tuple(host for host in seen.hosts if host != f"unix:{SOCKET}")
     return replace(outcome, observed=replace(seen, hosts=hosts))
 
@@ -163,7 +163,7 @@ def _sources(task: job.Job) -> tuple[bytes, ...]:
     return tuple(step.source for step in task.steps.values())
 
 
-def _python(shown: Layout, python: Interpreter | None) -> dict[str, object]:
+def _python(shown: MountPlan, python: Interpreter | None) -> dict[str, object]:
     path = [str(folder) for folder in shown.packages]
     if python is not None and not python.ours:
         prefix = str(python.prefixes[0])

@@ -22,10 +22,10 @@ from pulsus.core.sandbox.harness.wire_protocol import check_json
 from pulsus.core.sandbox.job import Outcome, Stage, Status
 from pulsus.core.sandbox.observation import observed_effects
 from pulsus.core.sandbox.observation.seccomp_notify import Listener
-from pulsus.core.sandbox.resource_monitor import Watch
+from pulsus.core.sandbox.resource_monitor import ResourceMonitor
 from pulsus.core.sandbox.run_clock import HARNESS, RunClock
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.core.types import Observed
+from pulsus.core.types import ObservedEffects
 
 if TYPE_CHECKING:
     from pulsus.core.sandbox.network_relay import Relay
@@ -64,7 +64,7 @@ class Session:
         self._lost_ms = 0
         self._seen = 0  # bytes of the result channel already read as messages
         self._init_fd: int | None = None
-        self._watch: Watch | None = None
+        self._watch: ResourceMonitor | None = None
         self._left: tuple[str, ...] = ()  # shared memory that a real run would leave behind
         self._import_ms = 0
         self._peak = 0
@@ -152,7 +152,7 @@ class Session:
         if self._calls is not None:
             self._calls.witness.last()
             seen = observed_effects.witnessed(seen, self._calls.witness.seen)
-        left = Observed(paths=tuple(map(printable, self._left)))
+        left = ObservedEffects(paths=tuple(map(printable, self._left)))
         seen = observed_effects.together((seen, left))
         return Outcome(
             status=status,
@@ -241,7 +241,7 @@ class Session:
             pid = self._find_init()
             if pid is None:
                 raise ProcessLookupError("bubblewrap does not say which process is the first")
-            self._watch = Watch(pid)
+            self._watch = ResourceMonitor(pid)
             if self._group is not None:
                 self._group.hold(pid)
             if self._relay is not None:
@@ -276,7 +276,7 @@ class Session:
         limits = self._limits
         if self._over is not None:
             self._end_if_alone()
-        if cancellation.asked():
+        if cancellation.is_cancelled():
             self._killed = "nobody waits for it"
         elif self._clock.ended():
             self._killed = self._late()
@@ -304,11 +304,11 @@ class Session:
 
     def _late(self) -> str:
         if self._over is not None and self._watch is not None:
-            return messages.left(self._watch.others((1, HARNESS)))
+            return messages.leftover_processes_message(self._watch.others((1, HARNESS)))
         self._starved = self._stage == "start" or self._clock.starved()
         if self._starved:
             return messages.starved()
-        return messages.late(self._stage, self._limits, self._returned.get("threads"))
+        return messages.timeout_message(self._stage, self._limits, self._returned.get("threads"))
 
     def _message(self, final: dict[str, Any]) -> str:
         if self._killed:

@@ -17,7 +17,7 @@ import filelock
 from pulsus.core.storage.decision_log import decision_log, guard, key_search, log_record
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.records import file_transaction, metadata
-from pulsus.core.storage.records.change_set import Ledger
+from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.record_key import decision_key as decision_key
 from pulsus.core.storage.records.target import checked_root
 from pulsus.core.system.state_dir import open_state
@@ -36,7 +36,7 @@ _POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class CatalogueLock:
     """The right to change the catalogue at `root`, held until the lock is given back."""
 
     root: Path
@@ -65,7 +65,7 @@ class Writing:
         logged = next(keys, "").partition(":")[0]
         return metadata.next_revision((*there, logged), now)
 
-    def write(self, ledger: Ledger, *records: metadata.Record) -> None:
+    def write(self, ledger: ChangeSet, *records: metadata.Record) -> None:
         """Change the files, and log the decisions that `records` stand for.
 
         Raises what `transaction.apply` and `chain.append` do; then nothing has changed.
@@ -114,13 +114,13 @@ def exclusive(
     clock: Clock,
     redactor: Redactor,
     lock_seconds: float,
-) -> Iterator[Writing]:
+) -> Iterator[CatalogueLock]:
     """The right to change the catalogue, what was interrupted put right before.
 
     Raises WorkflowsMissing, TargetRefused, StateCorrupt, Busy, DiskFull, StorageUnwritable,
     AuditTampered.
     """
-    writing = Writing(checked_root(workflows_root), state_dir, clock, redactor)
+    writing = CatalogueLock(checked_root(workflows_root), state_dir, clock, redactor)
     with _lock(state_dir, lock_seconds):
         file_transaction.recover(_journal(state_dir), writing.log, writing.root)
         yield writing

@@ -28,7 +28,7 @@ _TURN = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
-class Helper:
+class WorkerProcess:
     """One process at work, and the file its lines go to."""
 
     pid: int
@@ -42,11 +42,11 @@ class Helper:
 
 
 @dataclass(frozen=True)
-class Crew:
+class ForkPool:
     """The helpers, and what is left to do."""
 
     turns: int
-    helpers: list[Helper]
+    helpers: list[WorkerProcess]
 
     def tasks(self) -> Iterator[int]:
         """The numbers of the tasks that fall to the caller, until none is left."""
@@ -58,7 +58,7 @@ class Crew:
             yield from helper.lines()
 
 
-def helpers(files: int) -> int:
+def worker_count(files: int) -> int:
     """How many helpers to start for so many new files; 0 where they would not help."""
     # Forking a process with threads would copy their locks in whatever state they are.
     if files < MANY or threading.active_count() > 1 or sys.platform == "darwin":
@@ -68,18 +68,18 @@ def helpers(files: int) -> int:
 
 
 @contextmanager
-def crew(count: int, tasks: int, work: Callable[[int], Iterable[bytes]]) -> Iterator[Crew]:
+def fork_pool(count: int, tasks: int, work: Callable[[int], Iterable[bytes]]) -> Iterator[ForkPool]:
     """So many helpers that take tasks by number, as the block does too. None outlives the block.
 
     `work` gives what is found for a task, line by line.
     """
     turns = _turns(tasks)
-    started: list[Helper] = []
+    started: list[WorkerProcess] = []
     try:
         for _ in range(count):
             with suppress(OSError):  # no process or no file to be had: the others do it all
                 started.append(_start(turns, work))
-        yield Crew(turns, started)
+        yield ForkPool(turns, started)
     finally:
         os.close(turns)
         for helper in started:
@@ -107,13 +107,13 @@ def _taken(turns: int) -> Iterator[int]:
         yield _TURN.unpack(turn)[0]
 
 
-def _start(turns: int, work: Callable[[int], Iterable[bytes]]) -> Helper:
+def _start(turns: int, work: Callable[[int], Iterable[bytes]]) -> WorkerProcess:
     from tempfile import TemporaryFile  # only where there are many new files
 
     file = TemporaryFile()  # noqa: SIM115 - it outlives this function
     pid = os.fork()
     if pid:
-        return Helper(pid, file)
+        return WorkerProcess(pid, file)
     status = 1
     try:
         for task in _taken(turns):

@@ -26,7 +26,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def forked(work: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> list[_Result]:
+def map_in_processes(
+    work: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int
+) -> list[_Result]:
     """`work` of every item, in order. It must change nothing and start no thread."""
     # Forking a process with threads would copy their locks in whatever state they are.
     if jobs < 2 or len(items) < MANY or threading.active_count() > 1 or sys.platform == "darwin":

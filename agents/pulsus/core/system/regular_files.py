@@ -15,7 +15,7 @@ from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class FileStamp:
     """What changes when a file does. Times in ns; `ctime_ns` catches a restored mtime."""
 
     mtime_ns: int
@@ -24,7 +24,7 @@ class Stamp:
     inode: int
 
     @classmethod
-    def of(cls, status: os.stat_result) -> Stamp:
+    def of(cls, status: os.stat_result) -> FileStamp:
         """The stamp of a file's status."""
         return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
@@ -38,7 +38,7 @@ class Unreadable(Exception):
         self.reason = reason
 
 
-def read(path: Path, max_bytes: int) -> tuple[bytes, Stamp]:
+def read(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
     """The file's bytes and its stamp from before they were read.
 
     `path` must not be a link. Raises Unreadable with NOT_A_FILE, TOO_LARGE or UNREADABLE.
@@ -62,7 +62,7 @@ def read(path: Path, max_bytes: int) -> tuple[bytes, Stamp]:
     if len(data) > max_bytes:
         size = max(status.st_size, len(data))
         raise Unreadable("TOO_LARGE", f"{size} bytes; the limit is {max_bytes}")
-    return data, Stamp.of(status)
+    return data, FileStamp.of(status)
 
 
 def _up_to(fd: int, most: int, expected: int) -> bytes:

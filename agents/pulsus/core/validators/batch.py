@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pulsus.core.system.process_map import cores, forked
+from pulsus.core.system.process_map import cores, map_in_processes
 from pulsus.core.types import BrokenTool, ToolSpec
-from pulsus.core.validators.module_run import Given
+from pulsus.core.validators.module_run import ModuleInput
 from pulsus.core.validators.protocols import Steps
 from pulsus.core.validators.verdict_cache import Cache, Checked
 from pulsus.errors import PulsusError
@@ -38,7 +38,7 @@ class Judges(Protocol):
         ...
 
     def validate_all(
-        self, modules: Sequence[Given], *, jobs: int = 1, told: Told | None = None
+        self, modules: Sequence[ModuleInput], *, jobs: int = 1, told: Told | None = None
     ) -> list[Proven]:
         """As `Pipeline.validate_all`."""
         ...
@@ -78,7 +78,7 @@ class Batch:
         return [found[number] for number in range(len(files))]
 
     def _checked(self, files: Sequence[tuple[Path, bytes]], told: Told | None) -> Iterable[Checked]:
-        tools = forked(lambda file: self.define(file[1], file[0]), files, cores())
+        tools = map_in_processes(lambda file: self.define(file[1], file[0]), files, cores())
         given = [
             self._given(path, source, tool)
             for (path, source), tool in zip(files, tools, strict=True)
@@ -90,13 +90,13 @@ class Batch:
             steps = None if one.objection else _hashes(one.steps)
             yield Checked(report, declared, steps)
 
-    def _given(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> Given:
+    def _given(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> ModuleInput:
         if isinstance(tool, BrokenTool) or not tool.composed:
-            return Given(source, path, tool)
+            return ModuleInput(source, path, tool)
         try:
-            return Given(source, path, tool, self.steps_of(source))
+            return ModuleInput(source, path, tool, self.steps_of(source))
         except PulsusError as failure:
-            return Given(source, path, tool, objection=f"{failure.message} ({failure.code})")
+            return ModuleInput(source, path, tool, objection=f"{failure.message} ({failure.code})")
 
     def _known(self, path: Path, source: bytes) -> Checked | None:
         if self.cache is None or self.uncached in path.parents:

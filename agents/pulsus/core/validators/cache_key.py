@@ -24,7 +24,7 @@ _CORE = Path(__file__).resolve().parents[1]
 _OWN = ("validators", "sandbox", "contract", "python_source", "system", "types.py")
 
 
-def basis(
+def cache_key(
     validation: ValidationConfig,
     sandbox: SandboxConfig,
     plugins: Sequence[tuple[str, object]],

@@ -10,7 +10,7 @@ from pathlib import Path
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.core.types import (
     BrokenTool,
-    Observed,
+    ObservedEffects,
     Proof,
     StepResult,
     ToolSpec,
@@ -23,7 +23,7 @@ from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ModuleInput:
     """A module to validate: the bytes that are checked, run and vouched for.
 
     `steps` are the pinned sources a composed module calls. `objection` is why they cannot be had.
@@ -41,12 +41,12 @@ class Given:
         return self.path.stem if isinstance(self.tool, BrokenTool) else self.tool.name
 
 
-class Work:
+class ModuleRun:
     """Collects what the steps found, and writes each one's log."""
 
     def __init__(
         self,
-        given: Given,
+        given: ModuleInput,
         artifacts: Artifacts,
         redact: Callable[[str], str],
         log_name: str,
@@ -89,7 +89,7 @@ class Work:
         self._warnings += [self._redact(one_line(_printable(w))) for w in finding.warnings]
 
     def report(
-        self, milliseconds: int | None, proof: Proof | None, observed: Observed | None
+        self, milliseconds: int | None, proof: Proof | None, observed: ObservedEffects | None
     ) -> ValidationReport:
         """The verdict. `milliseconds` is wall time; None = that of all steps together."""
         last = self._results[-1]

@@ -18,9 +18,9 @@ from datetime import datetime
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.system.process_map import forked
+from pulsus.core.system.process_map import map_in_processes
 from pulsus.core.types import BrokenTool, ToolSpec, ValidatedModule, ValidationReport
-from pulsus.core.validators.module_run import Given, Work
+from pulsus.core.validators.module_run import ModuleInput, ModuleRun
 from pulsus.core.validators.protocols import Finding, Steps, Subject, Validator
 from pulsus.core.validators.step_logs import Artifacts
 
@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.steps.dry_run import Run
-    from pulsus.core.validators.steps.mypy import Waiting
+    from pulsus.core.validators.steps.mypy import MypyProcess
     from pulsus.core.validators.steps.parallel_dry_runs import Told
 
 Proven = tuple[ValidationReport, ValidatedModule | None]
@@ -55,7 +55,7 @@ class Pipeline:
     extra_validators: Callable[[], Sequence[tuple[str, Validator]]] = tuple
     mypy_cache: Path | None = None
     run: Run | None = None
-    ready: Callable[[], Waiting | None] | None = None
+    ready: Callable[[], MypyProcess | None] | None = None
     python: Interpreter | None = None
     network: Network | None = None
 
@@ -70,21 +70,21 @@ class Pipeline:
 
         `steps` are the pinned sources a composed module calls. Raises as `validate_all`.
         """
-        (found,) = self.validate_all([Given(source, path, tool, steps or {})])
+        (found,) = self.validate_all([ModuleInput(source, path, tool, steps or {})])
         return found
 
     def refusal(
         self, source: bytes, path: Path, tool: ToolSpec | BrokenTool
     ) -> ValidationReport | None:
         """The report where the gate refuses a module by itself; else None, and nothing was done."""
-        given = Given(source, path, tool)
+        given = ModuleInput(source, path, tool)
         composed = not isinstance(tool, BrokenTool) and tool.composed
         if composed or self._gated(given)[0].ok:
             return None
         return self.validate_all([given])[0][0]
 
     def validate_all(
-        self, modules: Sequence[Given], *, jobs: int = 1, told: Told | None = None
+        self, modules: Sequence[ModuleInput], *, jobs: int = 1, told: Told | None = None
     ) -> list[Proven]:
         """The same for many, in their order: one ruff, one mypy, `jobs` sandboxes at a time.
 
@@ -96,7 +96,7 @@ class Pipeline:
         began = time.monotonic()
         artifacts = Artifacts.open(self.log_dir, self.clock(), modules[0].name, self.redact)
         works = [
-            Work(given, artifacts, self.redact, name, self._network(given))
+            ModuleRun(given, artifacts, self.redact, name, self._network(given))
             for given, name in zip(modules, _log_names(modules), strict=True)
         ]
         self._gate(works, jobs)
@@ -106,7 +106,7 @@ class Pipeline:
         if going:
             from pulsus.core.validators import stages  # only for what the gate lets pass
 
-            means = stages.Means(
+            means = stages.StageConfig(
                 self.validation,
                 self.sandbox,
                 self.mypy_cache,
@@ -114,7 +114,7 @@ class Pipeline:
                 ready=self.ready,
                 python=self.python,
             )
-            found = stages.prove(means, going, jobs, told)
+            found = stages.run_stages(means, going, jobs, told)
             for work, evidence in zip(going, found, strict=True):
                 report = work.report(_since(began, works), *evidence)
                 reports[id(work)] = report
@@ -129,12 +129,12 @@ class Pipeline:
             for work in works
         ]
 
-    def _network(self, given: Given) -> tuple[str, ...]:
+    def _network(self, given: ModuleInput) -> tuple[str, ...]:
         if self.network is None or isinstance(given.tool, BrokenTool):
             return ()
         return self.network(given.path, given.tool, given.steps)
 
-    def _gated(self, given: Given) -> tuple[Finding, int]:
+    def _gated(self, given: ModuleInput) -> tuple[Finding, int]:
         began = time.monotonic()
         if given.objection:
             return Finding(ok=False, message=given.objection), 0
@@ -149,8 +149,8 @@ class Pipeline:
         )
         return finding, _ms(began)
 
-    def _gate(self, works: Sequence[Work], jobs: int) -> None:
-        found = forked(self._gated, [work.given for work in works], jobs)
+    def _gate(self, works: Sequence[ModuleRun], jobs: int) -> None:
+        found = map_in_processes(self._gated, [work.given for work in works], jobs)
         for work, (finding, took) in zip(works, found, strict=True):
             work.add("static", finding, took)
         for work in works:
@@ -174,7 +174,7 @@ def _plugin(validator: Validator, subject: Subject) -> Finding:
     )
 
 
-def _log_names(modules: Sequence[Given]) -> list[str]:
+def _log_names(modules: Sequence[ModuleInput]) -> list[str]:
     """The modules' names; with the beginning of the path's hash where several share one."""
     shared = Counter(given.name for given in modules)
     if len(shared) == len(modules):
@@ -189,7 +189,7 @@ def _log_names(modules: Sequence[Given]) -> list[str]:
     ]
 
 
-def _since(began: float, works: Sequence[Work]) -> int | None:
+def _since(began: float, works: Sequence[ModuleRun]) -> int | None:
     return _ms(began) if len(works) == 1 else None
 
 

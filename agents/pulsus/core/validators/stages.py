@@ -19,11 +19,11 @@ from pulsus.core.sandbox.job import Job, Outcome
 from pulsus.core.sandbox.sandbox_choice import run_with
 from pulsus.core.sandbox.scratch_folders import sweep
 from pulsus.core.system.machine_slots import NoSlot, cores, take
-from pulsus.core.types import Observed, Proof
-from pulsus.core.validators.module_run import Work
+from pulsus.core.types import ObservedEffects, Proof
+from pulsus.core.validators.module_run import ModuleRun
 from pulsus.core.validators.steps.checker_process import Text, no_slot
 from pulsus.core.validators.steps.dry_run import DryRun, Run
-from pulsus.core.validators.steps.mypy import Mypy, Waiting
+from pulsus.core.validators.steps.mypy import Mypy, MypyProcess
 from pulsus.core.validators.steps.parallel_dry_runs import DryRuns, Told
 from pulsus.core.validators.steps.ruff import ruff
 from pulsus.fast_dataclass import dataclass
@@ -31,23 +31,23 @@ from pulsus.fast_dataclass import dataclass
 SANDBOX = "sandbox"
 """The kind of slot that a sandbox takes."""
 
-Evidence = tuple[Proof | None, Observed | None]
+Evidence = tuple[Proof | None, ObservedEffects | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class StageConfig:
     """What a pipeline proves modules with; `run` None is the sandbox, `python` None is ours."""
 
     validation: ValidationConfig
     sandbox: SandboxConfig
     mypy_cache: Path | None
     run: Run | None
-    ready: Callable[[], Waiting | None] | None
+    ready: Callable[[], MypyProcess | None] | None
     python: Interpreter | None = None
 
 
-def prove(
-    using: Means, works: Sequence[Work], jobs: int, told: Told | None = None
+def run_stages(
+    using: StageConfig, works: Sequence[ModuleRun], jobs: int, told: Told | None = None
 ) -> list[Evidence]:
     """What the dry runs showed, in the order of `works`, which are told of every step."""
     rules = using.validation
@@ -68,7 +68,7 @@ def prove(
         mypy.end()
 
 
-def _lint(using: Means, works: Sequence[Work]) -> None:
+def _lint(using: StageConfig, works: Sequence[ModuleRun]) -> None:
     rules = using.validation
     began = time.monotonic()
     found = ruff(_texts(works), rules=rules.ruff_rules, seconds=rules.ruff_seconds)
@@ -78,7 +78,7 @@ def _lint(using: Means, works: Sequence[Work]) -> None:
 
 
 def _run(
-    using: Means, works: Sequence[Work], mypy: Mypy, jobs: int, told: Told | None
+    using: StageConfig, works: Sequence[ModuleRun], mypy: Mypy, jobs: int, told: Told | None
 ) -> list[Evidence]:
     going = [work for work in works if work.going]
     limits = Limits.of(using.sandbox, using.validation.import_seconds)
@@ -105,7 +105,7 @@ def _run(
 def _in_turn(run: Run, wait_seconds: float, job: Job, limits: Limits) -> Outcome:
     """Run the job once a place is free: two sandboxes a core keep the cores busy."""
     try:
-        slot = take(SANDBOX, 2 * cores(), wait_seconds, cancellation.asked)
+        slot = take(SANDBOX, 2 * cores(), wait_seconds, cancellation.is_cancelled)
     except NoSlot:
         return Outcome("unverified", "start", no_slot(wait_seconds).message, starved=True)
     try:
@@ -114,7 +114,7 @@ def _in_turn(run: Run, wait_seconds: float, job: Job, limits: Limits) -> Outcome
         slot.release()
 
 
-def _types(works: Sequence[Work], mypy: Mypy, runs: DryRuns | None = None) -> None:
+def _types(works: Sequence[ModuleRun], mypy: Mypy, runs: DryRuns | None = None) -> None:
     """Check the types; nobody waits for the run of what is refused here."""
     began = time.monotonic()
     found = mypy.check(_texts(works))
@@ -125,10 +125,10 @@ def _types(works: Sequence[Work], mypy: Mypy, runs: DryRuns | None = None) -> No
             runs.give_up(number)
 
 
-def _texts(works: Sequence[Work]) -> list[Text]:
+def _texts(works: Sequence[ModuleRun]) -> list[Text]:
     return [Text(work.given.name, work.given.source) for work in works]
 
 
-def _share(began: float, works: Sequence[Work]) -> int:
+def _share(began: float, works: Sequence[ModuleRun]) -> int:
     """Milliseconds since then for each of them."""
     return int((time.monotonic() - began) * 1000 / max(1, len(works)))

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pulsus.core.types import Effects, Observed, StepResult, ValidationReport
+from pulsus.core.types import Effects, ObservedEffects, StepResult, ValidationReport
 from pulsus.fast_dataclass import dataclass
 
 KNOWN = ".known"
@@ -139,7 +139,7 @@ class Cache:
             summary=kept["summary"],
             proof=kept["proof"],
             warnings=tuple(kept["warnings"]),
-            observed=Observed(**_tuples(kept["observed"])) if kept["observed"] else None,
+            observed=ObservedEffects(**_tuples(kept["observed"])) if kept["observed"] else None,
             cached=True,
             network=tuple(kept["network"]),
         )
@@ -172,10 +172,15 @@ def _lasting(report: ValidationReport) -> bool:
     return last.step == "static" or last.message.split(":", 1)[0].endswith(".py")
 
 
-def _lists(effects: Effects | Observed | None) -> dict[str, list[str]] | None:
+def _lists(effects: Effects | ObservedEffects | None) -> dict[str, list[str]] | None:
     if effects is None:
         return None
-    names = ("paths", "hosts", "commands", *(("others",) if isinstance(effects, Observed) else ()))
+    names = (
+        "paths",
+        "hosts",
+        "commands",
+        *(("others",) if isinstance(effects, ObservedEffects) else ()),
+    )
     return {name: list(getattr(effects, name)) for name in names}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pulsus.core.compose.proposer import Finish
-from pulsus.llm.http.dialect import Ask, Heard, Without, count, in_words, words
+from pulsus.llm.http.dialect import AnswerChunk, Ask, Without, count, in_words, words
 
 VERSION = "2023-06-01"
 
@@ -50,28 +50,28 @@ class Anthropic:
         }
         return tuple(name for name, missing in asked.items() if missing)
 
-    def whole(self, document: Mapping[str, Any]) -> Heard:
+    def whole(self, document: Mapping[str, Any]) -> AnswerChunk:
         """The text blocks, one after the other; others are not ours."""
         blocks = [block for block in document["content"] if block["type"] == "text"]
         text = "".join(words(block["text"]) for block in blocks)
         return _heard(document, text, document.get("stop_reason"))
 
-    def piece(self, document: Mapping[str, Any]) -> Heard:
+    def piece(self, document: Mapping[str, Any]) -> AnswerChunk:
         """What one event adds."""
         match document.get("type"):
             case "message_start":
                 return _heard(document["message"], "", None)
             case "content_block_delta" if document["delta"].get("type") == "text_delta":
-                return Heard(words(document["delta"]["text"]))
+                return AnswerChunk(words(document["delta"]["text"]))
             case "message_delta":
                 return _heard(document, "", document["delta"].get("stop_reason"))
             case _:
-                return Heard()
+                return AnswerChunk()
 
 
-def _heard(document: Mapping[str, Any], text: str, stop: Any) -> Heard:
+def _heard(document: Mapping[str, Any], text: str, stop: Any) -> AnswerChunk:
     usage = document.get("usage") or {}
-    return Heard(
+    return AnswerChunk(
         text,
         count(usage.get("input_tokens")),
         count(usage.get("output_tokens")),

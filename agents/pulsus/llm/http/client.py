@@ -25,9 +25,9 @@ from pulsus.core.telemetry import ids
 from pulsus.errors import ModelNotFound, ModelRequestRefused, ModelUrlWrong
 from pulsus.llm.address import address
 from pulsus.llm.http import failures
-from pulsus.llm.http.dialect import Ask, Dialect, Heard
+from pulsus.llm.http.dialect import AnswerChunk, Ask, Dialect
 from pulsus.llm.http.exchange import Limits, Request, WireFailed, exchange
-from pulsus.llm.http.failures import Failed, Place
+from pulsus.llm.http.failures import ExchangeFailure, Place
 from pulsus.llm.http.model_list import served
 from pulsus.llm.http.response import ERROR_BYTES, Reader, text_of
 from pulsus.llm.http.retries import Attempts
@@ -97,19 +97,19 @@ class Server:
         base, total = self._address.base, self._settings.total_seconds
         try:
             return self._attempts.within(total, lambda left: self._list(base, left))
-        except Failed as failed:
+        except ExchangeFailure as failed:
             raise failed.error from None
 
-    def _answer(self, ask: Ask, on_text: OnText | None) -> Heard:
+    def _answer(self, ask: Ask, on_text: OnText | None) -> AnswerChunk:
         end = self._attempts.clock() + self._settings.total_seconds
         while True:
             left = end - self._attempts.clock()
             try:
                 return self._attempts.within(left, lambda left: self._once(ask, on_text, left))
-            except Failed as failed:
+            except ExchangeFailure as failed:
                 self._leave_out(failed)
 
-    def _once(self, ask: Ask, on_text: OnText | None, seconds: float) -> Heard:
+    def _once(self, ask: Ask, on_text: OnText | None, seconds: float) -> AnswerChunk:
         handed_on = False
 
         def tell(piece: str) -> None:
@@ -127,12 +127,12 @@ class Server:
                 return self._reader.heard(answer, most, tell)
         except WireFailed as failure:
             failed = failures.of_wire(failure, self._reader.place)
-        except Failed as refusal:
+        except ExchangeFailure as refusal:
             failed = refusal
         failed.again = failed.again and not handed_on
         raise failed
 
-    def _leave_out(self, failed: Failed) -> None:
+    def _leave_out(self, failed: ExchangeFailure) -> None:
         """Note what the server refuses by name. Raises the error where that is nothing new."""
         if isinstance(failed.error, ModelRequestRefused):
             said = failed.said.lower()
@@ -164,7 +164,7 @@ class Server:
     def _names(self, base: str) -> tuple[str, ...]:
         try:
             return tuple(model.name for model in self._list(base, _LOOK_SECONDS))[:20]
-        except Failed:
+        except ExchangeFailure:
             return ()
 
     def _list(self, base: str, seconds: float) -> tuple[ServedModel, ...]:
@@ -178,7 +178,7 @@ class Server:
         found = served(text)
         if found is None:
             place = self._reader.place
-            raise Failed(failures.unreadable(place, failures.quoted(text, place)))
+            raise ExchangeFailure(failures.unreadable(place, failures.quoted(text, place)))
         return found
 
     def _request(self, url: str, body: Mapping[str, Any] | None) -> Request:

@@ -27,7 +27,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class AnswerChunk:
     """An answer, or a piece of a streamed one. None where it does not say."""
 
     text: str = ""
@@ -36,19 +36,19 @@ class Heard:
     model: str | None = None
     finish: Finish | None = None
 
-    def then(self, piece: Heard) -> Heard:
+    def then(self, piece: AnswerChunk) -> AnswerChunk:
         """The answer so far with the next piece, but for the text."""
-        return Heard(
+        return AnswerChunk(
             prompt_tokens=_newer(self.prompt_tokens, piece.prompt_tokens),
             completion_tokens=_newer(self.completion_tokens, piece.completion_tokens),
             model=piece.model or self.model,
             finish=piece.finish or self.finish,
         )
 
-    def saying(self, text: str) -> Heard:
+    def saying(self, text: str) -> AnswerChunk:
         """The same with that text."""
         rest = (self.prompt_tokens, self.completion_tokens, self.model, self.finish)
-        return Heard(text, *rest)
+        return AnswerChunk(text, *rest)
 
 
 class Dialect(Protocol):
@@ -71,11 +71,11 @@ class Dialect(Protocol):
         """Which of temperature, seed and schema the request does not carry, though asked."""
         ...
 
-    def whole(self, document: Mapping[str, Any]) -> Heard:
+    def whole(self, document: Mapping[str, Any]) -> AnswerChunk:
         """The answer in one document. Raises KeyError, TypeError, IndexError, AttributeError."""
         ...
 
-    def piece(self, document: Mapping[str, Any]) -> Heard:
+    def piece(self, document: Mapping[str, Any]) -> AnswerChunk:
         """The piece in one event of a stream. Raises as `whole`."""
         ...
 

@@ -55,7 +55,7 @@ class Place:
     redact: Callable[[str], str]
 
 
-class Failed(Exception):
+class ExchangeFailure(Exception):
     """One attempt failed. `again`: another may not.
 
     `wait` is in seconds, where the server asks for one. `said` are the words in which it
@@ -77,7 +77,7 @@ class Failed(Exception):
         self.said = said
 
 
-def of_wire(failure: WireFailed, place: Place) -> Failed:
+def of_wire(failure: WireFailed, place: Place) -> ExchangeFailure:
     """The failure to reach a server, or to hear it out."""
     said = one_line(place.redact(failure.reason), 300)
     match failure.why:
@@ -88,44 +88,48 @@ def of_wire(failure: WireFailed, place: Place) -> Failed:
                 hint = "compare http:// and https:// in model.base_url; for a certificate of your "
                 hint += "own name its authority in SSL_CERT_FILE"
             error = ModelUnreachable(f"cannot connect to {place.base}: {said}", hint=hint)
-            return Failed(error, again=not tls)
+            return ExchangeFailure(error, again=not tls)
         case "timeout":
             # The same again would take as long again.
             hint = "raise model.read_seconds and model.total_seconds, or choose a smaller model"
-            return Failed(ModelUnreachable(f"{place.base} gave no answer: {said}", hint=hint))
+            return ExchangeFailure(
+                ModelUnreachable(f"{place.base} gave no answer: {said}", hint=hint)
+            )
         case "dropped":
             hint = "try again; if it stays, look at the server's own log"
             error = ModelUnreachable(f"{place.base} broke off: {said}", hint=hint)
-            return Failed(error, again=True)
+            return ExchangeFailure(error, again=True)
         case "too_long":
             hint = "raise model.max_answer_kb if that is expected of this model"
-            return Failed(ModelAnswerInvalid(f"{place.base}: {said}", hint=hint))
+            return ExchangeFailure(ModelAnswerInvalid(f"{place.base}: {said}", hint=hint))
         case "unreadable":
-            return Failed(unreadable(place, said))
+            return ExchangeFailure(unreadable(place, said))
 
 
 def of_status(
     status: int, headers: Mapping[str, str], body: str, place: Place, now: datetime
-) -> Failed:
+) -> ExchangeFailure:
     """What a status other than 200 means; `now` is aware."""
     said = one_line(place.redact(_message(body)), 300)
     raw = f"{said} {_kind(body)}"
     if status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(raw)):
-        return Failed(_context(said, place))
+        return ExchangeFailure(_context(said, place))
     if status in (401, 402, 403) or _NO_MONEY.search(raw) or _NO_KEY.search(raw):
-        return Failed(_refused(status, said, raw, place))
+        return ExchangeFailure(_refused(status, said, raw, place))
     if status in _BUSY or (status >= 500 and status != 501):
         return _transient(status, headers, said, place, now)
     if status == 404 and not _NO_MODEL.search(raw):
-        return Failed(url_wrong(place, f"HTTP 404 {said}".strip()))
+        return ExchangeFailure(url_wrong(place, f"HTTP 404 {said}".strip()))
     if status in (400, 404, 422) and _NO_MODEL.search(raw):
-        return Failed(model_missing(place, said))
+        return ExchangeFailure(model_missing(place, said))
     if 300 <= status < 400:
         target = one_line(place.redact(headers.get("location", "")), 200)
-        return Failed(url_wrong(place, f"HTTP {status}, a redirect to {target!r} (not followed)"))
+        return ExchangeFailure(
+            url_wrong(place, f"HTTP {status}, a redirect to {target!r} (not followed)")
+        )
     if status in (400, 422):
-        return Failed(_form(status, said, place), said=f"{raw} {_parameter(body)}")
-    return Failed(url_wrong(place, f"HTTP {status} {said}".strip()))
+        return ExchangeFailure(_form(status, said, place), said=f"{raw} {_parameter(body)}")
+    return ExchangeFailure(url_wrong(place, f"HTTP {status} {said}".strip()))
 
 
 def url_wrong(place: Place, said: str, hint: str = "") -> ModelUrlWrong:
@@ -177,12 +181,12 @@ def _context(said: str, place: Place) -> ModelContextTooLong:
 
 def _transient(
     status: int, headers: Mapping[str, str], said: str, place: Place, now: datetime
-) -> Failed:
+) -> ExchangeFailure:
     wait = _retry_after(headers.get("retry-after", ""), now)
     later = f" in {wait:.0f} s" if wait else ""
     kind = ModelBusy if status in _BUSY else ModelUnreachable
     message = f"{place.base} is busy or failed (HTTP {status}): {said}"
-    return Failed(kind(message, hint=f"try again{later}"), again=True, wait=wait)
+    return ExchangeFailure(kind(message, hint=f"try again{later}"), again=True, wait=wait)
 
 
 def _form(status: int, said: str, place: Place) -> ModelRequestRefused:

@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from pulsus.core.compose.proposer import Finish
-from pulsus.llm.http.dialect import Ask, Heard, Without, count, in_words, with_instruction, words
+from pulsus.llm.http.dialect import (
+    AnswerChunk,
+    Ask,
+    Without,
+    count,
+    in_words,
+    with_instruction,
+    words,
+)
 from pulsus.llm.json_schema import closed
 
 
@@ -59,21 +67,21 @@ class OpenAi:
         asked = {"temperature": True, "seed": ask.seed is not None, "schema": bool(ask.schema)}
         return tuple(name for name, wanted in asked.items() if wanted and name in without)
 
-    def whole(self, document: Mapping[str, Any]) -> Heard:
+    def whole(self, document: Mapping[str, Any]) -> AnswerChunk:
         """The first choice."""
         choice = document["choices"][0]
         return _heard(document, words(choice["message"].get("content")), choice)
 
-    def piece(self, document: Mapping[str, Any]) -> Heard:
+    def piece(self, document: Mapping[str, Any]) -> AnswerChunk:
         """The first choice's delta; the last event has usage and no choice."""
         choices = document.get("choices") or [{}]
         delta = choices[0].get("delta") or {}
         return _heard(document, words(delta.get("content")), choices[0])
 
 
-def _heard(document: Mapping[str, Any], text: str, choice: Mapping[str, Any]) -> Heard:
+def _heard(document: Mapping[str, Any], text: str, choice: Mapping[str, Any]) -> AnswerChunk:
     usage = document.get("usage") or {}
-    return Heard(
+    return AnswerChunk(
         text,
         count(usage.get("prompt_tokens")),
         count(usage.get("completion_tokens")),

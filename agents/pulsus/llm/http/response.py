@@ -10,9 +10,9 @@ from typing import Any
 from pulsus.core.compose.proposer import OnText
 from pulsus.fast_dataclass import dataclass
 from pulsus.llm.http import failures, server_sent_events
-from pulsus.llm.http.dialect import Dialect, Heard
+from pulsus.llm.http.dialect import AnswerChunk, Dialect
 from pulsus.llm.http.exchange import Answer, WireFailed
-from pulsus.llm.http.failures import Failed, Place
+from pulsus.llm.http.failures import ExchangeFailure, Place
 
 ERROR_BYTES = 64 * 1024
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -33,13 +33,13 @@ class Reader:
             status, headers = answer.status, answer.headers
             raise failures.of_status(status, headers, body, self.place, self.now())
 
-    def heard(self, answer: Answer, most: int, tell: OnText) -> Heard:
+    def heard(self, answer: Answer, most: int, tell: OnText) -> AnswerChunk:
         """What the model said, at most `most` bytes of text; `tell` is called with each piece.
 
         Raises Failed, and WireFailed.
         """
         self.check(answer)
-        whole, texts = Heard(), []
+        whole, texts = AnswerChunk(), []
         for piece in self._pieces(answer):
             whole = whole.then(piece)
             text = piece.text.encode("utf-8", "replace").decode("utf-8")
@@ -52,7 +52,7 @@ class Reader:
             tell(text)
         return whole.saying("".join(texts))
 
-    def _pieces(self, answer: Answer) -> Iterator[Heard]:
+    def _pieces(self, answer: Answer) -> Iterator[AnswerChunk]:
         """The answer piece by piece; one piece where the server does not stream."""
         if "event-stream" not in answer.headers.get("content-type", ""):
             text = b"".join(answer.chunks).decode("utf-8", "replace")
@@ -68,7 +68,7 @@ class Reader:
         if not ended:
             raise WireFailed("dropped", "the stream ended in the middle of the answer")
 
-    def _read(self, text: str, form: Callable[[Mapping[str, Any]], Heard]) -> Heard:
+    def _read(self, text: str, form: Callable[[Mapping[str, Any]], AnswerChunk]) -> AnswerChunk:
         try:
             document = json.loads(text)
             if not document.get("error"):
@@ -76,12 +76,12 @@ class Reader:
         except _MALFORMED:
             if text.lstrip().startswith("<"):
                 web = failures.url_wrong(self.place, "it answers with a web page")
-                raise Failed(web) from None
+                raise ExchangeFailure(web) from None
             said = failures.quoted(text, self.place)
-            raise Failed(failures.unreadable(self.place, said)) from None
+            raise ExchangeFailure(failures.unreadable(self.place, said)) from None
         raise self._told(document["error"], text)
 
-    def _told(self, error: Any, text: str) -> Failed:
+    def _told(self, error: Any, text: str) -> ExchangeFailure:
         """An error inside an answer of HTTP 200: a gateway's way, and that of broken streams."""
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 500

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pulsus.llm.http.failures import Failed
+from pulsus.llm.http.failures import ExchangeFailure
 
 T = TypeVar("T")
 FIRST_WAIT = 0.5
@@ -30,7 +30,7 @@ class Attempts:
         for attempt in range(self.retries + 1):
             try:
                 return once(end - self.clock())
-            except Failed as failed:
+            except ExchangeFailure as failed:
                 wait = FIRST_WAIT * 2**attempt if failed.wait is None else failed.wait
                 late = self.clock() + wait >= end
                 if not failed.again or late or attempt == self.retries:

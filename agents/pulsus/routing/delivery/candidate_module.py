@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pulsus.approvals.protocol import Person
+from pulsus.approvals.protocol import Approver
 from pulsus.core.compose.plans import module_source, pins
 from pulsus.core.memory.past_routes import Outcome, PastRoute
 from pulsus.core.storage import candidate_store
@@ -16,21 +16,23 @@ from pulsus.core.system import atomic_write, regular_files
 from pulsus.core.telemetry import ids
 from pulsus.core.types import RouteOutcome, ToolSpec
 from pulsus.errors import PulsusError, UsageError, storage_error
-from pulsus.routing.delivery.deliver import Delivery, Module, digest
-from pulsus.routing.delivery.pending_candidates import edited
+from pulsus.routing.delivery.deliver import CandidateModule, DeliveryResult, digest
+from pulsus.routing.delivery.pending_candidates import is_edited
 from pulsus.routing.delivery.project import Project
 
 MAX_READ_BYTES = 64 * 1024 * 1024
 """Beyond this a file is not read at all; the static gate's own limit is far lower."""
 
 
-def module(project: Project, outcome: RouteOutcome, run_id: str, person: Person | None) -> Module:
+def module(
+    project: Project, outcome: RouteOutcome, run_id: str, person: Approver | None
+) -> CandidateModule:
     """What is to be proven: bytes read once, and the pinned bytes of every step they call."""
     if outcome.decision.plan:
         return _composed(project, outcome, run_id, person)
     tool = outcome.decision.selected[0]
     source = read_bytes(tool.path)
-    return Module(
+    return CandidateModule(
         path=tool.path,
         source=source,
         tool=tool if digest(source) == tool.sha256 else project.define(source, tool.path),
@@ -39,19 +41,19 @@ def module(project: Project, outcome: RouteOutcome, run_id: str, person: Person 
     )
 
 
-def step_module(project: Project, tool: ToolSpec, source: bytes) -> Module:
+def step_module(project: Project, tool: ToolSpec, source: bytes) -> CandidateModule:
     """A pinned step as a module of its own, to be proven and promoted where it lies."""
     target = Target(tool.domain, tool.action, tool.name)
-    return Module(tool.path, source, tool, target, steps_of(project, source))
+    return CandidateModule(tool.path, source, tool, target, steps_of(project, source))
 
 
-def file_module(project: Project, path: Path, target: Target) -> Module:
+def file_module(project: Project, path: Path, target: Target) -> CandidateModule:
     """The module file at `path`, to be proven and promoted to `target`.
 
     A candidate of an earlier route brings its note. Raises UsageError where it cannot be read.
     """
     source = read_bytes(path)
-    return Module(
+    return CandidateModule(
         path=path,
         source=source,
         tool=project.define(source, path),
@@ -63,7 +65,7 @@ def file_module(project: Project, path: Path, target: Target) -> Module:
 
 def steps_of(project: Project, source: bytes) -> pins.Pinned:
     """Tool and pinned bytes of every step a module calls; the catalogue is read only for one."""
-    return pins.gather(source, lambda ref: project.catalogue.find(ref), read_bytes)
+    return pins.collect_step_sources(source, lambda ref: project.catalogue.find(ref), read_bytes)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -76,7 +78,9 @@ def read_bytes(path: Path) -> bytes:
         ) from failure
 
 
-def remember(project: Project, outcome: RouteOutcome, delivery: Delivery, request: str) -> None:
+def remember(
+    project: Project, outcome: RouteOutcome, delivery: DeliveryResult, request: str
+) -> None:
     """Keep how the route ended: the history feature learns from it.
 
     A tool that was merely looked up again was not accepted by anybody: it does not count.
@@ -100,8 +104,8 @@ def remember(project: Project, outcome: RouteOutcome, delivery: Delivery, reques
 
 
 def _composed(
-    project: Project, outcome: RouteOutcome, run_id: str, person: Person | None
-) -> Module:
+    project: Project, outcome: RouteOutcome, run_id: str, person: Approver | None
+) -> CandidateModule:
     decision = outcome.decision
     assert decision.plan is not None
     path = project.tmp_dir / module_source.module_name(decision.route_id)
@@ -128,7 +132,7 @@ def _composed(
         if left is None:
             candidate_store.remove(path)  # a candidate without its note could not be offered again
         raise
-    return Module(
+    return CandidateModule(
         path=path,
         source=source,
         tool=project.define(source, path),
@@ -139,21 +143,21 @@ def _composed(
     )
 
 
-def _kept(left: candidate_store.Candidate | None, person: Person | None) -> bytes | None:
+def _kept(left: candidate_store.Candidate | None, person: Approver | None) -> bytes | None:
     """The module an earlier run left, where the work goes on with it; None: make it anew.
 
     What somebody edited is never overwritten unasked.
     """
     if left is None:
         return None
-    changed = edited(left)
+    changed = is_edited(left)
     if person is None:
         return read_bytes(left.module) if changed else None
     offered = changed or left.status != "pending"
     return read_bytes(left.module) if offered and _reuse(person, left) else None
 
 
-def _reuse(person: Person, left: candidate_store.Candidate) -> bool:
+def _reuse(person: Approver, left: candidate_store.Candidate) -> bool:
     return person.reuse(left.module.name, left.status, left.reasons)
 
 

@@ -13,7 +13,15 @@ from typing import Protocol, assert_never
 
 from pulsus.approvals import unattended
 from pulsus.approvals.known_modules import Standing
-from pulsus.approvals.protocol import Answer, Approve, Discard, Edit, Person, Proposal, Relocate
+from pulsus.approvals.protocol import (
+    Answer,
+    Approve,
+    Approver,
+    ChangeTarget,
+    Discard,
+    Edit,
+    Proposal,
+)
 from pulsus.approvals.unattended import Approval, CallerApproval
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.target import Target
@@ -29,14 +37,14 @@ from pulsus.core.types import (
 from pulsus.errors import ApprovalNeeded, Busy, PulsusError, ValidationFailed
 
 Steps = Mapping[str, tuple[ToolSpec, bytes]]
-Reading = Callable[[bytes, Path], ToolSpec | BrokenTool]
+ToolReader = Callable[[bytes, Path], ToolSpec | BrokenTool]
 """Source bytes and the path they stand for → the tool they define."""
 
 MAX_EDITS = 20
 """An editor that never yields an acceptable module ends here."""
 
 
-class Prover(Protocol):
+class ModuleValidator(Protocol):
     """The validation pipeline."""
 
     def validate(
@@ -82,7 +90,7 @@ class Promoter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class CandidateModule:
     """A chosen module: the selected tool's file, or a candidate in `_tmp/`.
 
     `notes` are what a person should know beside the report before approving. `rendered` is True if
@@ -101,7 +109,7 @@ class Module:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DeliveryResult:
     """How it ended. `failure` is None where it was promoted, was already, or was not to be."""
 
     report: ValidationReport
@@ -110,33 +118,33 @@ class Delivery:
     discarded: bool = False
 
 
-First = Callable[[], Delivery | None]
+First = Callable[[], DeliveryResult | None]
 """Delivers what must be promoted before a module; a delivery that ended otherwise, or None."""
 
 
 @dataclass(frozen=True, slots=True)
-class Deliverer:
+class DeliveryPipeline:
     """Proves, asks and promotes. `person` is None where nobody can be asked.
 
     `root` is the project: messages name paths below it.
     """
 
-    prover: Prover
+    prover: ModuleValidator
     promoter: Promoter
-    read: Reading
-    person: Person | None
+    read: ToolReader
+    person: Approver | None
     redactor: Redactor
     root: Path = Path()
 
     def deliver(
         self,
-        module: Module,
+        module: CandidateModule,
         *,
         dry_run: bool,
         approval: Approval,
         first: First | None = None,
         step: bool = False,
-    ) -> Delivery:
+    ) -> DeliveryResult:
         """Prove `module` and, unless `dry_run`, promote it.
 
         If there is no person, `approval` decides: by the caller's own approval, or by the rules of
@@ -149,27 +157,27 @@ class Deliverer:
             )
             if validated is None:
                 self._keep(module, "failed", (report.summary,))
-                return Delivery(report, failure=_refused(report))
+                return DeliveryResult(report, failure=_refused(report))
             known = self.promoter.current(module.target, report.sha256)
             if known or dry_run:
-                return Delivery(report, promotion=known)
+                return DeliveryResult(report, promotion=known)
             objection = self._objection(module, report, approval, step=step)
             if objection:
                 self._keep(module, "pending", (objection.message,))
-                return Delivery(report, failure=objection)
+                return DeliveryResult(report, failure=objection)
             ended = first() if first else None
             if ended:
                 return ended
             answer = self._answer(module, validated)
             match answer:
                 case Approve():
-                    return Delivery(report, self._promote(module, validated, module.target))
-                case Relocate(target):
-                    return Delivery(report, self._promote(module, validated, target))
+                    return DeliveryResult(report, self._promote(module, validated, module.target))
+                case ChangeTarget(target):
+                    return DeliveryResult(report, self._promote(module, validated, target))
                 case Discard(reason):
                     self._keep(module, "rejected", (reason,))
                     self._decided("discard", module.target, report, reason=reason)
-                    return Delivery(report, discarded=True)
+                    return DeliveryResult(report, discarded=True)
                 case Edit(source):
                     module = self._edited(module, source)
                 case _:
@@ -177,7 +185,7 @@ class Deliverer:
         raise ApprovalNeeded(f"no decision after {MAX_EDITS} edits", hint="route the request again")
 
     def _objection(
-        self, module: Module, report: ValidationReport, approval: Approval, *, step: bool
+        self, module: CandidateModule, report: ValidationReport, approval: Approval, *, step: bool
     ) -> PulsusError | None:
         """Why the module is not approved without a person; None if it is, or a person decides."""
         if self.person is not None or isinstance(approval, CallerApproval):
@@ -214,7 +222,7 @@ class Deliverer:
     def _shown(self, path: Path) -> str:
         return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
 
-    def _answer(self, module: Module, validated: ValidatedModule) -> Answer:
+    def _answer(self, module: CandidateModule, validated: ValidatedModule) -> Answer:
         if self.person is None:
             return Approve()
         proposal = Proposal(
@@ -222,7 +230,9 @@ class Deliverer:
         )
         return self.person.decide(proposal)
 
-    def _promote(self, module: Module, validated: ValidatedModule, target: Target) -> Promotion:
+    def _promote(
+        self, module: CandidateModule, validated: ValidatedModule, target: Target
+    ) -> Promotion:
         remove = module.candidate.module if module.candidate else None
         edited = module.edited_from if target == module.target else None
         asked = self.person is not None
@@ -238,13 +248,13 @@ class Deliverer:
             about["network"] = list(report.network)
         self.promoter.decided(kind, about | more)
 
-    def _edited(self, module: Module, source: bytes) -> Module:
+    def _edited(self, module: CandidateModule, source: bytes) -> CandidateModule:
         tool = self.read(source, module.path)
         original = module.edited_from or module.source
         return replace(module, source=source, tool=tool, edited_from=original)
 
     def _keep(
-        self, module: Module, status: candidate_store.Status, reasons: tuple[str, ...]
+        self, module: CandidateModule, status: candidate_store.Status, reasons: tuple[str, ...]
     ) -> None:
         """Note on a candidate why it was not promoted, so that the next run offers it again.
 

@@ -12,7 +12,7 @@ from pulsus.errors import StarterMissing
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class PreviousBytes:
     """Looks where the bytes may lie beside the catalogue: snapshots, git, the starter tools."""
 
     workflows_root: Path

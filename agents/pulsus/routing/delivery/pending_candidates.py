@@ -11,27 +11,29 @@ from pathlib import Path
 
 from pulsus.core.storage import candidate_store
 from pulsus.core.telemetry.redaction import Redactor
-from pulsus.core.types import Left, RouteOutcome
+from pulsus.core.types import PendingCandidate, RouteOutcome
 
 
-def found(tmp_dir: Path, request: str, route_id: str, redactor: Redactor) -> tuple[Left, ...]:
+def pending_for_request(
+    tmp_dir: Path, request: str, route_id: str, redactor: Redactor
+) -> tuple[PendingCandidate, ...]:
     """The candidates of this request, newest first: of this route, or of the same words."""
     words = _words(redactor.redact(request))
     return tuple(
-        Left(c.module, c.status, c.reasons, c.created_at, edited(c))
+        PendingCandidate(c.module, c.status, c.reasons, c.created_at, is_edited(c))
         for c in candidate_store.listed(tmp_dir)
         if c.route_id == route_id or _words(c.request) == words
     )
 
 
-def still(outcome: RouteOutcome, *, asked: bool) -> RouteOutcome:
+def drop_resolved(outcome: RouteOutcome, *, asked: bool) -> RouteOutcome:
     """The outcome without what was promoted meanwhile, or was just decided on (`asked`)."""
     left = (found for found in outcome.left if found.module.is_file())
     done = outcome.module if asked else None
     return replace(outcome, left=tuple(found for found in left if found.module != done))
 
 
-def edited(candidate: candidate_store.Candidate) -> bool:
+def is_edited(candidate: candidate_store.Candidate) -> bool:
     """Whether the module is not as it was made; False where that is not known."""
     if candidate.sha256 is None:
         return False

@@ -12,7 +12,7 @@ from pulsus.core.telemetry.logging import AppLog
 from pulsus.core.telemetry.metrics import Metrics
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
-from pulsus.routing.delivery.deliver import Promoter, Prover
+from pulsus.routing.delivery.deliver import ModuleValidator, Promoter
 from pulsus.routing.prompt_parser import PromptParser
 from pulsus.routing.search.searcher import Searcher
 
@@ -48,7 +48,7 @@ class Project(Protocol):
     def parser(self) -> PromptParser: ...
     def searcher(self) -> Searcher: ...
     def model(self) -> Proposer: ...
-    def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Prover: ...
+    def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> ModuleValidator: ...
     def promoter(
         self,
         run_id: str | None = None,

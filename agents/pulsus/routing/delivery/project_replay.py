@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Replaying:
+class ProjectExampleReplay:
     """`validators.replay` with a project's limits, interpreter and catalogue."""
 
     project: Project

@@ -19,7 +19,7 @@ from pulsus.core.storage.promotion.api_diff import Change
 from pulsus.core.storage.promotion.promote import PromotionContext, os_user, promote
 from pulsus.core.storage.record_status import record_status
 from pulsus.core.storage.records import metadata
-from pulsus.core.storage.records.current_revision import Find, Place, tool_hash
+from pulsus.core.storage.records.current_revision import CurrentRevision, Find, tool_hash
 from pulsus.core.storage.records.semver import Bump, greatest
 from pulsus.core.storage.records.target import Target, checked_root
 from pulsus.core.telemetry.ids import Clock
@@ -163,18 +163,18 @@ class CataloguePromoter:
 
     def _behaviour(
         self, validated: ValidatedModule, target: Target
-    ) -> version_bump.Behaviour | None:
+    ) -> version_bump.ReplayResult | None:
         """What the examples of the earlier revisions show; sandboxes run, no lock held."""
         if self.replay is None:
             return None
         root, place = checked_root(self.workflows_root), self.replaces or target
-        before = Place.read(root, place, self.find)
+        before = CurrentRevision.read(root, place, self.find)
         latest = before.latest
         if latest is None:
-            return version_bump.Behaviour(None, ())
+            return version_bump.ReplayResult(None, ())
         source, network = validated.source, validated.report.network
         if latest.tool_hash == tool_hash(source):
-            return version_bump.Behaviour(latest.tool_hash, ())
+            return version_bump.ReplayResult(latest.tool_hash, ())
         changes: list[Change] = []
         newer: list[bytes] = []
         for version in version_bump.promised(before, tool_hash(source)):
@@ -184,7 +184,7 @@ class CataloguePromoter:
             if greatest(*(change.bump for change in changes)) == "major":
                 break  # nothing that is older could say more
             newer += [] if old is None else [old]
-        return version_bump.Behaviour(latest.tool_hash, tuple(changes))
+        return version_bump.ReplayResult(latest.tool_hash, tuple(changes))
 
     def _origin(self, source: bytes) -> dict[str, Any]:
         """What the record says of how the module was made; an edit afterwards is said too."""

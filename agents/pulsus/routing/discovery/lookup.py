@@ -6,7 +6,7 @@ from pulsus.core.types import Catalogue, ToolSpec
 from pulsus.errors import ToolAmbiguous, ToolNotFound
 
 
-def tool_named(catalogue: Catalogue, ref: str) -> ToolSpec:
+def find_tool(catalogue: Catalogue, ref: str) -> ToolSpec:
     """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
     found = catalogue.find(ref)
     if len(found) == 1:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pulsus.core.system.regular_files import kind_of, why
 from pulsus.core.types import BrokenTool
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.discovery.tool_path import Place, ignored, place
+from pulsus.routing.discovery.tool_path import ToolPath, ignored, place
 
 TOPS = ("domains", "shared_tools")
 MANIFEST_NAMES = ("tool.yaml", "tool.toml")
@@ -159,7 +159,7 @@ class _Scan:
     def _is_tool_place(self, real: Path) -> bool:
         parts = real.relative_to(self._real_root).parts
         hidden = any(ignored(part, self._tmp_dirname) for part in parts)
-        return real.is_file() and not hidden and isinstance(place(parts), Place)
+        return real.is_file() and not hidden and isinstance(place(parts), ToolPath)
 
 
 def is_manifest(name: str) -> bool:

@@ -14,10 +14,10 @@ from pulsus.core.system import fork_pool, regular_files
 from pulsus.core.types import BrokenTool
 from pulsus.routing.discovery.manifest_choice import choose
 from pulsus.routing.discovery.module_files import Listing, is_manifest
-from pulsus.routing.discovery.tool_path import NoPlace, Place, place
+from pulsus.routing.discovery.tool_path import InvalidToolPath, ToolPath, place
 from pulsus.routing.index.codec import Loaded, Value
 from pulsus.routing.index.folder_rows import NO_VALUE, Content, Folder, Row, Stamp, folder
-from pulsus.routing.index.value_store import DamagedValue, Values, text
+from pulsus.routing.index.value_store import DamagedValue, ValueStore, text
 
 
 class Reader:
@@ -27,19 +27,19 @@ class Reader:
         self,
         max_bytes: int,
         known: dict[str, Folder] | None = None,
-        values: Values | None = None,
+        values: ValueStore | None = None,
         now_ns: Callable[[], int] = lambda: 0,
     ) -> None:
         self.max_bytes = max_bytes
         self._known = known or {}
-        self.values = values or Values()
+        self.values = values or ValueStore()
         self._now_ns = now_ns
         self._ahead: dict[str, _Ahead] = {}
 
     def folders(self, listed: Sequence[tuple[int, Listing]]) -> list[Folder]:
         """The rows of every listed folder, those of many new ones read by several processes."""
         new = [n for n, (_, listing) in enumerate(listed) if listing.path not in self._known]
-        count = fork_pool.helpers(sum(len(listed[n][1].names) for n in new))
+        count = fork_pool.worker_count(sum(len(listed[n][1].names) for n in new))
         if not count:
             return [self.folder(source, listing) for source, listing in listed]
         tasks = [new[n :: fork_pool.MOST_TASKS] for n in range(min(len(new), fork_pool.MOST_TASKS))]
@@ -49,7 +49,7 @@ class Reader:
             return (line for item in modules if (line := self._look(item)) is not None)
 
         done: dict[int, Folder] = {}
-        with fork_pool.crew(count, len(tasks), work) as crew:
+        with fork_pool.fork_pool(count, len(tasks), work) as crew:
             for task in crew.tasks():
                 done.update((n, self.folder(*listed[n])) for n in tasks[task])
             self._ahead.update(map(_ahead, crew.lines()))
@@ -84,11 +84,11 @@ class Reader:
             return known
         return fresh
 
-    def module(self, path: Path, real: Path, where: Place) -> Value:
+    def module(self, path: Path, real: Path, where: ToolPath) -> Value:
         """What the module at `real` is now. Raises Unreadable."""
         return self.parse_module(regular_files.read(real, self.max_bytes)[0], path, where)
 
-    def parse_module(self, data: bytes, path: Path, where: Place) -> Value:
+    def parse_module(self, data: bytes, path: Path, where: ToolPath) -> Value:
         """The tool these bytes are."""
         from pulsus.core.contract import read_tool  # nothing is parsed where nothing changed
 
@@ -170,7 +170,7 @@ class _FolderReader:
             if is_manifest(name):
                 continue
             where = place((*self.listing.parts, name))
-            if isinstance(where, NoPlace):
+            if isinstance(where, InvalidToolPath):
                 self.problems[name] = (where.code, where.reason)
                 self.rows[name] = Row(name, stamps[name], 0, "", "unused")
             else:
@@ -178,7 +178,7 @@ class _FolderReader:
                 self.rows[name] = self._module(before.get(name), name, stamps[name], where)
         return placed
 
-    def _module(self, before: Row | None, name: str, stamp: Stamp, where: Place) -> Row:
+    def _module(self, before: Row | None, name: str, stamp: Stamp, where: ToolPath) -> Row:
         path = Path(self.listing.path, name)
 
         def parse(data: bytes) -> Value:
@@ -232,14 +232,14 @@ class _Module(NamedTuple):
     """A module to look at: where it is listed, which is the file to open, and what it would be."""
 
     path: Path
-    place: Place
+    place: ToolPath
 
 
 def _modules(listing: Listing) -> Iterator[_Module]:
     """The modules of a folder that are read from where they are listed."""
     for name in listing.names:
         where = place((*listing.parts, name))
-        if isinstance(where, Place) and name not in listing.links and not is_manifest(name):
+        if isinstance(where, ToolPath) and name not in listing.links and not is_manifest(name):
             path = Path(listing.path, name)
             yield _Module(path, where)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pulsus.core.contract import read_tool
 from pulsus.core.types import BrokenTool, ToolSpec
-from pulsus.routing.discovery.tool_path import Place, place
+from pulsus.routing.discovery.tool_path import ToolPath, place
 
 CANDIDATE = "candidate"
 """Action and id prefix of a module outside the catalogue."""
@@ -28,9 +28,9 @@ def define(
     )
 
 
-def _where(path: Path, workflows_root: Path) -> Place:
+def _where(path: Path, workflows_root: Path) -> ToolPath:
     if path.is_relative_to(workflows_root):
         found = place(path.relative_to(workflows_root).parts)
-        if isinstance(found, Place):
+        if isinstance(found, ToolPath):
             return found
-    return Place(f"{CANDIDATE}/{path.stem}", None, CANDIDATE, path.stem)
+    return ToolPath(f"{CANDIDATE}/{path.stem}", None, CANDIDATE, path.stem)

@@ -13,7 +13,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ToolPath:
     """A tool's id and its parts. `domain` is None for a shared tool."""
 
     id: str
@@ -23,14 +23,14 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class NoPlace:
+class InvalidToolPath:
     """Why no tool can lie there: a stable code and one line."""
 
     code: str
     reason: str
 
 
-def place(parts: Sequence[str]) -> Place | NoPlace:
+def place(parts: Sequence[str]) -> ToolPath | InvalidToolPath:
     """The tool a module at these path parts, below the workflows folder, would be.
 
     `domains/{domain}/{action}/[…/]{name}.py` or `shared_tools/{action}/[…/]{name}.py`: folders
@@ -39,12 +39,14 @@ def place(parts: Sequence[str]) -> Place | NoPlace:
     match parts:
         case ["domains", domain, action, *_, file]:
             if domain == SHARED:
-                return NoPlace("BAD_NAME", f"domain {domain!r} is reserved for shared tools")
+                return InvalidToolPath(
+                    "BAD_NAME", f"domain {domain!r} is reserved for shared tools"
+                )
             return _named(domain, action, file)
         case ["shared_tools", action, *_, file]:
             return _named(None, action, file)
         case _:
-            return NoPlace(
+            return InvalidToolPath(
                 "MISPLACED",
                 "a tool lies in domains/{domain}/{action}/ or shared_tools/{action}/",
             )
@@ -55,9 +57,11 @@ def ignored(name: str, tmp_dirname: str) -> bool:
     return name.startswith((".", "_")) or name == tmp_dirname
 
 
-def _named(domain: str | None, action: str, file: str) -> Place | NoPlace:
+def _named(domain: str | None, action: str, file: str) -> ToolPath | InvalidToolPath:
     name = file.removesuffix(".py")
     for what, value in (("domain", domain), ("action", action), ("name", name)):
         if value is not None and not _NAME.fullmatch(value):
-            return NoPlace("BAD_NAME", f"{what} {value!r} has more than letters, digits, _ and -")
-    return Place(f"{domain or SHARED}/{action}/{name}", domain, action, name)
+            return InvalidToolPath(
+                "BAD_NAME", f"{what} {value!r} has more than letters, digits, _ and -"
+            )
+    return ToolPath(f"{domain or SHARED}/{action}/{name}", domain, action, name)

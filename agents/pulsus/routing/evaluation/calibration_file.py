@@ -19,7 +19,7 @@ from pulsus.errors import StorageUnwritable
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pulsus.routing.evaluation.reliability import Judged
+    from pulsus.routing.evaluation.reliability import CalibrationMetrics
 
 PLACE = "config/calibration.json"
 FORMAT = 1
@@ -57,7 +57,7 @@ def document(
     tools: int,
     catalogue: str,
     fitted_at: datetime,
-    figures: Mapping[str, Judged],
+    figures: Mapping[str, CalibrationMetrics],
 ) -> dict[str, Any]:
     """The project's next calibration as it will be kept.
 

@@ -19,7 +19,7 @@ from pulsus.core.types import Ranked
 from pulsus.errors import CalibrationRefused
 from pulsus.routing.evaluation import logistic
 from pulsus.routing.evaluation.dataset import GoldenRow
-from pulsus.routing.evaluation.reliability import Stated, log_loss
+from pulsus.routing.evaluation.reliability import Prediction, log_loss
 
 COPY = 0.3
 """Requests that nothing fits, beside each that some tool fits: copies stand in for those that are
@@ -57,10 +57,10 @@ class Sample:
     fits: bool
     weight: float
 
-    def stated(self, calibration: Calibration) -> Stated:
+    def stated(self, calibration: Calibration) -> Prediction:
         """What that calibration says of it."""
         p = calibration.p(self.signals) if self.signals is not None else 0.0
-        return Stated(p, self.right, self.fits, self.weight)
+        return Prediction(p, self.right, self.fits, self.weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class Refit:
     """
 
     calibration: Calibration
-    before: tuple[Stated, ...]
-    after: tuple[Stated, ...]
+    before: tuple[Prediction, ...]
+    after: tuple[Prediction, ...]
     against: Calibration
 
 
@@ -111,16 +111,16 @@ def refit(found: Sequence[Sample], prior: Calibration, in_use: Calibration | Non
     against = in_use or prior
     check(len({s.request for s in found}), against)
     _check(found)
-    after: list[Stated] = [Stated(0.0, right=False, fits=False)] * len(found)
+    after: list[Prediction] = [Prediction(0.0, right=False, fits=False)] * len(found)
     folds = [_fold(s.request) for s in found]
     for fold in sorted(set(folds)):
         rest = [s for s, own in zip(found, folds, strict=True) if own != fold]
-        model = moved(rest, prior)
+        model = fit_map(rest, prior)
         for n, own in enumerate(folds):
             if own == fold:
                 after[n] = found[n].stated(model)
     before = tuple(s.stated(against) for s in found)
-    return Refit(moved(found, prior), before, tuple(after), against)
+    return Refit(fit_map(found, prior), before, tuple(after), against)
 
 
 def check_better(fit: Refit, requests: int) -> None:
@@ -162,9 +162,9 @@ def check(requests: int, in_use: Calibration) -> None:
         )
 
 
-def moved(found: Sequence[Sample], prior: Calibration) -> Calibration:
+def fit_map(found: Sequence[Sample], prior: Calibration) -> Calibration:
     """The likeliest calibration given these samples and the prior's weights."""
-    used = [s for s in found if fitted(s)]
+    used = [s for s in found if uses_calibration(s)]
     if not used:
         return prior
     middle = np.array([prior.spread.get(name, (0.0, 1.0))[0] for name in NAMES])
@@ -186,7 +186,7 @@ def moved(found: Sequence[Sample], prior: Calibration) -> Calibration:
     return replace(prior, intercept=round(intercept, 4), coefficients=named)
 
 
-def fitted(sample: Sample) -> bool:
+def uses_calibration(sample: Sample) -> bool:
     """Whether p comes from weights: not for a named tool, nor for one at odds with the request."""
     told = sample.signals
     return told is not None and not (told.get("named") or told.get("caution"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers import explanation as why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.text.tokens import stems
@@ -58,7 +58,7 @@ def wrong_tool(row: GoldenRow, context: Context) -> Cause:
         return denied
     found = context.look(row.query, row.tools)
     own = next((r for r in found if r.tool.id in row.tools), None)
-    if own is None or not (why.heard(own) or own.features.get("name")):
+    if own is None or not (why.matched_words(own) or own.features.get("name")):
         return Cause(
             "no word of the request is known to "
             + " or ".join(t for t in row.tools if t in context.known),
@@ -71,7 +71,7 @@ def wrong_tool(row: GoldenRow, context: Context) -> Cause:
     if twins(winner.tool, own.tool):
         reason = f"near-twin: {winner.tool.id} and {own.tool.id} say almost the same; {reason}"
         fix = "tell them apart in their summaries, merge them, or allow both with `any`"
-    return Cause(reason, fix, why.heard(own), answer.lacks, own.rank, own.p)
+    return Cause(reason, fix, why.matched_words(own), answer.lacks, own.rank, own.p)
 
 
 def denied_tool(row: GoldenRow, context: Context) -> Cause | None:
@@ -96,7 +96,7 @@ def _none_such(missing: Sequence[str], known: Collection[str]) -> Cause:
 
 
 def wrong_policy(
-    row: GoldenRow, choice: Choice, found: Sequence[Ranked], context: Context
+    row: GoldenRow, choice: Decision, found: Sequence[Ranked], context: Context
 ) -> Cause:
     """Why something else was done with the candidates than the row says."""
     first = found[0] if found else None
@@ -119,7 +119,7 @@ def wrong_policy(
     return Cause(
         f"p below τ: {first.p:.2f} < {context.tau:.2f} because {because}",
         _teach(first, row.query),
-        why.heard(first),
+        why.matched_words(first),
         first.unmatched,
         first.rank,
         first.p,
@@ -148,17 +148,19 @@ def twins(one: ToolSpec, other: ToolSpec) -> bool:
     return bool(first and second) and len(first & second) / len(first | second) >= _TWINS
 
 
-def _too_sure(choice: Choice, first: Ranked | None, context: Context) -> Cause:
+def _too_sure(choice: Decision, first: Ranked | None, context: Context) -> Cause:
     """Something was chosen where nothing fits."""
     taken = choice.chosen or ((first,) if first else ())
     if not taken:
         return Cause(f"policy {choice.policy}: {choice.reason}")
-    told = "; ".join(f"{r.tool.id} on {', '.join(why.heard(r)) or 'its name'}" for r in taken)
+    told = "; ".join(
+        f"{r.tool.id} on {', '.join(why.matched_words(r)) or 'its name'}" for r in taken
+    )
     return Cause(
         f"p {taken[0].p:.2f} reaches τ {context.tau:.2f} though nothing fits: {told}",
         f"add an anti-intent to the manifest of {taken[0].tool.id}, or calibrate on requests like"
         " this (`pulsus eval --calibrate`)",
-        why.heard(taken[0]),
+        why.matched_words(taken[0]),
         taken[0].unmatched,
     )
 
@@ -167,6 +169,6 @@ def _teach(own: Ranked, request: str) -> str:
     if own.caution:
         return "if it does do this, say so in its name, summary and Kind"
     return (
-        manifest_advice.teach(own.unmatched, request)
+        manifest_advice.suggest_intent(own.unmatched, request)
         or "add the request to `requests` in its manifest"
     )

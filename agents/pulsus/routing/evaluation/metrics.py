@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.types import Ranked
 from pulsus.routing.evaluation import diagnosis, reliability
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import Cause, Context
-from pulsus.routing.evaluation.reliability import Bin, Stated
+from pulsus.routing.evaluation.reliability import Bin, Prediction
 
 Rank = Callable[[str], Sequence[Ranked]]
 """At least ten candidates of a request, where there are as many, best first."""
 
-Decide = Callable[[str, Sequence[Ranked]], Choice]
+Decide = Callable[[str, Sequence[Ranked]], Decision]
 """What would be done with a request and its candidates."""
 
 
@@ -94,15 +94,15 @@ class _Seen:
     p: float
     found: Sequence[Ranked]
     milliseconds: float
-    choice: Choice | None
+    choice: Decision | None
 
     @property
     def right(self) -> bool:
         return bool(self.ids) and self.ids[0] in self.row.tools
 
     @property
-    def stated(self) -> Stated:
-        return Stated(self.p, self.right, bool(self.row.tools))
+    def stated(self) -> Prediction:
+        return Prediction(self.p, self.right, bool(self.row.tools))
 
     @property
     def position(self) -> int:

@@ -19,7 +19,7 @@ _SURE = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class Prediction:
     """A top candidate: its p and whether it was right. `fits` = some tool was.
 
     `weight` is how much it counts: less than 1 for a copy of a request with its tools removed.
@@ -43,7 +43,7 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CalibrationMetrics:
     """The figures of one calibration on one population; None where nothing bears on one.
 
     `ece` and `precision_mixed` are over everything by weight; `precision_at_tau` and
@@ -57,22 +57,22 @@ class Judged:
     out_of_catalogue_below_tau: float | None
 
 
-def bins(stated: Sequence[Stated]) -> tuple[Bin, ...]:
+def bins(stated: Sequence[Prediction]) -> tuple[Bin, ...]:
     """The ten bins of p in order; an empty one is left out."""
-    inside: dict[int, list[Stated]] = {}
+    inside: dict[int, list[Prediction]] = {}
     for one in stated:
         inside.setdefault(min(int(one.p * BINS), BINS - 1), []).append(one)
     return tuple(_bin(number, inside[number]) for number in sorted(inside))
 
 
-def ece(stated: Sequence[Stated]) -> float | None:
+def ece(stated: Sequence[Prediction]) -> float | None:
     """Mean distance of p and truth over ten equal bins of p, weighted by how full they are."""
     found = bins(stated)
     total = sum(b.weight for b in found)
     return sum(b.weight * abs(b.p - b.right) for b in found) / total if total else None
 
 
-def log_loss(stated: Sequence[Stated]) -> float:
+def log_loss(stated: Sequence[Prediction]) -> float:
     """Mean surprise at what was so, in nats, weighted: what a fit makes as small as it can.
 
     0.0 for no statement. A p of 0 or 1 counts as one within a thousandth of it.
@@ -82,11 +82,11 @@ def log_loss(stated: Sequence[Stated]) -> float:
     return sum(-weight * math.log(p) for weight, p in told) / total if total else 0.0
 
 
-def judge(stated: Sequence[Stated], tau: float) -> Judged:
+def calibration_metrics(stated: Sequence[Prediction], tau: float) -> CalibrationMetrics:
     """The figures of these probabilities at the threshold `tau`."""
     fitting = [s for s in stated if s.fits]
     sure = [s for s in stated if s.p >= tau]
-    return Judged(
+    return CalibrationMetrics(
         ece=ece(stated),
         precision_at_tau=_share([s.right for s in sure if s.fits]),
         precision_mixed=_share([s.right for s in sure], [s.weight for s in sure]),
@@ -100,7 +100,7 @@ def to_json(found: Sequence[Bin]) -> list[dict[str, Any]]:
     return [{k: round(v, 4) for k, v in asdict(one).items()} for one in found]
 
 
-def _bin(number: int, inside: Sequence[Stated]) -> Bin:
+def _bin(number: int, inside: Sequence[Prediction]) -> Bin:
     weight = sum(s.weight for s in inside)
     return Bin(
         low=number / BINS,

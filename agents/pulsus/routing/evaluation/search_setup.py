@@ -12,7 +12,7 @@ from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import Context
 from pulsus.routing.evaluation.metrics import EvalReport, evaluate
 from pulsus.routing.prompt_parser import PromptParser
-from pulsus.routing.search.searcher import Search, Searcher
+from pulsus.routing.search.searcher import Searcher, SearchResult
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Bench:
     index_seconds: float
     tau: float
 
-    def search(self, query: str, include: Collection[str] = ()) -> Search:
+    def search(self, query: str, include: Collection[str] = ()) -> SearchResult:
         """As `pulsus route` does it."""
         if self.parser is None:
             return self.searcher.search(self.intent(query), include=include)
@@ -48,7 +48,7 @@ class Bench:
         self, rows: Sequence[GoldenRow], told: Callable[[int, int], None] | None = None
     ) -> EvalReport:
         """The report on these rows; `told` is called with how many were asked, and of how many."""
-        found: dict[str, Search] = {}
+        found: dict[str, SearchResult] = {}
         asked = itertools.count(1)
 
         def rank(query: str) -> Sequence[Ranked]:

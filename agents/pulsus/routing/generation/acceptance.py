@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.config.settings import GeneratorConfig
-from pulsus.core.compose.generator import Judged
+from pulsus.core.compose.generator import EvaluatedAnswer
 from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.compose.writing import caller_examples, memorisation
@@ -31,10 +31,10 @@ from pulsus.core.types import (
 )
 from pulsus.core.validators.protocols import Validator
 from pulsus.core.validators.steps.ruff_fix import without_unused_imports
-from pulsus.routing.delivery.deliver import Module, Prover, Steps
+from pulsus.routing.delivery.deliver import CandidateModule, ModuleValidator, Steps
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.generation import blind_run
-from pulsus.routing.generation.guardrail_scope import held
+from pulsus.routing.generation.guardrail_scope import guardrails_apply
 
 STEP = "guardrails"
 _CASE = re.compile(r"example (\d+)\b")
@@ -48,7 +48,7 @@ _UNSEEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class GuardedValidator:
     """A prover that also holds modules to the guardrails and, until edited, to the examples.
 
     `answer` is the module before the examples were written into it.
@@ -57,7 +57,7 @@ class Guarded:
     project: Project
     examples: tuple[Example, ...] | None = None
     request: str = ""
-    known: Judged | None = None
+    known: EvaluatedAnswer | None = None
     answer: bytes = b""
 
     def validate(
@@ -78,14 +78,14 @@ class Guarded:
         return report, validated
 
 
-def judge(
+def evaluate_answer(
     project: Project,
     path: Path,
     request: str,
     given: Sequence[Example],
     code: str,
     held: Example | None = None,
-) -> Judged:
+) -> EvaluatedAnswer:
     """What the gates say of a model's answer, without unused imports, with the caller's examples.
 
     `held` is one more, of which the refusal says nothing: the model is not to see it.
@@ -95,10 +95,10 @@ def judge(
     whole = with_missing_imports(written, imports_of(project.settings.generator))
     answer = without_unused_imports(whole, seconds=seconds)
     every = (*given, held) if held else tuple(given)
-    source = caller_examples.pinned(answer, every)
-    prover = Guarded(project, every, request, answer=answer)
+    source = caller_examples.with_examples(answer, every)
+    prover = GuardedValidator(project, every, request, answer=answer)
     report, validated = prover.validate(source, path, project.define(source, path), {})
-    if validated and (found := blind_run.refused(project, validated)):
+    if validated and (found := blind_run.check_without_examples(project, validated)):
         report, validated = found, None
     shown = _shown(answer, source, given) if held else None
     refusal = (
@@ -106,7 +106,7 @@ def judge(
         if validated
         else _refusal(report, given, source if shown is None else shown, project.redactor)
     )
-    return Judged(
+    return EvaluatedAnswer(
         source=source,
         sha256=hashlib.sha256(source).hexdigest(),
         refusal=refusal,
@@ -120,17 +120,17 @@ def judge(
 
 def _shown(answer: bytes, source: bytes, given: Sequence[Example]) -> bytes:
     """The module without the example that is held back; every line of code where it was."""
-    shown = caller_examples.pinned(answer, given)
+    shown = caller_examples.with_examples(answer, given)
     return caller_examples.taller(shown, source.count(b"\n") - shown.count(b"\n"))
 
 
-def prover_of(project: Project, module: Module) -> Prover:
+def prover_of(project: Project, module: CandidateModule) -> ModuleValidator:
     """What proves a module: a model's candidate meets the guardrails, whoever promotes it."""
     made = module.candidate.made if module.candidate else None
     if made and made.get("generator") == "model":
-        return Guarded(project)
-    if held(project, module.path, module.source, module.tool):
-        return Guarded(project)
+        return GuardedValidator(project)
+    if guardrails_apply(project, module.path, module.source, module.tool):
+        return GuardedValidator(project)
     return project.pipeline()
 
 

@@ -20,14 +20,14 @@ from pulsus.routing.delivery.project import Project
 _READS = "without the examples in its docstring it gives another result"
 
 
-def refused(project: Project, validated: ValidatedModule) -> ValidationReport | None:
+def check_without_examples(project: Project, validated: ValidatedModule) -> ValidationReport | None:
     """The report that refuses what gives another result on such a copy; None where it does not."""
     report, tool = validated.report, validated.tool
     if not any(example.has_expected for example in tool.examples):
         return None
     settings = project.settings
     limits = Limits.of(settings.sandbox, settings.validation.import_seconds)
-    subject = Subject(caller_examples.bare(validated.source), report.path, tool)
+    subject = Subject(caller_examples.strip_examples(validated.source), report.path, tool)
     run = DryRun(subject, limits, partial(run_sandboxed, python=project.interpreter))
     found = run.import_smoke()
     found = run.dry_run() if found.ok else found

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pulsus.approvals.protocol import Person
-from pulsus.core.compose.generator import Generated, Generator, Judged
+from pulsus.approvals.protocol import Approver
+from pulsus.core.compose.generator import EvaluatedAnswer, GenerationResult, Generator
 from pulsus.core.compose.plans import module_source
 from pulsus.core.compose.proposer import Proposer
 from pulsus.core.compose.writing import (
@@ -21,34 +21,34 @@ from pulsus.core.compose.writing import (
     memorisation,
     scaffold,
 )
-from pulsus.core.compose.writing.prompt_messages import Brief
+from pulsus.core.compose.writing.prompt_messages import PromptContext
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.telemetry.redaction import MARK
-from pulsus.core.types import Example, Generation, Round, RouteOutcome
+from pulsus.core.types import Example, GenerationReport, GenerationRound, RouteOutcome
 from pulsus.errors import ModelAnswerInvalid, PulsusError, UsageError, ValidationFailed
 from pulsus.routing.apply_decision import trace_delivery
-from pulsus.routing.delivery.deliver import Delivery
-from pulsus.routing.delivery.pending_candidates import edited
+from pulsus.routing.delivery.deliver import DeliveryResult
+from pulsus.routing.delivery.pending_candidates import is_edited
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.generation import acceptance, prompt_context, scaffold_files
 from pulsus.routing.generation.provenance import examples_digest, reasons
-from pulsus.routing.generation.request import Wanted
-from pulsus.routing.generation.written_candidate import Desk, Destination
+from pulsus.routing.generation.request import GenerationRequest
+from pulsus.routing.generation.written_candidate import CandidateWorkflow, PromotionTarget
 
 MAX_EXAMPLES = 5
 """More of them crowd the rules out of a small model's prompt."""
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class GenerationRun:
     """Writes one module for one route. `person` is None where nobody can be asked."""
 
     project: Project
-    person: Person | None
+    person: Approver | None
     trace: Trace
-    wanted: Wanted
+    wanted: GenerationRequest
     dry_run: bool = False
 
     def finish(self, outcome: RouteOutcome, text: str) -> RouteOutcome:
@@ -68,7 +68,7 @@ class Writer:
         model = self.project.model()
         to = self._place(outcome, text)
         given = self._examples(text)
-        desk = Desk(self.project, self.person, self.trace, given)
+        desk = CandidateWorkflow(self.project, self.person, self.trace, given)
         kept = self._kept(path, given)
         if kept:
             return desk.deliver(outcome, text, desk.again(kept), None, to, dry_run=self.dry_run)
@@ -89,12 +89,12 @@ class Writer:
             return self._refused(outcome, made, made.best)
         return desk.deliver(outcome, text, module, made.best, to, dry_run=self.dry_run)
 
-    def _generated(self, model: Proposer, path: Path, brief: Brief) -> Generated:
+    def _generated(self, model: Proposer, path: Path, brief: PromptContext) -> GenerationResult:
         settings = self.project.settings.generator
         generator = Generator(
             model=model,
             judge=partial(
-                acceptance.judge,
+                acceptance.evaluate_answer,
                 self.project,
                 path,
                 brief.request,
@@ -121,7 +121,7 @@ class Writer:
             )
         return example_consistency.checked(given)
 
-    def _asked(self, person: Person) -> tuple[Example, ...]:
+    def _asked(self, person: Approver) -> tuple[Example, ...]:
         found: tuple[Example, ...] = ()
         problem = ""
         while len(found) < MAX_EXAMPLES and (said := person.example(problem)):
@@ -132,7 +132,7 @@ class Writer:
                 problem = f"{error.message}; {error.hint}"
         return found
 
-    def _place(self, outcome: RouteOutcome, text: str) -> Destination:
+    def _place(self, outcome: RouteOutcome, text: str) -> PromotionTarget:
         """Where it goes. Raises UsageError for a name that is taken, TargetRefused."""
         wanted, intent = self.wanted, outcome.intent
         sure = intent.confidence >= self.project.settings.parser.confidence_threshold
@@ -154,7 +154,7 @@ class Writer:
                 break
             target = replace(target, name=f"{name}_{number}")
         sure = bool(wanted.action) or (sure and action is not None)
-        return Destination(target, sure, asked=wanted.forced)
+        return PromotionTarget(target, sure, asked=wanted.forced)
 
     def _kept(self, path: Path, given: Sequence[Example]) -> candidate_store.Candidate | None:
         """What an earlier run left and the work goes on with; None: it is written anew.
@@ -165,7 +165,7 @@ class Writer:
         left = candidate_store.read(path) if path.is_file() else None
         if left is None or self.wanted.anew:
             return None
-        changed = edited(left)
+        changed = is_edited(left)
         made = left.made or {}
         same = made.get("examples") == examples_digest(given) and made.get("generator") == "model"
         if left.status == "pending" and same and not changed:
@@ -175,24 +175,24 @@ class Writer:
         last = left.reasons[-1:]
         return left if self.person.reuse(left.module.name, left.status, last) else None
 
-    def _brief(self, outcome: RouteOutcome, text: str, given: tuple[Example, ...]) -> Brief:
+    def _brief(self, outcome: RouteOutcome, text: str, given: tuple[Example, ...]) -> PromptContext:
         settings = self.project.settings.generator
         rules = acceptance.rules_of(settings)
-        held = memorisation.held(given)
+        held = memorisation.held_out_example(given)
         if held:
             text = caller_examples.without(text, held)
         # Before anything is made of it: of `password=x` a summary would keep the words and lose
         # the sign that gives the secret away.
         text = self._redact(text)
         redact = self.project.redactor
-        return Brief(
+        return PromptContext(
             request=text,
             rules=rules,
             imports=acceptance.imports_of(settings),
             examples=tuple(e for e in given if e is not held),
             shown=tuple(caller_examples.redacted(e, redact) for e in given if e is not held),
             held=held,
-            neighbours=prompt_context.neighbours(
+            neighbours=prompt_context.similar_tools(
                 outcome.candidates,
                 rules,
                 self._redact,
@@ -206,7 +206,7 @@ class Writer:
     def _redact(self, text: str) -> str:
         return self.project.redactor.redact(text)
 
-    def _told(self, found: Round) -> None:
+    def _told(self, found: GenerationRound) -> None:
         self.trace.event(
             "generate",
             decision=f"refused at {found.step}" if found.step else "accepted",
@@ -223,10 +223,12 @@ class Writer:
         said = f"refused at {found.step}: {first}" if found.step else "accepted"
         self.wanted.told(f"answer {found.number + 1} {said}")
 
-    def _refused(self, outcome: RouteOutcome, made: Generated, best: Judged) -> RouteOutcome:
+    def _refused(
+        self, outcome: RouteOutcome, made: GenerationResult, best: EvaluatedAnswer
+    ) -> RouteOutcome:
         assert best.report is not None
         report = best.report
-        trace_delivery(self.trace, Delivery(report), self.project.project)
+        trace_delivery(self.trace, DeliveryResult(report), self.project.project)
         failure = made.failure or ValidationFailed(
             f"no answer of {made.generation.model} was accepted ({made.generation.stopped}); the "
             f"best is {report.path.name}, {report.verdict}: {report.summary}",
@@ -237,7 +239,7 @@ class Writer:
         return _failed(replace(outcome, module=report.path, validation=report), failure)
 
 
-def _no_module(generation: Generation) -> ModelAnswerInvalid:
+def _no_module(generation: GenerationReport) -> ModelAnswerInvalid:
     return ModelAnswerInvalid(
         f"no answer of {generation.model} holds a Python module ({generation.stopped})",
         hint="`pulsus doctor --model` shows what the model can do",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.decision_log import log_record
 from pulsus.core.types import BrokenTool, ToolSpec
-from pulsus.core.validators.module_run import Given
+from pulsus.core.validators.module_run import ModuleInput
 from pulsus.routing.delivery.project import Project
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from pulsus.core.validators.steps.parallel_dry_runs import Told
 
 
-def held(project: Project, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> bool:
+def guardrails_apply(
+    project: Project, path: Path, source: bytes, tool: ToolSpec | BrokenTool
+) -> bool:
     """Whether the module at `path` is one that a model wrote, or of which nobody knows."""
     if project.tmp_dir.resolve() not in path.resolve().parents:
         return False
@@ -52,7 +54,7 @@ def _written_by_a_model(log: Path, path: Path, source: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Judges:
+class GuardedBatchValidator:
     """Validates many modules, those that are held to the guardrails by `strict`."""
 
     project: Project
@@ -65,14 +67,14 @@ class Judges:
         return self.plain.network
 
     def validate_all(
-        self, modules: Sequence[Given], *, jobs: int = 1, told: Told | None = None
+        self, modules: Sequence[ModuleInput], *, jobs: int = 1, told: Told | None = None
     ) -> list[Proven]:
         """As `Pipeline.validate_all`."""
         tmp = self.project.tmp_dir.resolve()
         strict = {
             n
             for n, m in enumerate(modules)
-            if tmp in m.path.parents and held(self.project, m.path, m.source, m.tool)
+            if tmp in m.path.parents and guardrails_apply(self.project, m.path, m.source, m.tool)
         }
         if not strict:
             return self.plain.validate_all(modules, jobs=jobs, told=told)

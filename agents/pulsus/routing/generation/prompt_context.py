@@ -23,7 +23,7 @@ _HINT_CHARS = 600
 Redact = Callable[[str], str]
 
 
-def neighbours(
+def similar_tools(
     ranked: Sequence[Ranked], rules: Rules, redact: Redact, *, most: int, chars: int
 ) -> tuple[str, ...]:
     """The nearest tools, best first: whole where the guardrails would let them pass, else told.

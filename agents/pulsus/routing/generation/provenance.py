@@ -7,10 +7,10 @@ import json
 from collections.abc import Sequence
 
 from pulsus.core.compose.writing import caller_examples
-from pulsus.core.types import Example, Generation, JsonValue
+from pulsus.core.types import Example, GenerationReport, JsonValue
 
 
-def provenance(generation: Generation, sha256: str) -> dict[str, JsonValue]:
+def provenance(generation: GenerationReport, sha256: str) -> dict[str, JsonValue]:
     """Where a module came from, for its record (spec §10)."""
     last = next(
         (r for r in reversed(generation.rounds) if r.sha256 == sha256), generation.rounds[-1]
@@ -27,7 +27,7 @@ def provenance(generation: Generation, sha256: str) -> dict[str, JsonValue]:
     }
 
 
-def reasons(generation: Generation) -> tuple[str, ...]:
+def reasons(generation: GenerationReport) -> tuple[str, ...]:
     """Every reason of every round, and why there was no further one."""
     found = []
     for each in generation.rounds:

@@ -13,7 +13,7 @@ def _silent(_: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class GenerationRequest:
     """`forced`: a module is to be written whatever the catalogue has.
 
     `rounds` None is the setting's; `anew`: not to go on with what an earlier run left. `told`

@@ -10,7 +10,7 @@ from pulsus.core.compose.writing import caller_examples, scaffold
 from pulsus.core.storage import candidate_store
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace
-from pulsus.core.types import Example, Generation, RouteOutcome
+from pulsus.core.types import Example, GenerationReport, RouteOutcome
 from pulsus.errors import UsageError
 from pulsus.routing.delivery import candidate_module
 from pulsus.routing.delivery.deliver import digest
@@ -55,7 +55,7 @@ def write(
     )
     candidate_store.write(candidate, project.redactor)
     behaviours = caller_examples.behaviours(given)
-    generation = Generation("template", accepted=False, behaviours=behaviours, test=test)
+    generation = GenerationReport("template", accepted=False, behaviours=behaviours, test=test)
     told = f"{scaffold.UNWRITTEN}; until it is, validation refuses it. Then `pulsus promote` it"
     notes = (*outcome.notes, told)
     return replace(

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pulsus.approvals.protocol import Person
+from pulsus.approvals.protocol import Approver
 from pulsus.approvals.unattended import Written
-from pulsus.core.compose.generator import Judged
+from pulsus.core.compose.generator import EvaluatedAnswer
 from pulsus.core.compose.writing import boundary_inputs, caller_examples, memorisation
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.storage import candidate_store
@@ -20,7 +20,7 @@ from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import (
     Example,
-    Generation,
+    GenerationReport,
     JsonValue,
     Proof,
     RouteOutcome,
@@ -31,7 +31,7 @@ from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.effect_patterns import path_covered
 from pulsus.routing.apply_decision import delivered, trace_delivery
 from pulsus.routing.delivery import candidate_module, pending_candidates
-from pulsus.routing.delivery.deliver import Deliverer, Delivery, Module
+from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.generation import acceptance
 from pulsus.routing.generation.provenance import examples_digest, provenance, reasons
@@ -43,7 +43,7 @@ SHAPE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Destination:
+class PromotionTarget:
     """Where a module goes. `sure`: that was said, or understood well enough to act on.
 
     `asked` is whether somebody asked for a new module, rather than for an answer to a request.
@@ -55,15 +55,17 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class CandidateWorkflow:
     """Keeps, shows and promotes candidates of one route. `person` is None where nobody is there."""
 
     project: Project
-    person: Person | None
+    person: Approver | None
     trace: Trace
     given: Sequence[Example]
 
-    def keep(self, outcome: RouteOutcome, text: str, path: Path, best: Judged) -> Module:
+    def keep(
+        self, outcome: RouteOutcome, text: str, path: Path, best: EvaluatedAnswer
+    ) -> CandidateModule:
         """The module in `_tmp/`, with its note: where it came from, and every refusal."""
         generation = outcome.generation
         assert generation is not None
@@ -99,7 +101,7 @@ class Desk:
         )
         return self._module(candidate, best.source, _written_by(generation))
 
-    def again(self, kept: candidate_store.Candidate) -> Module:
+    def again(self, kept: candidate_store.Candidate) -> CandidateModule:
         """What an earlier run left, to go on with."""
         source = candidate_module.read_bytes(kept.module)
         return self._module(kept, source, f"offered again: {kept.module.name}, of an earlier run")
@@ -108,16 +110,16 @@ class Desk:
         self,
         outcome: RouteOutcome,
         text: str,
-        module: Module,
-        judged: Judged | None,
-        to: Destination,
+        module: CandidateModule,
+        judged: EvaluatedAnswer | None,
+        to: PromotionTarget,
         *,
         dry_run: bool,
     ) -> RouteOutcome:
         """The outcome once the module was proven (`judged`: it was), asked about and promoted."""
         project = self.project
         prover = (
-            acceptance.Guarded(project, known=judged)
+            acceptance.GuardedValidator(project, known=judged)
             if judged
             else acceptance.prover_of(project, module)
         )
@@ -141,7 +143,7 @@ class Desk:
             doubt=doubts[0] if doubts else "",
         )
         made = module.candidate.made if module.candidate else None
-        deliverer = Deliverer(
+        deliverer = DeliveryPipeline(
             prover=prover,
             promoter=project.promoter(outcome.run_id, outcome.decision.route_id, made),
             read=project.define,
@@ -158,14 +160,16 @@ class Desk:
             self._remember(outcome, delivery, text)
         return outcome
 
-    def _doubts(self, module: Module, text: str) -> tuple[str, ...]:
+    def _doubts(self, module: CandidateModule, text: str) -> tuple[str, ...]:
         """Why the module may know the examples and nothing else."""
         made = module.candidate.made if module.candidate else None
-        held = memorisation.held(self.given) if made and made.get("held") else None
-        return memorisation.doubts(module.source, self.given, held, text)
+        held = memorisation.held_out_example(self.given) if made and made.get("held") else None
+        return memorisation.memorisation_signs(module.source, self.given, held, text)
 
-    def _module(self, candidate: candidate_store.Candidate, source: bytes, note: str) -> Module:
-        return Module(
+    def _module(
+        self, candidate: candidate_store.Candidate, source: bytes, note: str
+    ) -> CandidateModule:
+        return CandidateModule(
             path=candidate.module,
             source=source,
             tool=self.project.define(source, candidate.module),
@@ -175,7 +179,7 @@ class Desk:
             notes=(note,),
         )
 
-    def _remember(self, outcome: RouteOutcome, delivery: Delivery, text: str) -> None:
+    def _remember(self, outcome: RouteOutcome, delivery: DeliveryResult, text: str) -> None:
         """From now on the request leads to the tool that was written for it."""
         made = delivery.promotion
         if made and made.created:
@@ -190,7 +194,9 @@ class Desk:
             self.project.remember(route)
 
 
-def _beyond_inputs(module: Module, report: ValidationReport | None, text: str) -> tuple[str, ...]:
+def _beyond_inputs(
+    module: CandidateModule, report: ValidationReport | None, text: str
+) -> tuple[str, ...]:
     """Why nobody may be spared the look: it reads what neither its inputs nor the request name.
 
     What its docstring declares does not count: the model wrote that too.
@@ -219,10 +225,10 @@ def _unproven(given: Sequence[Example]) -> tuple[str, ...]:
     return (f"not proven at the boundary, give an --example for what matters: {listed}",)
 
 
-def _strength(module: Module, proof: Proof | None) -> tuple[str, ...]:
+def _strength(module: CandidateModule, proof: Proof | None) -> tuple[str, ...]:
     """How much the proof of a module says that is as its model wrote it."""
     candidate = module.candidate
-    if proof != "behaviour" or candidate is None or pending_candidates.edited(candidate):
+    if proof != "behaviour" or candidate is None or pending_candidates.is_edited(candidate):
         return ()
     made = candidate.made or {}
     number = made.get("behaviours")
@@ -234,11 +240,13 @@ def _strength(module: Module, proof: Proof | None) -> tuple[str, ...]:
     return (f"{checked}, none held back from the model; two or more let Pulsus hold one back",)
 
 
-def _reasons(before: tuple[str, ...], best: Judged, generation: Generation) -> tuple[str, ...]:
+def _reasons(
+    before: tuple[str, ...], best: EvaluatedAnswer, generation: GenerationReport
+) -> tuple[str, ...]:
     return before or (() if best.validated else reasons(generation))
 
 
-def _written_by(generation: Generation) -> str:
+def _written_by(generation: GenerationReport) -> str:
     return (
         f"written by {generation.model} ({generation.provider}), "
         f"repair rounds: {generation.repairs}"

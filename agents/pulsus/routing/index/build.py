@@ -16,7 +16,7 @@ from pulsus.routing.index.folder_rows import Folder
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class BuiltCatalogue:
     """The tools in id order; `rows[n]` counts tool n's row through all folders.
 
     `warnings` and `broken` are what the files themselves are to blame for.
@@ -54,7 +54,7 @@ _Refused = dict[int, tuple[str, list[Path]]]
 """Rows whose id is taken: the id and the modules that claim it."""
 
 
-def derive(folders: Sequence[Folder], roots: Sequence[Path]) -> Derived:
+def derive(folders: Sequence[Folder], roots: Sequence[Path]) -> BuiltCatalogue:
     """The catalogue of these folders; `roots` are what their paths are shown relative to.
 
     Two modules of one id in one source are both refused; one whose id an earlier source has is.
@@ -81,7 +81,7 @@ def derive(folders: Sequence[Folder], roots: Sequence[Path]) -> Derived:
         [ids[n] for n in order], [sha256[row] for row in kept], [said[row] for row in kept]
     )
     broken = (*_duplicates(refused, rows, roots), *_problems(refused, rows))
-    return Derived(columns, kept, broken, tuple(_warnings(refused, rows, roots)))
+    return BuiltCatalogue(columns, kept, broken, tuple(_warnings(refused, rows, roots)))
 
 
 def _claimants(folder: Folder) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any
 from pulsus.core.contract.tool_table import Columns
 from pulsus.core.types import BrokenTool
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.index.build import Derived
+from pulsus.routing.index.build import BuiltCatalogue
 from pulsus.routing.index.folder_rows import Folder
 
 FORMAT = 2
@@ -33,7 +33,7 @@ class Stored:
     written: int
     roots: tuple[str, ...]
     folders: tuple[Folder, ...]
-    derived: Derived
+    derived: BuiltCatalogue
 
 
 class OtherReader(Exception):
@@ -130,7 +130,7 @@ def _stored(columns: list[bytes]) -> Stored:
         meta["written"],
         tuple(meta["roots"]),
         tuple(table.folders(meta["folders"])),
-        Derived(tools, order, broken, tuple(meta["warnings"])),
+        BuiltCatalogue(tools, order, broken, tuple(meta["warnings"])),
     )
 
 

@@ -22,10 +22,10 @@ from pathlib import Path
 
 import pulsus
 from pulsus.routing.index import file_format
-from pulsus.routing.index.build import Derived
+from pulsus.routing.index.build import BuiltCatalogue
 from pulsus.routing.index.file_format import OtherReader, Stored
 from pulsus.routing.index.folder_rows import NO_VALUE, Folder
-from pulsus.routing.index.value_store import DamagedValue, Values, mapped
+from pulsus.routing.index.value_store import DamagedValue, ValueStore, mapped
 
 FILE_NAME = "discovery.idx"
 _OLD_NAME = "discovery.jsonl"
@@ -69,7 +69,7 @@ class Index:
         self._stored: Stored | None = None
         self._loaded = self._damaged = False
         self._name, self._appended = "", 0
-        self.values = Values()
+        self.values = ValueStore()
         self.now_ns = now_ns
         self.warnings: tuple[str, ...] = ()
 
@@ -80,7 +80,9 @@ class Index:
             self._load()
         return self._stored
 
-    def save(self, folders: Sequence[Folder], derived: Derived, roots: Sequence[Path]) -> None:
+    def save(
+        self, folders: Sequence[Folder], derived: BuiltCatalogue, roots: Sequence[Path]
+    ) -> None:
         """Know exactly this from now on, and write it.
 
         A folder that cannot be written to gives a warning.
@@ -153,7 +155,7 @@ class Index:
         self._use(stored)
 
     def _use(self, stored: Stored) -> None:
-        values = Values(mapped(self._folder / stored.values))
+        values = ValueStore(mapped(self._folder / stored.values))
         if len(values.stored) < stored.size:
             raise ValueError(f"its values end before {stored.size}")
         self._stored, self.values = stored, values
@@ -166,7 +168,7 @@ class Index:
 
 
 def _packed(
-    folders: Sequence[Folder], values: Values, at: int, *, everything: bool
+    folders: Sequence[Folder], values: ValueStore, at: int, *, everything: bool
 ) -> tuple[tuple[Folder, ...], bytes]:
     """The folders referring to stored values alone, and the bytes to store from `at` on.
 

@@ -22,7 +22,7 @@ class DamagedValue(Exception):
     """Stored bytes are not what was written."""
 
 
-class Values:
+class ValueStore:
     """Values by reference: at or above 0 a place in the stored bytes, below it one just read."""
 
     def __init__(self, stored: mmap.mmap | bytes = b"") -> None:

@@ -26,7 +26,7 @@ _HINTED = 0.5
 """Most of the rest that hints may share out."""
 
 
-class Likeness(Protocol):
+class FolderSimilarity(Protocol):
     """How like folders are to a request."""
 
     def similar(self, text: str) -> Mapping[int, float]:
@@ -42,7 +42,7 @@ class Library(Protocol):
         ...
 
 
-def by_meaning(
+def apply_embedding_prior(
     shares: Mapping[Place, float], places: Sequence[Place], similar: Mapping[int, float]
 ) -> dict[Place, float]:
     """The shares, each raised by how like its folder is to the request; they sum to 1 at most."""
@@ -54,7 +54,7 @@ def by_meaning(
     return _shared_out(shares, pull, _MEANT * sure)
 
 
-def by_hints(
+def apply_doc_prior(
     shares: Mapping[Place, float], places: Sequence[Place], passages: Sequence[Passage]
 ) -> dict[Place, float]:
     """The shares, each raised by the passages that speak of its folder; they sum to 1 at most."""

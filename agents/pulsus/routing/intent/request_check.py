@@ -13,7 +13,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|\x9b[0-?]*[ -/]*[@-~]"
 HINT = 'say what you need in plain words, for example: pulsus "which disks are nearly full"'
 
 
-def checked(request: str, max_chars: int) -> str:
+def validate_request(request: str, max_chars: int) -> str:
     """The request as printable text on one line. Raises RequestInvalid for what is none."""
     if len(request) > max_chars:
         raise RequestInvalid(

@@ -16,7 +16,7 @@ from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.promotion.promote import os_user
 from pulsus.core.storage.record_status import RecordStatus, record_status
 from pulsus.core.storage.records import metadata, record_key
-from pulsus.core.storage.records.current_revision import Find, Place
+from pulsus.core.storage.records.current_revision import CurrentRevision, Find
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.storage.records.record_key import decision_key
 from pulsus.core.storage.records.target import Target
@@ -25,7 +25,7 @@ from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
 from pulsus.core.validators.git_objects import GitObjects
 from pulsus.errors import PulsusError, RecordChanged, RecordUnknown
-from pulsus.routing.delivery.edited_in_place import Earlier
+from pulsus.routing.delivery.edited_in_place import PreviousBytes
 
 MOST_LINES = 400
 """Of one tool's difference that are shown; git shows the rest."""
@@ -56,7 +56,7 @@ def pending(root: Path, state_dir: Path) -> tuple[Pending, ...]:
     witness = Witness.of(state_dir / "audit")
     decision_log.require_seen(witness.folder)
     approvals, log = witness.approvals(), decision_log.name_of(witness.folder)
-    find = Earlier(root, state_dir)
+    find = PreviousBytes(root, state_dir)
     by_tool: dict[str, list[Record]] = {}
     for record in metadata.read_all(root):
         by_tool.setdefault(record.tool_id, []).append(record)
@@ -148,11 +148,15 @@ def _pending(
         (*(r for r in records[:-1] if r not in known), latest),
         module,
         commit,
-        tuple(_difference(Place.read(root, target, find), module, known[-1] if known else None)),
+        tuple(
+            _difference(
+                CurrentRevision.read(root, target, find), module, known[-1] if known else None
+            )
+        ),
     )
 
 
-def _difference(place: Place, module: Path, before: Record | None) -> Iterator[str]:
+def _difference(place: CurrentRevision, module: Path, before: Record | None) -> Iterator[str]:
     """The lines of a unified difference, at most `MOST_LINES` and a line that counts the rest."""
     now = (_bytes(module) or b"").decode("utf-8", "replace").splitlines()
     name, was = "nothing that you approved", ""
@@ -167,7 +171,7 @@ def _difference(place: Place, module: Path, before: Record | None) -> Iterator[s
         yield f"... and {len(shown) - MOST_LINES} more lines"
 
 
-def _kept(place: Place, record: Record) -> bytes | None:
+def _kept(place: CurrentRevision, record: Record) -> bytes | None:
     try:
         return place.bytes_of(record.tool_hash)
     except PulsusError:

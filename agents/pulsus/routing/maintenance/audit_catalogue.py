@@ -47,7 +47,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedTools:
     """Every record of the catalogue by tool id, oldest first, and files that cannot be read."""
 
     records: Mapping[str, tuple[Record, ...]]
@@ -60,7 +60,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogued:
+class CatalogueAudit:
     """What was compared: promoted tools, compositions among them, versions kept; and findings."""
 
     promoted: int
@@ -69,7 +69,7 @@ class Catalogued:
     findings: tuple[Finding, ...]
 
 
-def recorded(root: Path) -> Recorded:
+def recorded(root: Path) -> RecordedTools:
     """What the catalogue at `root` has on record. Raises StorageUnwritable."""
     records: dict[str, tuple[Record, ...]] = {}
     unreadable = []
@@ -90,10 +90,10 @@ def recorded(root: Path) -> Recorded:
                 continue
             reason = f"{record.id} is a record of {record.tool_id}, which has another folder"
             unreadable.append(_error("RECORD_MISPLACED", path, record.tool_id, reason, _RECORDS))
-    return Recorded(records, tuple(unreadable))
+    return RecordedTools(records, tuple(unreadable))
 
 
-def catalogue(root: Path, found: Recorded, tools: Sequence[ToolSpec]) -> Catalogued:
+def catalogue(root: Path, found: RecordedTools, tools: Sequence[ToolSpec]) -> CatalogueAudit:
     """Every promoted file against its record, composition against its steps, and kept version.
 
     `tools` are those that discovery finds: one without a record is only noted.
@@ -104,13 +104,13 @@ def catalogue(root: Path, found: Recorded, tools: Sequence[ToolSpec]) -> Catalog
     findings += [finding for finding in kept if finding]
     findings += check.not_kept()
     composed = sum(1 for steps in check.plans.values() if steps)
-    return Catalogued(len(found.records), composed, len(kept), tuple(findings))
+    return CatalogueAudit(len(found.records), composed, len(kept), tuple(findings))
 
 
 class _Check:
     """The comparison of one catalogue; each promoted file is read once."""
 
-    def __init__(self, root: Path, found: Recorded, tools: Mapping[str, ToolSpec]) -> None:
+    def __init__(self, root: Path, found: RecordedTools, tools: Mapping[str, ToolSpec]) -> None:
         self.root = root
         self.found = found
         self.tools = tools

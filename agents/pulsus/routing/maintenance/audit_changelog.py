@@ -14,13 +14,13 @@ from pulsus.core.storage.records.change_set import entry_of
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.storage.records.target import Target
 from pulsus.errors import PulsusError
-from pulsus.routing.maintenance.audit_catalogue import Finding, Recorded
+from pulsus.routing.maintenance.audit_catalogue import Finding, RecordedTools
 
 _HEADING = re.compile(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
 _FIX = "restore it from version control; the records in metadata.jsonl are what counts"
 
 
-def changelogs(root: Path, found: Recorded) -> Iterator[Finding]:
+def changelogs(root: Path, found: RecordedTools) -> Iterator[Finding]:
     """Entries that a record has no entry for, or that no record has. Raises nothing."""
     wanted: dict[tuple[str, ...], list[str]] = {}
     for records in found.records.values():

@@ -39,7 +39,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LogAudit:
     """The decision log as it was found. `expected_at` is the record of the head that was asked for.
 
     `elsewhere` counts the records of the catalogue that were made with other logs. `unknown` are
@@ -107,7 +107,7 @@ def log(
     *,
     quick: bool = False,
     expected: str | None = None,
-) -> Logged:
+) -> LogAudit:
     """What is wrong with the log in `folder` (`.pulsus/audit/`), and between it and `records`.
 
     `expected` is a hash that some record of the log must have; `quick` leaves sealed records
@@ -137,7 +137,7 @@ def log(
         findings.append(Finding("HEAD_UNKNOWN", "error", folder, None, None, reason, _EVIDENCE))
     named = max((r.seq for r in mine), default=0)
     unknown = tuple(sorted(compare.unknown - seen.accepted))
-    return Logged(checked, tuple(findings), seen.expected_at, len(others), unknown, named)
+    return LogAudit(checked, tuple(findings), seen.expected_at, len(others), unknown, named)
 
 
 def _name(checked: Checked, folder: Path) -> str | None:

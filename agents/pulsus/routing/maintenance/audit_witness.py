@@ -8,7 +8,7 @@ from pathlib import Path
 from pulsus.core.storage.decision_log import decision_log, user_witness
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.record_status import record_status
-from pulsus.routing.maintenance.audit_catalogue import Finding, Recorded
+from pulsus.routing.maintenance.audit_catalogue import Finding, RecordedTools
 
 _MOVED = (
     "put it back from a backup; or, once you know why, go on with what is there: "
@@ -19,7 +19,7 @@ _NAMED = 5
 _ACCEPT = "look at them, then: pulsus audit --accept-records"
 
 
-def witnessed(folder: Path, found: Recorded) -> Iterator[Finding]:
+def witnessed(folder: Path, found: RecordedTools) -> Iterator[Finding]:
     """Compare the log in `folder`, and the catalogue's records, with what this user saw.
 
     Raises UserStateInvalid, StorageUnwritable.

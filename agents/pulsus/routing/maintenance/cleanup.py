@@ -16,7 +16,7 @@ from pulsus.core.storage.retention import GcReport
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
-from pulsus.routing.maintenance.audit_log import Logged
+from pulsus.routing.maintenance.audit_log import LogAudit
 
 LISTED = 200
 """Paths the decision log names; beyond it their number has to do."""
@@ -65,7 +65,7 @@ def seal(state_dir: Path, *, days: int, clock: ids.Clock, dry_run: bool) -> Path
 
 
 def accept(
-    state_dir: Path, logged: Logged, reason: str, *, clock: ids.Clock, redactor: Redactor
+    state_dir: Path, logged: LogAudit, reason: str, *, clock: ids.Clock, redactor: Redactor
 ) -> int:
     """The number of the record with which the damaged log goes on (`pulsus audit --accept-break`).
 

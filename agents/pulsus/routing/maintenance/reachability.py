@@ -33,7 +33,7 @@ First = Callable[[str, str], str | None]
 
 
 @dataclass(slots=True)
-class Probed:
+class ReachabilityResult:
     """What came of one tool's texts. `taken` maps another tool's id to the texts it won.
 
     `by_name` is whether its bare name brings it first, `by_words` whether any other text does.
@@ -65,7 +65,7 @@ def golden_texts(rows: Iterable[GoldenRow]) -> dict[str, tuple[str, ...]]:
 
 def probe(
     tools: Iterable[ToolSpec], first: First, golden: Mapping[str, Sequence[str]]
-) -> Iterator[Probed]:
+) -> Iterator[ReachabilityResult]:
     """Each tool with what came first for its own texts, and for its golden requests.
 
     What is taken from it is told by its golden requests, where it has some.
@@ -78,14 +78,14 @@ def probe(
         by_words = any(
             winner == tool.id for text, winner in {**own, **given}.items() if text != _name(tool)
         )
-        found = Probed(tool, len(judged), by_name, by_words)
+        found = ReachabilityResult(tool, len(judged), by_name, by_words)
         for text, winner in judged.items():
             if winner is not None and winner != tool.id:
                 found.taken.setdefault(winner, []).append(text)
         yield found
 
 
-def findings(probed: Sequence[Probed]) -> Iterator[Finding]:
+def findings(probed: Sequence[ReachabilityResult]) -> Iterator[Finding]:
     """Tools nobody can reach, near-duplicates, and tools that take another's requests."""
     by_id = {one.tool.id: one for one in probed}
     told: set[frozenset[str]] = set()
@@ -131,7 +131,7 @@ def collisions(claims: Iterable[Claim], first: First) -> Iterator[Finding]:
         )
 
 
-def _unreachable(one: Probed) -> Finding:
+def _unreachable(one: ReachabilityResult) -> Finding:
     """Nobody who does not know its very name finds it, or nobody at all."""
     winners = sorted(one.taken, key=lambda t: (-len(one.taken[t]), t))
     instead = f"; {winners[0]} comes first instead" if winners else ""
@@ -151,7 +151,9 @@ def _unreachable(one: Probed) -> Finding:
     )
 
 
-def _near(one: Probed, other: Probed | None, thief: str, taken: Sequence[str]) -> Finding:
+def _near(
+    one: ReachabilityResult, other: ReachabilityResult | None, thief: str, taken: Sequence[str]
+) -> Finding:
     back = other.taken.get(one.tool.id, []) if other else []
     both = f", and gives it {len(back)} of {other.asked} of its own" if other and back else ""
     return Finding(
@@ -165,7 +167,7 @@ def _near(one: Probed, other: Probed | None, thief: str, taken: Sequence[str]) -
     )
 
 
-def _taken(one: Probed, thief: str, taken: Sequence[str]) -> Finding:
+def _taken(one: ReachabilityResult, thief: str, taken: Sequence[str]) -> Finding:
     shown = _distinct(taken) >= _EVIDENCE
     yet = "" if shown else " (one request; not evidence yet)"
     return Finding(

@@ -16,7 +16,7 @@ from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class AccessFilter:
     """The filters of the settings. In a pattern `*` matches any characters, `/` among them.
 
     A pattern is for whole ids; one without `/` is for bare names too.
@@ -84,9 +84,9 @@ class Access:
         return any(_matches(tool_id, pattern) for pattern in self.config.allow)
 
 
-def access(config: AccessConfig) -> Access | None:
+def access_filter(config: AccessConfig) -> AccessFilter | None:
     """The filters of the settings; None where they let everything through."""
-    return None if config == AccessConfig() else Access(config)
+    return None if config == AccessConfig() else AccessFilter(config)
 
 
 def _matches(tool_id: str, pattern: str) -> bool:

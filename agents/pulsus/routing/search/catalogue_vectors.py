@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pulsus.core.contract.tool_table import columns
 from pulsus.core.embeddings.similarity import Meaning
 from pulsus.core.embeddings.text_parts import join
-from pulsus.core.memory.request_index import Past
+from pulsus.core.memory.request_index import PastRequest
 from pulsus.core.types import ToolSpec
 from pulsus.routing.search.vector_cache import Owned, VectorFiles
 
@@ -24,7 +24,10 @@ _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^\w]+|_+"
 
 
 def tools_meaning(
-    tools: Sequence[ToolSpec], files: VectorFiles, name: str = "tools", past: Iterable[Past] = ()
+    tools: Sequence[ToolSpec],
+    files: VectorFiles,
+    name: str = "tools",
+    past: Iterable[PastRequest] = (),
 ) -> Meaning:
     """The meaning of `tools` (in id order) by position; `name` is that of the collection.
 
@@ -43,7 +46,7 @@ def tools_meaning(
     return Meaning(files.encoder, files.vectors(name, texts, digest))
 
 
-def _right(past: Iterable[Past]) -> dict[str, list[str]]:
+def _right(past: Iterable[PastRequest]) -> dict[str, list[str]]:
     """The last requests each tool was right for, each once."""
     found: dict[str, dict[str, None]] = {}
     for request in past:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date
 
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -48,7 +48,7 @@ class Deprecations:
         """The notes of those among the tools that are deprecated."""
         return tuple(note for tool in tools if (note := self.note(tool.id)))
 
-    def without(self, index: RankIndex, *, sunset_only: bool = False) -> RankIndex:
+    def without(self, index: Ranker, *, sunset_only: bool = False) -> Ranker:
         """The index where the deprecated tools are no candidates, or only the retired ones."""
         hidden = self.retired if sunset_only else frozenset(self.records)
         return replace(index, hidden=index.hidden | hidden) if hidden else index

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pulsus.core.contract.tool_table import columns
 from pulsus.core.retrieval import passage_index, passages
-from pulsus.core.retrieval.passage_index import Shelf
+from pulsus.core.retrieval.passage_index import PassageIndex
 from pulsus.core.retrieval.passages import Known, Place, Section
 from pulsus.core.system import atomic_write
 from pulsus.core.types import ToolSpec
@@ -52,7 +52,7 @@ class Docs:
     state_dir: Path | None
     warnings: list[str] = field(default_factory=list)
 
-    def shelf(self, tools: Sequence[ToolSpec], vectors: VectorFiles | None = None) -> Shelf:
+    def shelf(self, tools: Sequence[ToolSpec], vectors: VectorFiles | None = None) -> PassageIndex:
         """The passages of docs and `tools`, ready for searching; by meaning too with `vectors`."""
         found = columns(tools)
         documents = list(islice(self._documents(found.ids), MAX_FILES + 1))
@@ -68,7 +68,7 @@ class Docs:
             return [*passages.of_tools(tools), *(one for some in read for one in some)]
 
         if shelf is None:
-            shelf = Shelf.of(cut())
+            shelf = PassageIndex.of(cut())
             self._save(digest, shelf)
         if vectors is None:
             return shelf
@@ -112,7 +112,7 @@ class Docs:
     def _file(self) -> Path | None:
         return self.state_dir / "cache" / "rag" / "passages.jsonl" if self.state_dir else None
 
-    def _load(self, digest: str) -> Shelf | None:
+    def _load(self, digest: str) -> PassageIndex | None:
         if self._file is None:
             return None
         try:
@@ -138,7 +138,7 @@ class Docs:
             self.warnings.append(f"{self._file.name} rebuilt: it is damaged ({error})")
         return None
 
-    def _save(self, digest: str, shelf: Shelf) -> None:
+    def _save(self, digest: str, shelf: PassageIndex) -> None:
         if self._file is None:
             return
         body = json.dumps(passage_index.to_json(shelf), separators=(",", ":")).encode("ascii")

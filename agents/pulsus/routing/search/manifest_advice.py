@@ -28,7 +28,7 @@ def typed(found: Sequence[str], request: str) -> tuple[str, ...]:
     return tuple(word for word in found if word in said) if said else tuple(found)
 
 
-def teachable(found: Sequence[str], request: str) -> tuple[str, ...]:
+def intent_words(found: Sequence[str], request: str) -> tuple[str, ...]:
     """Those of them to put into an intent: said beside values, no fillers, no numbers."""
     rest = take_values(clean(request))[0]
     plain = typed(found, rest) if request else tuple(found)
@@ -36,9 +36,9 @@ def teachable(found: Sequence[str], request: str) -> tuple[str, ...]:
     return tuple(word for word in plain if word not in apart and not word.isdecimal())
 
 
-def teach(found: Sequence[str], request: str) -> str:
+def suggest_intent(found: Sequence[str], request: str) -> str:
     """The advice to add an intent with these words; empty where none is worth one."""
-    told = ", ".join(repr(word) for word in teachable(found, request)[:_MOST])
+    told = ", ".join(repr(word) for word in intent_words(found, request)[:_MOST])
     return f"add an intent with {told} to its manifest" if told else ""
 
 
@@ -47,14 +47,14 @@ def none_of(found: Sequence[str]) -> str:
     return "it has none of your words" + (f": {', '.join(found[:8])}" if found else "")
 
 
-def agree(own: Ranked) -> str:
+def suggest_for_mismatch(own: Ranked) -> str:
     """What to do for a tool at odds with the request that is meant all the same."""
     if own.caution and "manifest" in own.caution:
         return "if it is meant for this after all, take the anti-intent out of its manifest"
     return "if it does do this, say so in its name, summary and Kind"
 
 
-def beside(winner: Ranked, fix: str) -> str:
+def suggest_for_competitor(winner: Ranked, fix: str) -> str:
     """The advice for a tool that lost to one that is sure: what it costs that one is said too."""
     who = winner.tool.id
     return f"only if {who} (p {winner.p:.2f}) is wrong here: {fix}; that takes requests from {who}"

@@ -15,11 +15,11 @@ from typing import Any
 
 import pulsus
 from pulsus.core.contract.tool_table import columns
-from pulsus.core.memory.feedback_weights import of_routes
+from pulsus.core.memory.feedback_weights import weighted_past_requests
 from pulsus.core.memory.index_file import from_bytes, of_another_format, to_bytes
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.memory.recall import PastMemory
-from pulsus.core.memory.request_index import Past, Segment, WordCounts
+from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
 from pulsus.core.system import atomic_write
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
@@ -34,7 +34,7 @@ _NEW = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
+class MemoryStore:
     """How to remember. `state_dir` None neither reads nor writes a file; `now` is aware."""
 
     half_life_days: float
@@ -46,16 +46,16 @@ class Recall:
         kept = self._kept(columns(tools).digest, routes)
         if kept:
             counts, segment, seen = kept
-            new = list(of_routes(routes[seen:], self.half_life_days, routes[:seen]))
+            new = list(weighted_past_requests(routes[seen:], self.half_life_days, routes[:seen]))
             more = (Segment.of(new, counts, self._half_life),) if new else ()
             return PastMemory(counts, (segment, *more), self.now.timestamp())
-        rows = [*of_manifests(tools), *of_routes(routes, self.half_life_days)]
+        rows = [*of_manifests(tools), *weighted_past_requests(routes, self.half_life_days)]
         memory = self.of(rows, len(tools))
         told = self._told(columns(tools).digest, routes) | {"rows": len(rows)}
         self._save(to_bytes(memory.counts, memory.segments[0], told))
         return memory
 
-    def of(self, past: Sequence[Past], tools: int) -> PastMemory:
+    def of(self, past: Sequence[PastRequest], tools: int) -> PastMemory:
         """The memory of these requests, oldest first, in a catalogue of so many tools."""
         counts = WordCounts.of(past, tools)
         segment = Segment.of(past, counts, self._half_life)
@@ -108,18 +108,18 @@ class Recall:
             return  # a cache: the next run counts again
 
 
-def of_manifests(tools: Iterable[ToolSpec]) -> Iterator[Past]:
+def of_manifests(tools: Iterable[ToolSpec]) -> Iterator[PastRequest]:
     """The example requests of the tools' manifests: they never fade."""
     for tool in tools:
         for request in tool.manifest.requests if tool.manifest else ():
-            yield Past(request, (tool.id,))
+            yield PastRequest(request, (tool.id,))
 
 
-def of_queries(rows: Iterable[tuple[str, Sequence[str]]], now: datetime) -> Iterator[Past]:
+def of_queries(rows: Iterable[tuple[str, Sequence[str]]], now: datetime) -> Iterator[PastRequest]:
     """Requests with their right tools as if each had been accepted just now (`--history`)."""
     for request, tools in rows:
         if tools:
-            yield Past(request, _once(tools), at=now.timestamp())
+            yield PastRequest(request, _once(tools), at=now.timestamp())
 
 
 def _once(tools: Iterable[str]) -> tuple[str, ...]:

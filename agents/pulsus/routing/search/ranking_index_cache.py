@@ -18,7 +18,7 @@ from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query import Synonyms
 from pulsus.core.rankers.lexical.segment import Damaged, Segment, encode
 from pulsus.core.rankers.protocols import Feature
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.system import atomic_write
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
@@ -32,7 +32,7 @@ _SHARE = 0.02
 """Changed tools up to which, with this share of the catalogue, only they are counted anew."""
 
 
-def rank_index(
+def load_rank_index(
     tools: Sequence[ToolSpec],
     config: RankerConfig,
     *,
@@ -40,7 +40,7 @@ def rank_index(
     synonyms: Synonyms,
     state_dir: Path | None,
     remembered: Mapping[str, Sequence[str]] | None = None,
-) -> tuple[RankIndex, tuple[str, ...]]:
+) -> tuple[Ranker, tuple[str, ...]]:
     """The index of `tools` in id order, and one warning where a kept one was damaged.
 
     What an earlier run counted is used again. `state_dir` None neither reads nor writes. A file
@@ -53,7 +53,7 @@ def rank_index(
         kept = _Kept(state_dir / "index")
         documents = kept.documents(tools, past)
         warnings = tuple(kept.warnings)
-    index = RankIndex.build(
+    index = Ranker.build(
         tools,
         config,
         features=features,

@@ -10,13 +10,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from pulsus.core.compose.selection import clauses, preference, segmentation, selector
-from pulsus.core.compose.selection.selector import Choice
+from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.lexical.query_matches import POOL
-from pulsus.core.rankers.ranker import RankIndex
+from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.search.access_filter import Access
+from pulsus.routing.search.access_filter import AccessFilter
 from pulsus.routing.search.deprecations import Deprecations
 from pulsus.routing.tool_discovery import select_pool
 
@@ -24,7 +24,7 @@ _EMPTY = "the catalogue is empty: `pulsus init` copies the starter tools, or wri
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchResult:
     """The candidates looked at, the clauses found and what they lead to.
 
     `unplaced` are the parts of the request that a selected tool does not answer, or that no tool
@@ -33,7 +33,7 @@ class Search:
 
     candidates: tuple[Ranked, ...]
     subintents: tuple[SubIntent, ...]
-    choice: Choice
+    choice: Decision
     widened: bool
     unplaced: tuple[str, ...] = ()
     filtered: bool = False
@@ -51,12 +51,12 @@ class Searcher:
     """
 
     catalogue: Catalogue
-    index: RankIndex
+    index: Ranker
     history: Mapping[str, ToolHistory]
     now: datetime
     max_steps: int
-    unshadowed: RankIndex | None = None
-    access: Access | None = None
+    unshadowed: Ranker | None = None
+    access: AccessFilter | None = None
     deprecations: Deprecations | None = None
     last_resort: Searcher | None = None
 
@@ -66,7 +66,7 @@ class Searcher:
         *,
         include: Collection[str] = (),
         hinted: Collection[str] = (),
-    ) -> Search:
+    ) -> SearchResult:
         """What the request leads to; `include` adds tools to explain beyond the usual number.
 
         Of equally good tools for a step of a plan, one of `hinted` is taken (spec §14).
@@ -83,7 +83,7 @@ class Searcher:
 
     def _search(
         self, intent: ParsedIntent, include: Collection[str], hinted: Collection[str]
-    ) -> Search:
+    ) -> SearchResult:
         config = self.index.config
 
         def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
@@ -129,7 +129,7 @@ class Searcher:
                 choice = replace(choice, reason=told)
         candidates = selector.steps_first(looked.candidates, choice)
         placed = selector.as_chosen(found, choice)
-        return Search(
+        return SearchResult(
             candidates, placed, choice, looked.widened, unplaced, filtered is not None, notes
         )
 
@@ -140,7 +140,7 @@ class Searcher:
         pool = select_pool(self.catalogue, intent.domain, intent.action)
         return frozenset(tool.id for tool in pool)
 
-    def _competing(self, tools: Collection[str] | None) -> RankIndex:
+    def _competing(self, tools: Collection[str] | None) -> Ranker:
         """The index to select from. A shadowed tool stands in where its domain tool is no option:
         in the pool of another domain."""
         if self.unshadowed is None:
@@ -155,7 +155,7 @@ class Searcher:
         intent: ParsedIntent | str,
         tools: Collection[str] | None,
         include: Collection[str],
-        index: RankIndex,
+        index: Ranker,
         limit: int | None = None,
     ) -> tuple[Ranked, ...]:
         return index.rank(

@@ -12,11 +12,11 @@ from typing import Literal
 
 from pulsus.core.rankers import explanation
 from pulsus.core.rankers.calibration import Calibration
-from pulsus.core.rankers.explanation import Change, Gap
+from pulsus.core.rankers.explanation import Change, FeatureGap
 from pulsus.core.types import BrokenTool, Catalogue, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search import manifest_advice
-from pulsus.routing.search.searcher import Search
+from pulsus.routing.search.searcher import SearchResult
 
 Code = Literal[
     "CHOSEN",
@@ -58,13 +58,13 @@ class WhyNot:
     fix: str = ""
     winner: Ranked | None = None
     own: Ranked | None = None
-    gaps: tuple[Gap, ...] = ()
+    gaps: tuple[FeatureGap, ...] = ()
     changes: tuple[Change, ...] = ()
     lacks: tuple[str, ...] = ()
     part: str | None = None
 
 
-def of_broken(found: BrokenTool, where: str) -> WhyNot:
+def because_broken(found: BrokenTool, where: str) -> WhyNot:
     """Why a file that is no tool cannot be chosen."""
     return WhyNot(
         where,
@@ -74,13 +74,13 @@ def of_broken(found: BrokenTool, where: str) -> WhyNot:
     )
 
 
-def of_filtered(tool: ToolSpec, refusal: str) -> WhyNot:
+def because_filtered(tool: ToolSpec, refusal: str) -> WhyNot:
     """Why a tool that was taken out before ranking cannot be chosen."""
     fix = "ask without that filter, or change it in the settings"
     return WhyNot(tool.id, "FILTERED", f"filtered out: {refusal}", fix)
 
 
-def of_deprecated(tool: ToolSpec, note: str) -> WhyNot:
+def because_deprecated(tool: ToolSpec, note: str) -> WhyNot:
     """Why a tool that another replaces was not chosen."""
     fix = f"reinstate it: `pulsus deprecate {tool.id} --undo`"
     return WhyNot(tool.id, "DEPRECATED", note, fix)
@@ -88,7 +88,7 @@ def of_deprecated(tool: ToolSpec, note: str) -> WhyNot:
 
 def why_not(
     tool: ToolSpec,
-    found: Search,
+    found: SearchResult,
     catalogue: Catalogue,
     calibration: Calibration,
     *,
@@ -114,7 +114,9 @@ def why_not(
     answer = against(found.candidates[0], own, request)
     best = found.candidates[0].p
     if best >= tau and answer.fix and answer.code in ("SCORE", "NO_WORDS"):
-        answer = replace(answer, fix=manifest_advice.beside(found.candidates[0], answer.fix))
+        answer = replace(
+            answer, fix=manifest_advice.suggest_for_competitor(found.candidates[0], answer.fix)
+        )
     if best < tau:
         answer = replace(answer, reason=f"{answer.reason}; nothing reaches τ (best p {best:.2f})")
     return answer
@@ -139,7 +141,10 @@ def against(winner: Ranked, own: Ranked, request: str = "") -> WhyNot:
         )
     if own.caution and not winner.caution:
         return replace(
-            base, code="AT_ODDS", reason=f"at odds: {own.caution}", fix=manifest_advice.agree(own)
+            base,
+            code="AT_ODDS",
+            reason=f"at odds: {own.caution}",
+            fix=manifest_advice.suggest_for_mismatch(own),
         )
     if winner.signals.get("named") and not own.signals.get("named"):
         return replace(
@@ -161,8 +166,8 @@ def against(winner: Ranked, own: Ranked, request: str = "") -> WhyNot:
 
 def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
     """The request's words `own` has not got: all that is known of them, winner's words first."""
-    has = set(explanation.heard(own))
-    words = (*explanation.heard(winner), *own.unmatched)
+    has = set(explanation.matched_words(own))
+    words = (*explanation.matched_words(winner), *own.unmatched)
     return tuple(dict.fromkeys(word for word in words if word not in has))
 
 
@@ -170,7 +175,7 @@ def doubt(own: Ranked, rival: Ranked | None, calibration: Calibration) -> str:
     """What keeps p low, in a few words: the signal that costs most against its usual value."""
     if own.caution:
         return own.caution
-    heard, missing = len(explanation.heard(own)), len(own.unmatched)
+    heard, missing = len(explanation.matched_words(own)), len(own.unmatched)
     if missing and missing >= heard:
         return f"only {heard} of {heard + missing} words matched"
     worst = max(_losses(own, calibration), default=(0.0, ""))[1]
@@ -192,7 +197,7 @@ def _losses(own: Ranked, calibration: Calibration) -> list[tuple[float, str]]:
     ]
 
 
-def _chosen(tool: ToolSpec, found: Search, step: int) -> WhyNot:
+def _chosen(tool: ToolSpec, found: SearchResult, step: int) -> WhyNot:
     own = found.choice.chosen[step]
     if found.choice.policy == "compose":
         part = found.subintents[step].text
@@ -239,14 +244,16 @@ def _below(
         own.tool.id,
         "BELOW_TAU",
         f"it is first but p {own.p:.2f} < τ {tau:.2f} because {because}",
-        manifest_advice.agree(own) if own.caution else _intent(own.unmatched, request),
+        manifest_advice.suggest_for_mismatch(own)
+        if own.caution
+        else _intent(own.unmatched, request),
         own=own,
         lacks=manifest_advice.typed(own.unmatched, request),
     )
 
 
 def _intent(words: Sequence[str], request: str) -> str:
-    return manifest_advice.teach(words, request) or _INTENT
+    return manifest_advice.suggest_intent(words, request) or _INTENT
 
 
 def _most(feature: str, winner: Ranked, own: Ranked) -> float:
@@ -270,10 +277,12 @@ def _most(feature: str, winner: Ranked, own: Ranked) -> float:
 def _raise(possible: Sequence[Change], lost: WhyNot, own: Ranked, request: str) -> str:
     """What to do for the smallest change of one feature; words first, they can be added."""
     if own.caution:
-        return manifest_advice.agree(own)
-    words = lost.lacks or (explanation.heard(lost.winner) if lost.winner else ())
+        return manifest_advice.suggest_for_mismatch(own)
+    words = lost.lacks or (explanation.matched_words(lost.winner) if lost.winner else ())
     if not possible:
-        return manifest_advice.teach(words, request) or "no single feature could make it win"
+        return (
+            manifest_advice.suggest_intent(words, request) or "no single feature could make it win"
+        )
     best = next((c for c in possible if c.feature == "doc"), possible[0])
     above = f"{best.feature} above {_ceil(best.above):.2f}"
     need = f"{above} would put it first by score (now {best.now:.2f})"
@@ -285,7 +294,7 @@ def _raise(possible: Sequence[Change], lost: WhyNot, own: Ranked, request: str) 
     return f"{need}: {how}" if how else need
 
 
-def _cost(cost: Sequence[Gap], winner: str) -> str:
+def _cost(cost: Sequence[FeatureGap], winner: str) -> str:
     """The fewest features that cost it the first place."""
     told = [f"{gap.feature} feature: {gap.own:.2f} against {gap.winner:.2f}" for gap in cost]
     if len(told) == 1:
@@ -302,4 +311,4 @@ def _ceil(value: float) -> float:
 
 def _wordless(own: Ranked) -> bool:
     """Whether it shares no word with the request, and no past request speaks for it."""
-    return not (explanation.heard(own) or own.votes)
+    return not (explanation.matched_words(own) or own.votes)

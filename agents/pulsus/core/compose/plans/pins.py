@@ -28,7 +28,7 @@ def pin(plan: Plan, find: Find) -> Plan:
     return replace(plan, steps=tuple(_pin(step, find) for step in plan.steps))
 
 
-def gather(source: bytes, find: Find, read: Callable[[Path], bytes]) -> Pinned:
+def collect_step_sources(source: bytes, find: Find, read: Callable[[Path], bytes]) -> Pinned:
     """Every tool that a module's plan calls, and theirs in turn, with exactly the pinned bytes.
 
     Empty for a module that is not composed. Raises HashMoved where a file is not what its plan

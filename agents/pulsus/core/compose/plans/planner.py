@@ -80,7 +80,7 @@ class _Draft:
         for arg in args:
             value = sources[arg.name]
             scalar = type_hints.parse(arg.type_hint).scalar
-            if isinstance(value, wiring.Clash):
+            if isinstance(value, wiring.TypeMismatch):
                 raise _unwirable(step, tool, arg, value.reason)
             if value is not None and not (keeps and scalar):
                 inputs[arg.name] = value

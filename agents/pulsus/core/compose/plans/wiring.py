@@ -24,7 +24,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class TypeMismatch:
     """An earlier output of the same name whose type does not fit."""
 
     offer: Offer
@@ -52,7 +52,7 @@ def inputs_of(tool: ToolSpec) -> tuple[ArgSpec, ...]:
     return tuple(a for a in tool.args if a.kind not in ("var_positional", "var_keyword"))
 
 
-def source(arg: ArgSpec, earlier: Sequence[Sequence[Offer]]) -> OutputRef | Clash | None:
+def source(arg: ArgSpec, earlier: Sequence[Sequence[Offer]]) -> OutputRef | TypeMismatch | None:
     """The output that feeds `arg`, a clash of types, or None where nothing earlier is meant.
 
     `earlier` holds each step's offers in plan order. The nearest step with an output of the same
@@ -74,7 +74,7 @@ def source(arg: ArgSpec, earlier: Sequence[Sequence[Offer]]) -> OutputRef | Clas
     found = next((offer for offer in by_type if offer is not None), None)
     if found is not None:
         return OutputRef(found.step, found.key)
-    return Clash(same[0], wanted) if same else None
+    return TypeMismatch(same[0], wanted) if same else None
 
 
 def keeps(tool: ToolSpec) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pulsus.core.compose.selection.selector import CLEARLY, Choice
+from pulsus.core.compose.selection.selector import CLEARLY, Decision
 from pulsus.core.types import Ranked, SubIntent
 
 
 def preferred(
-    choice: Choice, subintents: Sequence[SubIntent], hinted: Collection[str], *, floor: float
-) -> Choice:
+    choice: Decision, subintents: Sequence[SubIntent], hinted: Collection[str], *, floor: float
+) -> Decision:
     """The same composition, each step by a tool of `hinted` where one is as good as the chosen.
 
     As good: it reaches `floor` (τ - slack) itself and its p is less by `CLEARLY` at most. A hint

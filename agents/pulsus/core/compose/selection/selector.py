@@ -10,7 +10,7 @@ from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Decision:
     """A policy and the tools it is about, in order; none for generate. `reason` is one line."""
 
     policy: Policy
@@ -19,7 +19,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class CandidateSet:
     """Candidates, and whether choosing had to leave the parsed domain and action."""
 
     candidates: tuple[Ranked, ...]
@@ -34,7 +34,7 @@ CLEARLY = 0.02
 """How much surer a tool outside the parsed folder must be to win over the folder's best."""
 
 
-def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> Looked:
+def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> CandidateSet:
     """All candidates, the best of `pool` (the parsed folder's ids) first if it reaches τ.
 
     Where it does not, or a tool elsewhere is surer by more than `CLEARLY`, the whole catalogue
@@ -42,10 +42,10 @@ def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> L
     """
     found = tuple(rank(None))
     if not pool:
-        return Looked(found, widened=False)
+        return CandidateSet(found, widened=False)
     inside = next((r for r in found if r.tool.id in pool), None) or next(iter(rank(pool)), None)
     if inside is None or inside.p < tau or found[0].p - inside.p > CLEARLY:
-        return Looked(found, widened=True)
+        return CandidateSet(found, widened=True)
     others = (
         replace(r, why_not=r.why_not or f"{inside.tool.id} is before it: in the parsed folder")
         for r in found
@@ -53,10 +53,10 @@ def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> L
     )
     first = replace(inside, why_not=None)
     ordered = (replace(r, rank=n) for n, r in enumerate((first, *others), start=1))
-    return Looked(tuple(ordered), widened=False)
+    return CandidateSet(tuple(ordered), widened=False)
 
 
-def prefer(found: Sequence[Ranked], looked: Looked, *, tau: float) -> Looked:
+def prefer(found: Sequence[Ranked], looked: CandidateSet, *, tau: float) -> CandidateSet:
     """The candidates with those of `found` first, if the best of them reaches τ."""
     if not found or found[0].p < tau:
         return looked
@@ -76,7 +76,7 @@ def decide(
     tau: float,
     slack: float,
     max_steps: int,
-) -> Choice:
+) -> Decision:
     """The policy for a request's candidates and its clauses (`clauses.split`).
 
     Compose where two or more clauses each have a best tool with p ≥ τ - slack, all distinct;
@@ -91,11 +91,11 @@ def decide(
         return _compose(tops, subintents, floor, max_steps)
     if candidates and candidates[0].p >= tau:
         best = candidates[0]
-        return Choice("select", (best,), f"{best.tool.id}: p {best.p:.2f} reaches τ {tau:.2f}")
-    return Choice("generate", (), _nothing(candidates, tau))
+        return Decision("select", (best,), f"{best.tool.id}: p {best.p:.2f} reaches τ {tau:.2f}")
+    return Decision("generate", (), _nothing(candidates, tau))
 
 
-def steps_first(candidates: Sequence[Ranked], choice: Choice) -> tuple[Ranked, ...]:
+def steps_first(candidates: Sequence[Ranked], choice: Decision) -> tuple[Ranked, ...]:
     """The candidates with a plan's steps first, as they are for another policy.
 
     Steps stand among themselves as the whole request ranks them, those only a part of it found
@@ -115,7 +115,7 @@ def steps_first(candidates: Sequence[Ranked], choice: Choice) -> tuple[Ranked, .
     return tuple(replace(r, rank=n) for n, r in enumerate((*steps.values(), *others), start=1))
 
 
-def as_chosen(subintents: Sequence[SubIntent], choice: Choice) -> tuple[SubIntent, ...]:
+def as_chosen(subintents: Sequence[SubIntent], choice: Decision) -> tuple[SubIntent, ...]:
     """The clauses, each with its step of a plan before its other candidates."""
     if choice.policy != "compose":
         return tuple(subintents)
@@ -127,9 +127,9 @@ def as_chosen(subintents: Sequence[SubIntent], choice: Choice) -> tuple[SubInten
 
 def _compose(
     tops: Sequence[Ranked], subintents: Sequence[SubIntent], floor: float, max_steps: int
-) -> Choice:
+) -> Decision:
     if len(tops) > max_steps:
-        return Choice(
+        return Decision(
             "generate",
             (),
             f"the request asks for {len(tops)} steps, a plan has at most {max_steps}",
@@ -140,13 +140,13 @@ def _compose(
 
     found = step_candidates.steps(subintents, floor=floor)
     if not found.whole:
-        return Choice("generate", (), "; ".join(found.notes))
+        return Decision("generate", (), "; ".join(found.notes))
     parts = (
         f"{clause.text!r} by {step.tool.id} (p {step.p:.2f})"
         for clause, step in zip(subintents, found.chosen, strict=True)
     )
     reason = "; ".join((*parts, *found.notes))
-    return Choice("compose", found.chosen, f"each part reaches {floor:.2f}: {reason}")
+    return Decision("compose", found.chosen, f"each part reaches {floor:.2f}: {reason}")
 
 
 def _nothing(candidates: Sequence[Ranked], tau: float) -> str:

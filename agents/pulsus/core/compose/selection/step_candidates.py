@@ -23,7 +23,7 @@ _THE = re.compile(r"\b(?:the|my|our)\s+((?:\w+\s+)?\w+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class StepAssignment:
     """A tool for each clause, as far as there is one; `notes` say what could not be a step.
 
     `whole` is false where a clause is left without a tool.
@@ -34,7 +34,7 @@ class Steps:
     notes: tuple[str, ...]
 
 
-def steps(subintents: Sequence[SubIntent], *, floor: float) -> Steps:
+def steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssignment:
     """For each clause in order its best tool whose inputs are there.
 
     Another than its first takes its place only where it reaches `floor` itself and no other clause
@@ -55,9 +55,9 @@ def steps(subintents: Sequence[SubIntent], *, floor: float) -> Steps:
         instead = f"; {found.tool.id} in its place" if found else ""
         notes.append(f"{clause.text!r} not by {first.tool.id}: {why}{instead}")
         if found is None:
-            return Steps(tuple(chosen), False, tuple(notes))
+            return StepAssignment(tuple(chosen), False, tuple(notes))
         chosen.append(found)
-    return Steps(tuple(chosen), True, tuple(notes))
+    return StepAssignment(tuple(chosen), True, tuple(notes))
 
 
 def lacks(tools: Sequence[ToolSpec]) -> bool:

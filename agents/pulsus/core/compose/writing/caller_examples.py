@@ -71,7 +71,7 @@ def distinct(given: Sequence[Example]) -> bool:
     return any(apart(one, other) for one, other in combinations(named, 2))
 
 
-def pinned(code: bytes, given: Sequence[Example]) -> bytes:
+def with_examples(code: bytes, given: Sequence[Example]) -> bytes:
     """The module with exactly these examples in its docstring.
 
     With none given it keeps the inputs of its own, without what they expect. A module whose
@@ -93,7 +93,7 @@ def pinned(code: bytes, given: Sequence[Example]) -> bytes:
     return code[:start] + python.docstring(text).encode("utf-8") + code[end:]
 
 
-def bare(code: bytes) -> bytes:
+def strip_examples(code: bytes) -> bytes:
     """The module without examples, each line where it was; as it is where it has no docstring."""
     node = _docstring(code)
     doc = docstring.parse(str(node.value)) if node else None

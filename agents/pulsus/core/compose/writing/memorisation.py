@@ -26,7 +26,7 @@ Constants = Mapping[str, int]
 """Constants as JSON → the line they first stand in."""
 
 
-def held(given: Sequence[Example]) -> Example | None:
+def held_out_example(given: Sequence[Example]) -> Example | None:
     """The example to keep from the model; None where fewer than two name a value.
 
     The last one, best one that leaves results which differ, and that expects what no other does: a
@@ -45,7 +45,7 @@ def unlike(one: Example, others: Iterable[Example]) -> bool:
     return all(apart(one.expected, o.expected) for o in others if _named(o))
 
 
-def doubts(
+def memorisation_signs(
     code: bytes, given: Sequence[Example], kept: Example | None, request: str
 ) -> tuple[str, ...]:
     """Why the module may know the examples only; none where `kept` shows that it does not.

@@ -22,7 +22,7 @@ _SHOWN_DETAIL = 1500
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class PromptContext:
     """What is to be written. `neighbours` are sources or descriptions of existing tools.
 
     `imports` are the allowlist in the order of the settings; `hints` are passages of the docs,
@@ -51,7 +51,7 @@ class Refusal:
     failing: str = ""
 
 
-def first(brief: Brief, *, short: bool = False) -> list[Message]:
+def first(brief: PromptContext, *, short: bool = False) -> list[Message]:
     """The conversation's beginning; `short` leaves out tools and hints."""
     told: dict[str, Any] = {"imports": brief.imports, "writes": brief.rules.writes}
     call = called(brief.examples)
@@ -70,7 +70,9 @@ def first(brief: Brief, *, short: bool = False) -> list[Message]:
     return [Message("system", render("system.j2", **told)), Message("user", asked)]
 
 
-def repair(brief: Brief, answer: str, refusal: Refusal, *, short: bool = False) -> list[Message]:
+def repair(
+    brief: PromptContext, answer: str, refusal: Refusal, *, short: bool = False
+) -> list[Message]:
     """What to send after a refused answer; `short` without that answer, which it repeated."""
     begun = first(brief, short=short)
     told = render(

@@ -33,7 +33,7 @@ MANY = 500
 """Postings from which numpy is faster where it is loaded. Loading it costs a hundred requests."""
 
 
-class Found(NamedTuple):
+class ToolMatches(NamedTuple):
     """What one tool has of a request.
 
     `overlap` is its BM25 score; `covered` the idf mass of the matched words; `named` that of its
@@ -47,11 +47,11 @@ class Found(NamedTuple):
     terms: int
 
 
-_NOTHING = Found(0.0, 0.0, 0.0, (), 0)
+_NOTHING = ToolMatches(0.0, 0.0, 0.0, (), 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class QueryMatches:
     """The tools looked at, by number.
 
     `asked` maps every stem looked for to its weight. `mass` is the idf mass of the whole request.
@@ -59,7 +59,7 @@ class Evidence:
 
     terms: tuple[Term, ...]
     asked: Mapping[str, float]
-    found: Mapping[int, Found]
+    found: Mapping[int, ToolMatches]
     mass: float
 
     def coverage(self, number: int) -> float:
@@ -71,13 +71,13 @@ Admit = Callable[[int], bool]
 """Whether a tool may be a candidate, by number."""
 
 
-def gather(
+def match_query(
     terms: tuple[Term, ...],
     documents: Documents,
     *,
     admit: Admit | None = None,
     extra: Collection[int] = (),
-) -> Evidence:
+) -> QueryMatches:
     """The evidence of a request; a word found in several meanings counts by its best one.
 
     Tools that are not admitted are not there, though their words keep what they weigh. `extra` are
@@ -100,7 +100,7 @@ def gather(
         n: _found(score, hits[n], owns, named) if hits[n] else _NOTHING
         for n, score in scores.items()
     }
-    return Evidence(terms, asked, found, mass)
+    return QueryMatches(terms, asked, found, mass)
 
 
 def best(
@@ -168,7 +168,7 @@ def _places(part: Postings, pool: Collection[int]) -> list[tuple[int, int]]:
 
 def _found(
     score: float, hits: Sequence[Hit], owns: Sequence[float], worth: Mapping[str, float]
-) -> Found:
+) -> ToolMatches:
     covered = named = 0.0
     count, last, reach = 0, -1, 0.0
     said: list[str] = []
@@ -183,7 +183,7 @@ def _found(
         if places & NAME and key not in said:
             said.append(key)
             named += worth[key]
-    return Found(score, covered, named, hits, count)
+    return ToolMatches(score, covered, named, hits, count)
 
 
 def matched(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple[str, ...]]:

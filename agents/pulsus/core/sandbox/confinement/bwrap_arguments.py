@@ -9,7 +9,7 @@ from pathlib import Path
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.confinement.boot_stream import BOOT
 from pulsus.core.sandbox.confinement.drop_root import NOBODY
-from pulsus.core.sandbox.confinement.mount_plan import Layout
+from pulsus.core.sandbox.confinement.mount_plan import MountPlan
 from pulsus.core.sandbox.harness.audit_hook import HOME, HOSTNAME, TEMPORARY
 from pulsus.core.sandbox.harness.socket_proxy import SOCKET
 
@@ -93,7 +93,7 @@ def own_files(*, relay: bool = False) -> tuple[tuple[Path, bytes], ...]:
 
 
 def bwrap_arguments(
-    layout: Layout, limits: Limits, fds: Descriptors, source_of: Callable[[Path], str]
+    layout: MountPlan, limits: Limits, fds: Descriptors, source_of: Callable[[Path], str]
 ) -> list[str]:
     """Arguments after the program's name. `source_of` says where a bound path is found now.
 

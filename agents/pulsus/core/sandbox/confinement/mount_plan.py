@@ -31,7 +31,7 @@ class LayoutRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class MountPlan:
     """`binds`: absolute paths shown at the same place. `links`: (target, path). `python`: argv0.
 
     `files`: paths and contents of what is copied, because a mount for each would cost more.
@@ -45,7 +45,7 @@ class Layout:
     files: tuple[tuple[Path, bytes], ...] = ()
 
 
-def host_layout(python: Interpreter | None = None) -> Layout:
+def mount_plan(python: Interpreter | None = None) -> MountPlan:
     """The layout for this interpreter, or for the one that tools are to run with.
 
     Of an interpreter's folder only bin, lib and share are shown, so a virtual environment inside
@@ -58,20 +58,22 @@ def host_layout(python: Interpreter | None = None) -> Layout:
 
 
 @functools.cache
-def _layout_of(_interpreter: tuple[str, ...]) -> Layout:
+def _layout_of(_interpreter: tuple[str, ...]) -> MountPlan:
     folders = [Path(name) for name in site.getsitepackages()]
     return _layout(_prefixes(), [], Path(sys.executable), folders)
 
 
 @functools.cache
-def _layout_for(python: Interpreter) -> Layout:
+def _layout_for(python: Interpreter) -> MountPlan:
     """Of the links that lead to it, those outside its own folders are shown by themselves."""
     inside = [Path("/usr"), *python.prefixes]
     hops = [p for p in _hops(python.python) if not any(p.is_relative_to(i) for i in inside)]
     return _layout(_outside(list(python.prefixes)), hops, python.python, list(python.paths))
 
 
-def _layout(prefixes: list[Path], others: list[Path], python: Path, folders: list[Path]) -> Layout:
+def _layout(
+    prefixes: list[Path], others: list[Path], python: Path, folders: list[Path]
+) -> MountPlan:
     binds: list[Path] = [Path("/usr")]
     links: list[tuple[str, Path]] = []
     parts = [Path("/", name) for name in _ROOT_FOLDERS]
@@ -85,7 +87,7 @@ def _layout(prefixes: list[Path], others: list[Path], python: Path, folders: lis
         elif part.exists():
             binds.append(part)
     files = [Path("/etc", name) for name in _ETC_FILES]
-    return Layout(
+    return MountPlan(
         binds=tuple(binds),
         links=tuple(links),
         python=python,

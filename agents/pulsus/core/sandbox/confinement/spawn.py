@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pulsus.core.sandbox.confinement import bwrap_arguments, drop_root
-from pulsus.core.sandbox.confinement.mount_plan import Layout, reachable_by_others
+from pulsus.core.sandbox.confinement.mount_plan import MountPlan, reachable_by_others
 
 _ENVIRONMENT: Mapping[str, str] = {
     "PATH": "/usr/bin:/bin"
@@ -50,7 +50,7 @@ def is_root() -> bool:
 
 def start(
     bwrap: Path,
-    layout: Layout,
+    layout: MountPlan,
     limits: bwrap_arguments.Limits,
     fds: bwrap_arguments.Descriptors,
     streams: Streams,
@@ -85,7 +85,7 @@ def _on(core: int) -> Iterator[None]:
 
 def _as_nobody(
     bwrap: Path,
-    layout: Layout,
+    layout: MountPlan,
     limits: bwrap_arguments.Limits,
     fds: bwrap_arguments.Descriptors,
     streams: Streams,
@@ -113,7 +113,7 @@ def _as_nobody(
 
 
 @functools.cache
-def _hidden(bwrap: Path, layout: Layout) -> tuple[Path, ...]:
+def _hidden(bwrap: Path, layout: MountPlan) -> tuple[Path, ...]:
     """What nobody cannot reach by itself."""
     hidden = [path for path in layout.binds if not reachable_by_others(path)]
     if not reachable_by_others(bwrap) and not any(bwrap.is_relative_to(p) for p in hidden):

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from pulsus.core.sandbox.harness.audit_hook import HOSTNAME, MOST, SYSTEM, outside, printable
-from pulsus.core.types import Observed
+from pulsus.core.types import ObservedEffects
 
 KEEP_BYTES = 128 * 1024
 _MORE = "(and more)"
 
 
-def read(data: bytes, total: int) -> Observed:
+def read(data: bytes, total: int) -> ObservedEffects:
     """What those lines report, sorted and bounded. `total` is how many bytes were sent in all.
 
     A line that is none of ours is dropped: it can only have come from the candidate.
@@ -24,14 +24,14 @@ def read(data: bytes, total: int) -> Observed:
         if kind in found and shown and (kind not in "pr" or _is_outside(shown)):
             found[kind].add(shown)
     lost = total > len(data)
-    return Observed(*(_bounded(found[kind], lost=lost) for kind in "phcsr"))
+    return ObservedEffects(*(_bounded(found[kind], lost=lost) for kind in "phcsr"))
 
 
 def _is_outside(path: str) -> bool:
     return path[0] == "~" or (path[0] == "/" and bool(outside(path)))
 
 
-def witnessed(told: Observed, seen: Mapping[str, Collection[str]]) -> Observed:
+def witnessed(told: ObservedEffects, seen: Mapping[str, Collection[str]]) -> ObservedEffects:
     """What the candidate's own process told, and what its system calls showed.
 
     A program that was told by name is not shown again by where the system keeps it. Whoever
@@ -42,7 +42,7 @@ def witnessed(told: Observed, seen: Mapping[str, Collection[str]]) -> Observed:
     hosts = {host for host in seen["h"] if host not in names}  # looked up, and told with its port
     hosts = {host for host in hosts if not _is_own(host, seen["l"])}
     told = replace(told, hosts=tuple(h for h in told.hosts if not _is_own(h, seen["l"])))
-    kernel = Observed(
+    kernel = ObservedEffects(
         *(_bounded(set(found), lost=False) for found in (seen["p"], hosts, commands, seen["s"]))
     )
     return together((told, kernel))
@@ -67,10 +67,10 @@ def _is_told(command: str, told: tuple[str, ...]) -> bool:
     return folder in SYSTEM and name in told
 
 
-def together(several: Iterable[Observed]) -> Observed:
+def together(several: Iterable[ObservedEffects]) -> ObservedEffects:
     """All that was seen in any of them."""
     each = list(several)
-    return Observed(
+    return ObservedEffects(
         paths=_union(o.paths for o in each),
         hosts=_union(o.hosts for o in each),
         commands=_union(o.commands for o in each),

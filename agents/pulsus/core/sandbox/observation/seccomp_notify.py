@@ -22,7 +22,7 @@ from pathlib import Path
 from pulsus.core.sandbox.confinement.bpf import column
 from pulsus.core.sandbox.observation import native_calls, traced_syscalls
 from pulsus.core.sandbox.observation.process_memory import Gone, Inside
-from pulsus.core.sandbox.observation.syscall_effects import Witness
+from pulsus.core.sandbox.observation.syscall_effects import SyscallEffects
 
 _RECV, _SEND, _VALID = 0xC0502100, 0xC0182101, 0x40082102
 _CONTINUE = 1
@@ -43,7 +43,7 @@ class NoListener(Exception):
 class Listener:
     """Answers for one sandbox, and notes what its calls tried. Read it like a channel."""
 
-    def __init__(self, fd: int, witness: Witness) -> None:
+    def __init__(self, fd: int, witness: SyscallEffects) -> None:
         self.witness = witness
         self.ended = False
         self._fd = fd
@@ -58,7 +58,7 @@ class Listener:
         """
         try:
             harness = harness_of(first)
-            witness = Witness(Inside(first, harness))
+            witness = SyscallEffects(Inside(first, harness))
             pidfd = os.pidfd_open(harness)
             try:
                 return cls(native_calls.call(native_calls.PIDFD_GETFD, pidfd, number, 0), witness)

@@ -25,7 +25,7 @@ _DECIDED = ("flock", "fcntl", *process_targets.SETTINGS)
 """Calls that are refused where they reach beyond the sandbox."""
 
 
-class Witness:
+class SyscallEffects:
     """Notes each different thing once, up to a number of each kind: facts, signals and other calls
     (`s`), and ports of the sandbox's own loopback at which it was listened (`l`).
     """

@@ -121,7 +121,7 @@ def accept(
             "records": [*first],
         }
         path = log_record.segment(folder, number)
-        log = decision_log.add(decision_log.Log(folder, path, *ends), KIND, data, clock)
+        log = decision_log.add(decision_log.DecisionLog(folder, path, *ends), KIND, data, clock)
         for some in more:
             log = decision_log.add(log, MORE, {"records": [*some]}, clock)
         log_mark.write(folder, decision_log.head_of(log).log)

@@ -57,7 +57,7 @@ _POLL_SECONDS = 0.002
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class DecisionLog:
     """The log, locked and in order: the segment to append to, and its last record."""
 
     folder: Path
@@ -157,7 +157,7 @@ def name_of(folder: Path) -> str | None:
     return head.log if head else None
 
 
-def ready(folder: Path) -> Log:
+def ready(folder: Path) -> DecisionLog:
     """The log after whatever a crash left was put right. The caller holds the lock.
 
     Raises AuditTampered where that is not what a crash leaves, or not the log that was begun here,
@@ -182,10 +182,10 @@ def ready(folder: Path) -> Log:
     if begun not in (None, head.log if head else None):
         raise tampered(folder, f"is not, or no longer, the log {begun[:12]}… that was begun here")
     require_seen(folder)
-    return Log(folder, path, last, head)
+    return DecisionLog(folder, path, last, head)
 
 
-def _open(folder: Path, clock: Clock, catalogue: Path | None) -> Log:
+def _open(folder: Path, clock: Clock, catalogue: Path | None) -> DecisionLog:
     """The log, ready and begun, and noted as the one that is here."""
     log = begun(ready(folder), clock, catalogue=catalogue)
     log_mark.write(folder, head_of(log).log)
@@ -193,8 +193,8 @@ def _open(folder: Path, clock: Clock, catalogue: Path | None) -> Log:
 
 
 def begun(
-    log: Log, clock: Clock, rand: RandomBytes = os.urandom, *, catalogue: Path | None = None
-) -> Log:
+    log: DecisionLog, clock: Clock, rand: RandomBytes = os.urandom, *, catalogue: Path | None = None
+) -> DecisionLog:
     """The log with its first record, which makes it differ from every other.
 
     It takes over the records of the catalogue: a log can vouch for what comes after it only.
@@ -222,14 +222,14 @@ def require_seen(folder: Path) -> None:
 
 
 def add(
-    log: Log,
+    log: DecisionLog,
     kind: str,
     data: Mapping[str, JsonValue],
     clock: Clock,
     key: str | None = None,
     *,
     own: bool = True,
-) -> Log:
+) -> DecisionLog:
     """The log with one record more, on the disk, and the head naming it. Raises as `append`."""
     seq, prev = (log.last.seq + 1, log.last.hash) if log.last else (1, GENESIS)
     ts = clock().astimezone(UTC).isoformat(timespec="milliseconds")
@@ -247,7 +247,7 @@ def add(
     return replace(log, last=record, head=head)
 
 
-def head_of(log: Log) -> Head:
+def head_of(log: DecisionLog) -> Head:
     """The head of a log that has begun."""
     if log.head is None:
         raise ValueError(f"the log in {log.folder} has not begun")
@@ -263,7 +263,7 @@ def tampered(path: Path, why: str) -> AuditTampered:
     )
 
 
-def _position(log: Log) -> tuple[str, int]:
+def _position(log: DecisionLog) -> tuple[str, int]:
     """The segment where the last record lies, and the size where its line ends. Raises OSError."""
     found = lines.segments(log.folder)
     return (found[-1].name, found[-1].stat().st_size) if found else (log.path.name, 0)

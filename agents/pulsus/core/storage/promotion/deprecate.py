@@ -13,8 +13,8 @@ from pathlib import Path
 from pulsus import __version__
 from pulsus.core.storage.catalogue_lock import exclusive
 from pulsus.core.storage.records import version_archive
-from pulsus.core.storage.records.change_set import Ledger
-from pulsus.core.storage.records.current_revision import Place
+from pulsus.core.storage.records.change_set import ChangeSet
+from pulsus.core.storage.records.current_revision import CurrentRevision
 from pulsus.core.storage.records.metadata import DEPRECATED, Record
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.ids import Clock
@@ -49,7 +49,7 @@ def deprecate(
         lock_seconds=lock_seconds,
     ) as writing:
         now = writing.clock().astimezone(UTC)
-        latest = _promoted(Place.read(writing.root, target))
+        latest = _promoted(CurrentRevision.read(writing.root, target))
         wanted = _checked(latest, replacement, sunset, now, writing.root)
         until = sunset.isoformat() if sunset else None
         if (latest.replacement, latest.sunset, latest.deprecated) == (wanted, until, bool(wanted)):
@@ -64,7 +64,7 @@ def deprecate(
             approved_by=approved_by,
             log=writing.anchor(),
         )
-        ledger = Ledger(writing.root)
+        ledger = ChangeSet(writing.root)
         ledger.record(target, record, first=False)
         writing.write(ledger, record)
         return record, True
@@ -102,7 +102,7 @@ def status_record(
     )
 
 
-def _promoted(place: Place) -> Record:
+def _promoted(place: CurrentRevision) -> Record:
     """The latest record, where it is about the bytes in place."""
     latest = place.latest
     if (
@@ -129,7 +129,7 @@ def _checked(
         raise ReplacementRefused(
             f"{wanted} cannot replace itself", hint="name another promoted tool"
         )
-    other = _promoted(Place.read(root, replacement))
+    other = _promoted(CurrentRevision.read(root, replacement))
     if other.deprecated:
         raise ReplacementRefused(
             f"{wanted} is deprecated itself, in favour of {other.replacement}",

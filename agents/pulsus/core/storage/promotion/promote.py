@@ -17,12 +17,12 @@ from pathlib import Path
 
 from pulsus import __version__
 from pulsus.core.contract.kinds import counts_as
-from pulsus.core.storage.catalogue_lock import Writing, exclusive
+from pulsus.core.storage.catalogue_lock import CatalogueLock, exclusive
 from pulsus.core.storage.promotion import version_bump
 from pulsus.core.storage.promotion.deprecate import status_record
 from pulsus.core.storage.records import snapshots
-from pulsus.core.storage.records.change_set import Ledger
-from pulsus.core.storage.records.current_revision import Find, Place, tool_hash
+from pulsus.core.storage.records.change_set import ChangeSet
+from pulsus.core.storage.records.current_revision import CurrentRevision, Find, tool_hash
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.storage.records.semver import Bump
 from pulsus.core.storage.records.target import Target, checked_root
@@ -63,7 +63,7 @@ class PromotionContext:
     replaces: Target | None = None
     restores: str | None = None
     find: Find | None = None
-    behaviour: version_bump.Behaviour | None = None
+    behaviour: version_bump.ReplayResult | None = None
 
 
 def promote(
@@ -99,7 +99,7 @@ def promote(
         redactor=context.redactor,
         lock_seconds=lock_seconds,
     ) as writing:
-        here = Place.read(writing.root, target, context.find)
+        here = CurrentRevision.read(writing.root, target, context.find)
         if not replace_unrecorded:
             here.require_recorded(validated.source)
         known = here.current(tool_hash(validated.source))
@@ -124,7 +124,10 @@ def os_user() -> str:
 
 
 def _records(
-    validated: ValidatedModule, here: Place, context: PromotionContext, writing: Writing
+    validated: ValidatedModule,
+    here: CurrentRevision,
+    context: PromotionContext,
+    writing: CatalogueLock,
 ) -> tuple[Record, ...]:
     """The tool's new record and, where it was moved here, the old place's."""
     moved = _moved_from(here, context, writing.root)
@@ -144,14 +147,16 @@ def _records(
     return (new, old)
 
 
-def _moved_from(here: Place, context: PromotionContext, root: Path) -> Place | None:
+def _moved_from(
+    here: CurrentRevision, context: PromotionContext, root: Path
+) -> CurrentRevision | None:
     if context.replaces is None or context.replaces == here.target:
         return None
-    return Place.read(root, context.replaces, context.find)
+    return CurrentRevision.read(root, context.replaces, context.find)
 
 
-def _ledger(root: Path, here: Place, source: bytes, new: tuple[Record, ...]) -> Ledger:
-    ledger = Ledger(root)
+def _ledger(root: Path, here: CurrentRevision, source: bytes, new: tuple[Record, ...]) -> ChangeSet:
+    ledger = ChangeSet(root)
     ledger.module(here, source)
     for record in new:
         target = Target(
@@ -168,10 +173,10 @@ def _ledger(root: Path, here: Place, source: bytes, new: tuple[Record, ...]) -> 
 
 def _record(
     validated: ValidatedModule,
-    here: Place,
-    moved: Place | None,
+    here: CurrentRevision,
+    moved: CurrentRevision | None,
     context: PromotionContext,
-    writing: Writing,
+    writing: CatalogueLock,
 ) -> Record:
     now = writing.clock().astimezone(UTC)
     tokens = context.tokens_estimate
@@ -211,7 +216,9 @@ def _record(
     )
 
 
-def _promotion(record: Record | None, here: Place, path: Path, created: bool) -> Promotion:
+def _promotion(
+    record: Record | None, here: CurrentRevision, path: Path, created: bool
+) -> Promotion:
     assert record is not None  # either known or just made
     done = Promotion(record.id, record.version, path, record.tool_id, created=created)
     if not created:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from pulsus.core.storage.records import metadata, version_archive
-from pulsus.core.storage.records.current_revision import Find, Place
+from pulsus.core.storage.records.current_revision import CurrentRevision, Find
 from pulsus.core.storage.records.target import Target, checked_root
 from pulsus.errors import TargetRefused, ToolAmbiguous, ToolNotFound, VersionNotFound
 from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ArchivedVersion:
     """The bytes of one version of a tool, and which it is; `latest` is the version now."""
 
     target: Target
@@ -23,7 +23,7 @@ class Kept:
 
 def kept(
     workflows_root: Path, target: Target, version: str | None, find: Find | None = None
-) -> Kept:
+) -> ArchivedVersion:
     """The bytes of that version, or of the one before the latest.
 
     `find` knows where those of the latest may lie where its file was changed.
@@ -31,7 +31,7 @@ def kept(
     Raises VersionNotFound naming the versions that can be put back, ToolNotFound, HashMoved,
     MetadataCorrupt, TargetRefused, StorageUnwritable.
     """
-    here = Place.read(checked_root(workflows_root), target, find)
+    here = CurrentRevision.read(checked_root(workflows_root), target, find)
     if here.latest is None:
         raise ToolNotFound(
             f"{target.tool_id} was never promoted", hint="`pulsus tools list` shows every id"
@@ -41,7 +41,7 @@ def kept(
     source = here.bytes_of(wanted.tool_hash) if wanted else None
     if wanted is None or source is None:
         raise _not_found(here, known, version, wanted)
-    return Kept(target, wanted.version, here.latest.version, source)
+    return ArchivedVersion(target, wanted.version, here.latest.version, source)
 
 
 def recorded(workflows_root: Path, ref: str) -> Target:
@@ -82,7 +82,7 @@ def _wanted(
 
 
 def _not_found(
-    here: Place,
+    here: CurrentRevision,
     known: tuple[version_archive.Known, ...],
     version: str | None,
     wanted: version_archive.Known | None,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pulsus.core.storage.promotion import api_diff
 from pulsus.core.storage.records import semver, version_archive
-from pulsus.core.storage.records.current_revision import Place
+from pulsus.core.storage.records.current_revision import CurrentRevision
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.storage.records.semver import Bump
 from pulsus.errors import BumpRefused, Busy, ToolNotFound, VersionNotFound
@@ -29,7 +29,7 @@ class Outdated(Busy):
 
 
 @dataclass(frozen=True, slots=True)
-class Behaviour:
+class ReplayResult:
     """What the examples of earlier revisions showed, of which the latest has the hash `against`.
 
     `against` None: there was no revision to be compared with.
@@ -41,11 +41,11 @@ class Behaviour:
 
 def decide(
     source: bytes,
-    here: Place,
-    moved: Place | None,
+    here: CurrentRevision,
+    moved: CurrentRevision | None,
     asked: Bump | None,
     owner: str | None,
-    behaviour: Behaviour | None = None,
+    behaviour: ReplayResult | None = None,
 ) -> Step:
     """The version of `source` at `here`: above every earlier one, by what changed for its callers.
 
@@ -86,7 +86,7 @@ def decide(
     return Step(version, asked or needed, tuple(changes), owner or latest.owner)
 
 
-def promised(before: Place, new: str) -> tuple[version_archive.Known, ...]:
+def promised(before: CurrentRevision, new: str) -> tuple[version_archive.Known, ...]:
     """The versions whose examples still count for what replaces them all, the latest first.
 
     Those of the latest's MAJOR: an example that was taken out in between, or says less since, was
@@ -119,7 +119,7 @@ def noticed(
     )
 
 
-def require_restored(here: Place, digest: str, version: str | None) -> None:
+def require_restored(here: CurrentRevision, digest: str, version: str | None) -> None:
     """Raise VersionNotFound unless `version`, if any, is on record with just these bytes."""
     if version is None:
         return
@@ -141,7 +141,7 @@ def refuse_unchanged(known: Record, asked: Bump | None) -> None:
         )
 
 
-def _latest(here: Place, moved: Place | None) -> Record | None:
+def _latest(here: CurrentRevision, moved: CurrentRevision | None) -> Record | None:
     if moved is None:
         return here.latest
     if moved.latest is None:
@@ -152,7 +152,7 @@ def _latest(here: Place, moved: Place | None) -> Record | None:
     return moved.latest
 
 
-def _diff(source: bytes, place: Place, latest: Record) -> api_diff.Diff:
+def _diff(source: bytes, place: CurrentRevision, latest: Record) -> api_diff.Diff:
     before = place.bytes_of(latest.tool_hash)
     if before is None:
         text = f"the bytes of {latest.version} are not kept, so nothing could be compared"
@@ -160,7 +160,7 @@ def _diff(source: bytes, place: Place, latest: Record) -> api_diff.Diff:
     return api_diff.compare(before, source)
 
 
-def _refuse_first(here: Place, asked: Bump | None) -> None:
+def _refuse_first(here: CurrentRevision, asked: Bump | None) -> None:
     if asked:
         raise BumpRefused(
             f"--bump {asked}: {here.target.tool_id} has no earlier version to go up from",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pulsus.core.storage.records import changelog, file_transaction, metadata, version_archive
-from pulsus.core.storage.records.current_revision import Place
+from pulsus.core.storage.records.current_revision import CurrentRevision
 from pulsus.core.storage.records.target import Target
 
 _ORDER = (changelog.FILE_NAME, metadata.FILE_NAME)
@@ -17,7 +17,7 @@ _ORDER = (changelog.FILE_NAME, metadata.FILE_NAME)
 _Key = tuple[tuple[str, ...], str]
 
 
-class Ledger:
+class ChangeSet:
     """What a decision writes below `root`."""
 
     def __init__(self, root: Path) -> None:
@@ -25,7 +25,7 @@ class Ledger:
         self._before: dict[_Key, bytes | None] = {}
         self._after: dict[_Key, bytes] = {}
 
-    def module(self, place: Place, source: bytes) -> None:
+    def module(self, place: CurrentRevision, source: bytes) -> None:
         """Put these bytes at the place."""
         if place.module != source:
             key = (place.target.folders, f"{place.target.name}.py")

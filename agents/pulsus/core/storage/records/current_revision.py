@@ -17,7 +17,7 @@ Find = Callable[[Target, str], bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CurrentRevision:
     """What lies at a target now. `module` None = no such file."""
 
     target: Target
@@ -27,7 +27,7 @@ class Place:
     find: Find | None = None
 
     @classmethod
-    def read(cls, root: Path, target: Target, find: Find | None = None) -> Place:
+    def read(cls, root: Path, target: Target, find: Find | None = None) -> CurrentRevision:
         """What is there now. Raises TargetRefused, MetadataCorrupt, StorageUnwritable."""
         module, records = (
             version_archive.read_file(root, target.folders, name)

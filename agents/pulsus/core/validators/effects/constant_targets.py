@@ -17,7 +17,7 @@ from pulsus.core.python_source import possible_constants
 from pulsus.core.python_source.constant_folding import FILE_MODULES, Scope, Text, bound_once, fold
 from pulsus.core.python_source.names import last_name
 from pulsus.core.sandbox.harness.audit_hook import outside
-from pulsus.core.types import Effects, Observed, ToolSpec
+from pulsus.core.types import Effects, ObservedEffects, ToolSpec
 from pulsus.core.validators.effects import contract_limits, effect_uses
 from pulsus.core.validators.effects.effect_check import Judgement, judge, reads_only
 from pulsus.core.validators.effects.effect_patterns import path_covered
@@ -111,7 +111,7 @@ def judged(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
     for choice in possible_constants.scopes(nodes, scope):
         more = _used(nodes, choice)
         seen = Used({**more.changed, **seen.changed}, seen.read, {**more.hosts, **seen.hosts})
-    found = judge(tool, Observed(paths=tuple(seen.changed), hosts=tuple(seen.hosts)), {})
+    found = judge(tool, ObservedEffects(paths=tuple(seen.changed), hosts=tuple(seen.hosts)), {})
     lines = {**seen.changed, **seen.hosts}
     beyond = tuple(
         f"{item}{_line(item, lines)}" for item in found.exceeded if _is_named(item, lines)

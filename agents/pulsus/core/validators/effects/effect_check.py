@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pulsus.core.types import Effects, JsonValue, Observed, ToolSpec
+from pulsus.core.types import Effects, JsonValue, ObservedEffects, ToolSpec
 from pulsus.core.validators.effects.effect_patterns import (
     WORK_FOLDER,
     command_covered,
@@ -29,7 +29,7 @@ class Judgement:
     undeclared: tuple[str, ...] = ()
 
 
-def judge(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -> Judgement:
+def judge(tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]) -> Judgement:
     """What one call did beyond the contract. `inputs` are those it was called with."""
     inputs = {**_defaults(tool), **inputs}
     changes = (*(f"changes {path}" for path in observed.paths), *observed.others)
@@ -44,7 +44,9 @@ def judge(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -
     return Judgement(_beyond(tool, observed, inputs))
 
 
-def strays(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -> tuple[str, ...]:
+def strays(
+    tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]
+) -> tuple[str, ...]:
     """What one call read that neither `Effects:` nor its inputs name; none without `Effects:`."""
     if tool.effects is None or tool.composed:
         return ()
@@ -67,7 +69,7 @@ def _with(
     changes: tuple[str, ...],
     why: str,
     tool: ToolSpec,
-    observed: Observed,
+    observed: ObservedEffects,
     inputs: Mapping[str, JsonValue],
 ) -> tuple[str, ...]:
     """The changes, which break a promise by themselves, and all else that is not declared."""
@@ -75,7 +77,9 @@ def _with(
     return (*(f"{change} {why}" for change in changes), *_beyond(tool, others, inputs))
 
 
-def _beyond(tool: ToolSpec, observed: Observed, inputs: Mapping[str, JsonValue]) -> tuple[str, ...]:
+def _beyond(
+    tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]
+) -> tuple[str, ...]:
     declared = tool.effects
     if declared is None:
         return ()
@@ -120,7 +124,7 @@ def _text(source: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _rest(observed: Observed) -> tuple[str, ...]:
+def _rest(observed: ObservedEffects) -> tuple[str, ...]:
     return (
         *(f"reaches {host}" for host in observed.hosts),
         *(f"starts {command}" for command in observed.commands),

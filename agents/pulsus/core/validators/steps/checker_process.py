@@ -21,7 +21,7 @@ from typing import IO, Literal, Protocol
 from pulsus.core.sandbox.scratch_folders import Scratch
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.validators.protocols import BUSY, Finding
-from pulsus.core.validators.steps.mypy_prestart import Early, environment
+from pulsus.core.validators.steps.mypy_prestart import PrestartedMypy, environment
 from pulsus.errors import storage_error
 from pulsus.fast_dataclass import dataclass
 
@@ -47,7 +47,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CheckerResult:
     """`status` is the exit status, negative for a signal, None if it was killed as too late.
 
     `starved`: it was killed by the clock, and had not used the processor time it may have.
@@ -82,7 +82,7 @@ class Checker:
         self._take(*_started(argv, cwd))
 
     @classmethod
-    def of(cls, early: Early) -> Checker:
+    def of(cls, early: PrestartedMypy) -> Checker:
         """One that was started before; its descriptors are ours now."""
         order = open(early.order, "wb")  # noqa: PTH123, SIM115 - descriptors, closed by `end`
         output, said = (open(fd, "w+b") for fd in (early.output, early.said))  # noqa: PTH123, SIM115
@@ -94,7 +94,7 @@ class Checker:
         self._process, self._order, self._output, self._said = process, order, output, said
         _limit(process.pid)
 
-    def result(self, seconds: float, order: bytes = b"") -> Ran:
+    def result(self, seconds: float, order: bytes = b"") -> CheckerResult:
         """Wait for its end, after `order` (short) was given to its standard input.
 
         It is killed when it has used `seconds` of processor time, or after ten times that by the
@@ -107,7 +107,7 @@ class Checker:
         status = self._process.wait() if ended == "itself" else None
         self._kill()
         output, said = (_text(file) for file in (self._output, self._said))
-        return Ran(status, output, strip_controls(said), starved=ended == "clock")
+        return CheckerResult(status, output, strip_controls(said), starved=ended == "clock")
 
     def end(self) -> None:
         """Kill it with its children; fine where it has ended."""
@@ -178,7 +178,7 @@ def working_folder(purpose: str) -> Iterator[Path]:
             scratch.remove()
 
 
-def too_late(done: Ran, seconds: float) -> Finding:
+def too_late(done: CheckerResult, seconds: float) -> Finding:
     """Return the finding about a checker that was killed; starved of a core, it proves nothing."""
     if done.starved:
         text = (

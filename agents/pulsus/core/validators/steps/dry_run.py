@@ -16,7 +16,7 @@ from pulsus.core.contract.strip_examples import without_examples
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
 from pulsus.core.sandbox.observation.observed_effects import together
-from pulsus.core.types import Observed, Proof, ToolSpec
+from pulsus.core.types import ObservedEffects, Proof, ToolSpec
 from pulsus.core.validators import known_examples
 from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.effect_check import judge, strays
@@ -52,7 +52,7 @@ class DryRun:
     _ran: list[Outcome] = field(default_factory=list)
 
     @property
-    def observed(self) -> Observed | None:
+    def observed(self) -> ObservedEffects | None:
         """What every call so far tried outside its temporary folder; None before the first."""
         return together(outcome.observed for outcome in self._ran) if self._ran else None
 
@@ -192,7 +192,7 @@ class DryRun:
 
     def _unreached(self) -> tuple[str, ...]:
         """Which hosts were out of reach, where that may be why it failed."""
-        seen = self.observed or Observed()
+        seen = self.observed or ObservedEffects()
         asked = tuple(h for h in seen.hosts if not h.startswith("unix:"))
         found: list[str] = []
         if hosts := tuple(h for h in asked if h not in self.subject.network):

@@ -24,7 +24,7 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.validators.protocols import Finding
 from pulsus.core.validators.steps.checker_process import (
     Checker,
-    Ran,
+    CheckerResult,
     Text,
     copying,
     first_line,
@@ -33,7 +33,7 @@ from pulsus.core.validators.steps.checker_process import (
     too_late,
 )
 from pulsus.core.validators.steps.mypy_cache import NOWHERE, forget, usable
-from pulsus.core.validators.steps.mypy_prestart import CHECKER, Early
+from pulsus.core.validators.steps.mypy_prestart import CHECKER, PrestartedMypy
 from pulsus.errors import ConfigError
 
 CONFIG = Path(__file__).with_name("mypy.ini")
@@ -46,16 +46,16 @@ _MORE = 100  # modules that a call may take its time once more for
 _LINE_CHARS = 500
 
 
-class Waiting:
+class MypyProcess:
     """A mypy that has no order yet: `early`, or a new one with `slot`. Call `end` in any case."""
 
-    def __init__(self, early: Early | None = None, slot: Slot | None = None) -> None:
+    def __init__(self, early: PrestartedMypy | None = None, slot: Slot | None = None) -> None:
         self._slot = early.slot if early else slot
         with copying():
             self._scratch = early.scratch if early else Scratch("mypy")
             self.folder = Path(self._scratch.path)
             try:
-                self.checker = Checker.of(early or Early(self._scratch, slot or Slot(-1)))
+                self.checker = Checker.of(early or PrestartedMypy(self._scratch, slot or Slot(-1)))
             except OSError:
                 self._scratch.remove()
                 raise
@@ -68,16 +68,16 @@ class Waiting:
             self._slot.release()
 
 
-class Ahead:
+class SharedPrestartedMypy:
     """A mypy started before anything else, for the first that asks. Call `end` in any case.
 
     `early` None: there is none, and each caller starts its own.
     """
 
-    def __init__(self, early: Early | None) -> None:
-        self._waiting = Waiting(early) if early else None
+    def __init__(self, early: PrestartedMypy | None) -> None:
+        self._waiting = MypyProcess(early) if early else None
 
-    def take(self) -> Waiting | None:
+    def take(self) -> MypyProcess | None:
         """Return the one that was started; None if it was taken."""
         waiting, self._waiting = self._waiting, None
         return waiting
@@ -106,7 +106,7 @@ class Mypy:
         cache_dir: Path | None,
         module: str = "mypy",
         version: tuple[int, int] | None = None,
-        ready: Callable[[], Waiting | None] = lambda: None,
+        ready: Callable[[], MypyProcess | None] = lambda: None,
         wait_seconds: float = 600.0,
     ) -> None:
         for flag in flags:
@@ -121,14 +121,14 @@ class Mypy:
             told = f"{flags}{version}{CONFIG.read_text(encoding='utf-8')}"
             self._cache = usable(cache_dir, Path(spec.origin).parents[1], told)
         self._ready, self._wait_seconds = ready, wait_seconds
-        self._waiting: Waiting | None = None
+        self._waiting: MypyProcess | None = None
 
     def start(self) -> None:
         """Let it load while other work is done, if a core is free for it."""
         if self.installed and self._waiting is None:
             self._waiting = self._ready()
             if self._waiting is None and (slot := try_take(CHECKER, cores())):
-                self._waiting = Waiting(slot=slot)
+                self._waiting = MypyProcess(slot=slot)
 
     def end(self) -> None:
         """Kill it and remove its copies."""
@@ -171,10 +171,10 @@ class Mypy:
                 return found
         return [_failed(done, texts[0], self._seconds)]
 
-    def _run(self, texts: Sequence[Text], cache: Path, seconds: float) -> Ran:
+    def _run(self, texts: Sequence[Text], cache: Path, seconds: float) -> CheckerResult:
         self.start()
         if self._waiting is None:
-            self._waiting = Waiting(slot=take(CHECKER, cores(), self._wait_seconds))
+            self._waiting = MypyProcess(slot=take(CHECKER, cores(), self._wait_seconds))
         files = {_stem(text): text for text in texts}
         with copying():
             for stem, text in files.items():
@@ -205,7 +205,7 @@ def _stem(text: Text) -> str:
     return f"m_{hashlib.sha256(text.source).hexdigest()[:40]}"
 
 
-def _findings(done: Ran, texts: Sequence[Text]) -> list[Finding] | None:
+def _findings(done: CheckerResult, texts: Sequence[Text]) -> list[Finding] | None:
     """A finding for each module; None where the answer is not what mypy answers to all of them.
 
     Read from JSON: a message may quote the module, and must not look like one about another.
@@ -243,7 +243,7 @@ def _lines(entry: dict[str, Any], text: Text) -> Iterable[str]:
         yield f"{at}: note: {one_line(hint.replace(stem, shown), _LINE_CHARS)}"
 
 
-def _failed(done: Ran, text: Text, seconds: float) -> Finding:
+def _failed(done: CheckerResult, text: Text, seconds: float) -> Finding:
     if done.status is None:
         return too_late(done, seconds)
     said = done.said

@@ -63,7 +63,7 @@ class Child:
         return self.returncode
 
 
-class Early:
+class PrestartedMypy:
     """A mypy that waits for its order in a working folder.
 
     `order`, `output` and `said` are descriptors of what it reads, prints and complains. The caller
@@ -107,7 +107,7 @@ class Early:
         self.slot.release()
 
 
-def start() -> Early | None:
+def start() -> PrestartedMypy | None:
     """A mypy in a working folder; None where it must be started later.
 
     That is while other checkers take every slot of this machine, and where no folder can be had.
@@ -121,7 +121,7 @@ def start() -> Early | None:
         slot.release()
         return None
     try:
-        return Early(scratch, slot)
+        return PrestartedMypy(scratch, slot)
     except OSError:
         scratch.remove()
         slot.release()

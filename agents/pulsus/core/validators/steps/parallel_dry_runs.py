@@ -72,7 +72,7 @@ class DryRuns:
                 return
             try:
                 if not self._stops[number].is_set():
-                    with cancellation.on(self._stops[number]):
+                    with cancellation.cancel_on(self._stops[number]):
                         self._steps[number] = _steps(self._runs[number])
                 self._tell()
             except BaseException as failure:  # noqa: BLE001 - raised again where it is waited for

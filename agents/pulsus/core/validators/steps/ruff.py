@@ -13,7 +13,7 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.validators.protocols import Finding
 from pulsus.core.validators.steps.checker_process import (
     Checker,
-    Ran,
+    CheckerResult,
     Text,
     first_line,
     missing,
@@ -68,7 +68,9 @@ def _some(
     return [Finding(ok=False, message=message, output=said)]
 
 
-def _run(texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float) -> Ran:
+def _run(
+    texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float
+) -> CheckerResult:
     files = [f"{number}/{text.file}" for number, text in enumerate(texts)]
     argv = [
         *(str(program), "check", "--isolated", "--no-cache", "--no-fix", "--quiet"),
