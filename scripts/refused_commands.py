@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.program_tables.model import BadTable
+from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.commands.table_check.mutations import (
     CATEGORIES,
     Restriction,

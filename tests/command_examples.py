@@ -5,7 +5,7 @@ from functools import cache
 from pulsus.commands.classify import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable
 
 CONTEXT = JudgeContext(Tables())

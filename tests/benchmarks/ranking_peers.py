@@ -23,12 +23,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from pulsus.cli.evaluate.command import prepare
+from pulsus.cli.evaluate.evaluate import prepare
 from pulsus.cli.options import Session
 from pulsus.core.embeddings.similarity import asked
 from pulsus.errors import ExtraMissing
 from pulsus.routing.evaluation.dataset import load_queries, load_tools
-from pulsus.routing.evaluation.metrics import evaluate
+from pulsus.routing.evaluation.eval_metrics import evaluate
 
 DEFAULT = Path(os.environ.get("PULSUS_BENCH", "../shared/bench")) / "retrieval"
 DEPTH = 10

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox import session
+from pulsus.core.sandbox import sandbox_session
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.observation import seccomp_notify
@@ -45,13 +45,13 @@ def call(source, limits=LIMITS):
 def test_start(show, monkeypatch):
     """Until the harness has confined itself and waits for the word, and until all is over."""
     ready_at = []
-    original = session.Session._start_watching
+    original = sandbox_session.Session._start_watching
 
     def noted(own, calls):
         ready_at.append(time.perf_counter())
         return original(own, calls)
 
-    monkeypatch.setattr(session.Session, "_start_watching", noted)
+    monkeypatch.setattr(sandbox_session.Session, "_start_watching", noted)
     source = b"def run():\n    return 1\n"
     call(source)
     bare, ready, whole = [], [], []

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.sandbox.probe import probe
+from pulsus.core.sandbox.sandbox_probe import probe
 from tests.benchmarks.validate_modules import module, write
 
 pytestmark = pytest.mark.bench
@@ -32,7 +32,7 @@ from pulsus.core.contract import read_tool
 from pulsus.core.sandbox.sandbox_choice import run_sandboxed
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.validators.steps.dry_run import DryRun
-from pulsus.core.validators.protocols import Subject
+from pulsus.core.validators.validator_protocol import Subject
 
 path = Path(sys.argv[1]).resolve()
 source = path.read_bytes()

@@ -10,8 +10,8 @@ import shlex
 from pulsus.commands.classify import classify, examine
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.execution import prepared
-from pulsus.commands.explain import explain
-from pulsus.commands.shell.parser import read
+from pulsus.commands.explain_verdict import explain
+from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable, unquoted
 from tests.fuzz import attempt
 

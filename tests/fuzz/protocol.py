@@ -18,7 +18,7 @@ from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.harness import wire_protocol
 from pulsus.core.sandbox.harness.audit_hook import MOST
 from pulsus.core.sandbox.observation import observed_effects
-from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
+from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, Session
 from pulsus.errors import PulsusError
 from pulsus.execution import run_report
 from pulsus.execution.pipes import Bounds, Pump

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable
 from tests.integration.test_command_words import called_by_bash
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable
 from tests.command_examples import examples, plain, verdict
 

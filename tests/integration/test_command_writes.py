@@ -14,7 +14,7 @@ import pytest
 from pulsus.commands import classify
 from pulsus.commands.environment import PATH
 from pulsus.commands.execution import prepared
-from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable
 from pulsus.execution.read_command import run
 from tests import namespaces

@@ -11,7 +11,7 @@ import pytest
 from pulsus import bootstrap
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation import dataset
-from pulsus.routing.evaluation.metrics import evaluate
+from pulsus.routing.evaluation.eval_metrics import evaluate
 from pulsus.routing.prompt_parser import PromptParser
 
 ROOT = Path(__file__).parents[2]

@@ -29,7 +29,7 @@ def start(*args):
 fork_pool._start = start
 
 def find(state=None, helpers=0):
-    fork_pool.helpers = lambda files: helpers
+    fork_pool.worker_count = lambda files: helpers
     cache = Index(state, max_file_bytes=config.max_file_bytes) if state else None
     return discover(root, config, tmp_dirname="_tmp", cache=cache)
 

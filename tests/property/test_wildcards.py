@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.validators.effects.wildcards import matches
+from pulsus.core.validators.effects.wildcard_match import matches
 
 PIECES = st.sampled_from(["*", "**", "?", "a", "b", "/", "\\*", "\\?", ".", "é", "\n"])
 TEXTS = st.text(alphabet="ab/*?.é\n", max_size=12)

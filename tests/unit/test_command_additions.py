@@ -8,7 +8,7 @@ from pulsus.commands import classify
 from pulsus.commands.execution import SHELL, prepared
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.safe_options import text_with_additions, with_additions
-from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.script_parser import read
 from pulsus.errors import CommandRefused
 from tests.executed import executed
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.commands.inspectors.awk.inspector import awk
+from pulsus.commands.inspectors.awk.awk import awk
 
 READS = [
     "{print $1}",

@@ -11,7 +11,7 @@ from pulsus.commands import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.cost.quantities import number, seconds
 from pulsus.commands.program_tables.lasts_key import inferred, lasts
-from pulsus.commands.program_tables.model import BadTable
+from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.config.settings import PolicyConfig
 from pulsus.gates.command_decision import answer
 from pulsus.gates.command_policy import CommandPolicy

@@ -10,7 +10,7 @@ from pulsus.commands import classify
 from pulsus.commands.destinations.addresses import Unclear, host, url
 from pulsus.commands.program_tables.connects_key import connects
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.program_tables.model import BadTable
+from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.config.settings import PolicyConfig
 from pulsus.gates.command_decision import answer
 from pulsus.gates.command_policy import CommandPolicy

@@ -9,7 +9,7 @@ from pulsus.commands.call_check import judge, nested
 from pulsus.commands.classify import examine
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables import option_parser
-from pulsus.commands.shell import characters, parser, words
+from pulsus.commands.shell import characters, script_parser, words
 
 classify = import_module("pulsus.commands.classify")  # the package has a function of that name
 NEVER = re.compile(r"(?!)")
@@ -30,8 +30,8 @@ GUARDS = {
     "secrets": (classify, "secrets_in", nothing, "cat /etc/shadow"),
     "redirections": (classify, "_redirected", nothing, "ls > out"),
     "assignments": (classify, "_assigned", nothing, "LD_PRELOAD=./x.so ls"),
-    "expansions": (parser, "unquoted", known, 'cat "$FILE"'),
-    "substitutions": (parser, "unquoted", known, 'cat "$(rm x)"'),
+    "expansions": (script_parser, "unquoted", known, 'cat "$FILE"'),
+    "substitutions": (script_parser, "unquoted", known, 'cat "$(rm x)"'),
     "braces": (words, "_BRACES", NEVER, "ls {01..3}"),
     "what looks like a mark": (words, "_SEEMING", frozenset(), "ls \uff1b rm x"),
     "folders": (judge, "TRUSTED", judge.TRUSTED | {"/tmp"}, "/tmp/ls"),
@@ -54,9 +54,9 @@ def test_without_a_guard_something_would_be_allowed(guard, monkeypatch):
 
 def test_where_guards_stand_behind_each_other_one_is_enough(monkeypatch):
     for command in ("cat $FILE", "cat $(ls)", "cat <(ls)", "if ls; then ls; fi", "f() { ls; }"):
-        monkeypatch.setattr(parser, "_WORDS", parser._WORDS | {"simple_expansion"})
+        monkeypatch.setattr(script_parser, "_WORDS", script_parser._WORDS | {"simple_expansion"})
         assert not examine(command, JudgeContext()).deciding.is_read
         monkeypatch.undo()
-        monkeypatch.setattr(parser, "unquoted", known)
+        monkeypatch.setattr(script_parser, "unquoted", known)
         assert not examine(command, JudgeContext()).deciding.is_read
         monkeypatch.undo()

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from pulsus.commands.classify import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.inspectors import mongo, redis
-from pulsus.commands.inspectors.sql import connection_strings, cql, inspector
-from pulsus.commands.inspectors.sql.functions import _known
+from pulsus.commands.inspectors.sql import connection_strings, cql, sql
+from pulsus.commands.inspectors.sql.sql_functions import _known
 from pulsus.commands.inspectors.sql.statements import LONGEST
 
 STATEMENTS = Path(__file__).parents[1] / "fixtures" / "statements"
@@ -34,7 +34,7 @@ def is_read(opinion):
 
 
 def sql_reads(text, dialect):
-    return is_read(inspector.inspect((text,), dialect))
+    return is_read(sql.inspect((text,), dialect))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -54,9 +54,9 @@ def test_a_write_before_or_behind_a_read_makes_both_none(dialect):
     for write in lines(f"{dialect}.writes"):
         assert not sql_reads(f"{read}; {write}", dialect), write
         assert (
-            not inspector.inspect((read, write), dialect).reads
+            not sql.inspect((read, write), dialect).reads
             or dialect not in DIALECTS
-            or (inspector.inspect((write,), dialect).category == "unbounded_stream")
+            or (sql.inspect((write,), dialect).category == "unbounded_stream")
         ), write
 
 
@@ -78,13 +78,13 @@ def test_lines_hide_no_second_command(dialect, text):
 
 def test_what_waits_is_blocked_as_endless_and_what_writes_beside_it_still_writes():
     for text in ("SELECT pg_sleep(10)", "\\watch 1"):
-        assert inspector.inspect((text,), "postgres").category == "unbounded_stream"
+        assert sql.inspect((text,), "postgres").category == "unbounded_stream"
     again = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM t) SELECT * FROM t"
-    assert inspector.inspect((again,), "postgres").category == "unbounded_stream"
-    assert inspector.inspect(("SELECT * FROM system.numbers",), "clickhouse").category is not None
-    assert not inspector.inspect(("SELECT pg_sleep(10); DROP TABLE t",), "postgres").reads
-    assert not inspector.inspect(("SELECT pg_sleep(10), nextval('s')",), "postgres").reads
-    assert not inspector.inspect(("SELECT pg_sleep(10)", "DROP TABLE t"), "postgres").reads
+    assert sql.inspect((again,), "postgres").category == "unbounded_stream"
+    assert sql.inspect(("SELECT * FROM system.numbers",), "clickhouse").category is not None
+    assert not sql.inspect(("SELECT pg_sleep(10); DROP TABLE t",), "postgres").reads
+    assert not sql.inspect(("SELECT pg_sleep(10), nextval('s')",), "postgres").reads
+    assert not sql.inspect(("SELECT pg_sleep(10)", "DROP TABLE t"), "postgres").reads
 
 
 def test_a_statement_too_long_or_too_deep_to_follow_is_no_read():
@@ -100,8 +100,8 @@ def test_the_parser_says_nothing_on_the_terminal(capfd, caplog):
     logging.getLogger("sqlglot").setLevel(logging.NOTSET)
     for dialect in DIALECTS:
         for text in lines(f"{dialect}.writes"):
-            inspector.inspect((text,), dialect)
-    inspector.inspect(("EXPLAIN VACUUM",), "postgres")
+            sql.inspect((text,), dialect)
+    sql.inspect(("EXPLAIN VACUUM",), "postgres")
     assert capfd.readouterr() == ("", "")
 
 
@@ -109,8 +109,8 @@ def test_the_parser_says_nothing_on_the_terminal(capfd, caplog):
 @given(text=st.text(max_size=200))
 @settings(max_examples=60, deadline=None)
 def test_no_text_makes_sql_raise(dialect, text):
-    inspector.inspect((text,), dialect)
-    inspector.inspect((f"SELECT {text}",), dialect)
+    sql.inspect((text,), dialect)
+    sql.inspect((f"SELECT {text}",), dialect)
 
 
 def mutated(rng, statements, pieces):
@@ -155,7 +155,7 @@ def test_what_is_allowed_writes_nothing_by_sqlites_own_account():
         text = mutated(rng, statements, pieces)
         if text.lstrip().startswith(".") or "explain" in text.lower():
             continue  # EXPLAIN shows a write and does not run it
-        if not inspector.inspect((text,), "sqlite").reads:
+        if not sql.inspect((text,), "sqlite").reads:
             continue
         done.clear()
         allowed += 1

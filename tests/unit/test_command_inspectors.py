@@ -9,7 +9,7 @@ from pulsus.commands.call_check.kind_checks import ABOUT
 from pulsus.commands.classify import classify
 from pulsus.commands.content import Opinion
 from pulsus.commands.context import JudgeContext
-from pulsus.commands.explain import explain
+from pulsus.commands.explain_verdict import explain
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.plugins.isolation import GuardedInspector
 

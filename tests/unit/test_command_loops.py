@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.commands.execution import prepared
-from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.script_parser import read
 from tests.executed import started
 
 

@@ -6,8 +6,8 @@ from pulsus.commands import classify
 from pulsus.commands.call_check.kind_checks import NAMES, shown
 from pulsus.commands.classify import examine
 from pulsus.commands.context import JudgeContext
-from pulsus.commands.explain import explain
-from pulsus.commands.program_tables.model import kind_of
+from pulsus.commands.explain_verdict import explain
+from pulsus.commands.program_tables.program_table import kind_of
 
 
 @pytest.mark.parametrize(

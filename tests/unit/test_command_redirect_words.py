@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable
 
 

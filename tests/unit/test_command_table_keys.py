@@ -7,7 +7,7 @@ import pytest
 from pulsus.commands.classify import examine
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.program_tables.model import BadTable, node
+from pulsus.commands.program_tables.program_table import BadTable, node
 
 TABLES: dict[str, dict[str, object]] = {
     "plain": {"style": "words", "operands": [["text*"]]},

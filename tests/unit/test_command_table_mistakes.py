@@ -11,7 +11,7 @@ from pulsus.commands.classify import classify
 from pulsus.commands.content import inspector, spellings
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables, parsed
-from pulsus.commands.program_tables.model import BadTable, kind_of
+from pulsus.commands.program_tables.program_table import BadTable, kind_of
 from pulsus.commands.table_check.checker import check, unproved
 
 GOOD = """program: acme

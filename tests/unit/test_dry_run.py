@@ -9,8 +9,8 @@ from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import ObservedEffects
-from pulsus.core.validators.protocols import Subject
 from pulsus.core.validators.steps.dry_run import DryRun
+from pulsus.core.validators.validator_protocol import Subject
 from tests.candidates import DOCUMENTED, tool_of
 
 LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=3.0)

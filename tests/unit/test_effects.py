@@ -15,8 +15,8 @@ from pulsus.core.validators.effects.effect_patterns import (
     host_covered,
     path_covered,
 )
-from pulsus.core.validators.protocols import Subject
 from pulsus.core.validators.steps.dry_run import DryRun
+from pulsus.core.validators.validator_protocol import Subject
 from tests.candidates import tool_of
 from tests.sandboxes import sandboxed
 

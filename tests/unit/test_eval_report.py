@@ -9,8 +9,8 @@ from pulsus.cli.evaluate.eval_report import LISTED, SHOWN, Fitted, Shown, markdo
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.errors import UsageError
 from pulsus.routing.evaluation.diagnosis import Cause
+from pulsus.routing.evaluation.eval_metrics import EvalReport, Failure, Population
 from pulsus.routing.evaluation.floors import deltas, load_baseline
-from pulsus.routing.evaluation.metrics import EvalReport, Failure, Population
 from pulsus.routing.evaluation.reliability import Bin, CalibrationMetrics
 
 OWN = Calibration(

@@ -7,8 +7,8 @@ import pytest
 from pulsus.core.compose.selection.selector import Decision
 from pulsus.errors import EvalBelowFloor, UsageError
 from pulsus.routing.evaluation.dataset import GoldenRow, load_queries, load_tools, nearest
+from pulsus.routing.evaluation.eval_metrics import evaluate, to_json
 from pulsus.routing.evaluation.floors import check_floors, parse_floors
-from pulsus.routing.evaluation.metrics import evaluate, to_json
 from tests.ranking import ranked
 
 RANKINGS = {

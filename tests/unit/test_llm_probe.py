@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.core.compose.proposer import Completion, ServedModel, Usage
 from pulsus.errors import ModelError, ModelRefused, ModelUnreachable
-from pulsus.llm import probe
+from pulsus.llm import model_probe
 from tests.scripted import Scripted
 
 READY, NUMBERS = "ready", "1 2 3"
@@ -36,7 +36,7 @@ class Model(Scripted):
 def examined(model):
     told: list[str] = []
     ticks = count()
-    found = list(probe.examine(model, lambda: next(ticks) * 0.5, told.append))
+    found = list(model_probe.examine(model, lambda: next(ticks) * 0.5, told.append))
     assert len(told) == len(found)
     return {finding.name: finding for finding in found}
 

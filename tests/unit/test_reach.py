@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from pulsus.core.sandbox.connect import HostNotAllowed, reach
+from pulsus.core.sandbox.host_connection import HostNotAllowed, reach
 
 
 def names(monkeypatch, *addresses):
@@ -77,7 +77,7 @@ def test_the_next_address_is_tried_where_one_does_not_answer(monkeypatch):
 
 def test_a_name_with_many_dead_addresses_takes_no_longer_than_one(monkeypatch):
     clock = iter(range(0, 1000, 4))
-    monkeypatch.setattr("pulsus.core.sandbox.connect.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
     tried = names(monkeypatch, *(f"1.1.1.{n}" for n in range(99)))
 
     def connect(self, address):

@@ -6,7 +6,12 @@ from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.confinement.bwrap_arguments import Descriptors, Limits, bwrap_arguments
-from pulsus.core.sandbox.confinement.mount_plan import MountPlan, mount_plan, reachable_by_others
+from pulsus.core.sandbox.confinement.mount_plan import (
+    MountPlan,
+    _hops,
+    mount_plan,
+    reachable_by_others,
+)
 
 FDS = Descriptors(10, 11, 12, ((13, Path("/etc/passwd")),))
 LIMITS = Limits.of(SandboxConfig(), import_seconds=3.0)
@@ -60,7 +65,7 @@ def test_every_link_an_interpreter_is_reached_by_is_followed(tmp_path):
     link = tmp_path / "env" / "bin" / "python"
     link.parent.mkdir(parents=True)
     link.symlink_to("../../alias/bin/python")
-    assert mount_plan._hops(link) == [link, tmp_path / "alias" / "bin" / "python"]
+    assert _hops(link) == [link, tmp_path / "alias" / "bin" / "python"]
 
 
 def test_what_others_cannot_enter_is_not_reachable(tmp_path):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import RankerConfig
+from pulsus.core.rankers.feature_protocol import PastVotes
 from pulsus.core.rankers.lexical.query import terms
-from pulsus.core.rankers.protocols import PastVotes
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.scorer import dense_share
 from pulsus.core.rankers.tie_breaks import Candidate, order_key, tie_break

@@ -65,7 +65,7 @@ class Mypy:
 @pytest.fixture
 def watched(tmp_path, monkeypatch):
     monkeypatch.setattr(mypy_prestart, "start", object)
-    monkeypatch.setattr(watch, "Ahead", Mypy)
+    monkeypatch.setattr(watch, "SharedPrestartedMypy", Mypy)
     module = tmp_path / "m.py"
     module.write_text("x = 1\n", encoding="utf-8")
 
@@ -113,7 +113,7 @@ def test_mypy_is_ended_where_somebody_stops_it_while_a_change_settles(watched, m
         made.append(Mypy(started))
         return made[-1]
 
-    monkeypatch.setattr(watch, "Ahead", ahead)
+    monkeypatch.setattr(watch, "SharedPrestartedMypy", ahead)
     call(Clock(write(module, "a")), Rounds())
     assert [mypy.ended for mypy in made] == [True]
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pulsus.adoption import cli_options, rename
 from pulsus.adoption.effects import summary as facts
 from pulsus.adoption.script import NotAdoptable, Parameter, Script
-from pulsus.core.python_source.literals import module
 from pulsus.core.python_source.names import last_name
+from pulsus.core.python_source.python_literals import module
 
 SCRIPT = "_script"
 _ENTRIES = ("run", "main")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pulsus.adoption.script import Parameter, Script, ordered, passing
-from pulsus.core.python_source.literals import docstring, text
+from pulsus.core.python_source.python_literals import docstring, text
 from pulsus.core.telemetry.sanitize import one_line
 
 DRY_RUN = Parameter("dry_run", "bool", "False", "True only says what would be run.", "flag")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pulsus.core.telemetry.metrics import Metrics
     from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
     from pulsus.core.validators.pipeline import Pipeline
-    from pulsus.core.validators.protocols import Validator
+    from pulsus.core.validators.validator_protocol import Validator
     from pulsus.llm.budgeted_model import BudgetedModel
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pulsus.bootstrap.project import ProjectContext
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.pipeline import Pipeline
-    from pulsus.core.validators.protocols import Validator
+    from pulsus.core.validators.validator_protocol import Validator
     from pulsus.routing.delivery.network_allowlist import Allowlist
 
 

@@ -27,15 +27,15 @@ COMMANDS = {
     "feedback": ("pulsus.cli.route.feedback", "Tell which tool was right for a past request."),
     "generate": ("pulsus.cli.route.generate", "Let a model write a tool, through the same gate."),
     "validate": (
-        "pulsus.cli.validate.command",
+        "pulsus.cli.validate.validate",
         "Prove modules: lint, types, import, sandboxed dry run.",
     ),
     "promote": ("pulsus.cli.catalogue.promote", "Validate a module and add it to the catalogue."),
     "rollback": ("pulsus.cli.catalogue.rollback", "Put an older version of a tool back."),
     "deprecate": ("pulsus.cli.catalogue.deprecate", "Let another tool be used instead of one."),
-    "commands": ("pulsus.cli.commands.command", "Say which shell commands are provably reads."),
+    "commands": ("pulsus.cli.commands.commands", "Say which shell commands are provably reads."),
     "eval": (
-        "pulsus.cli.evaluate.command",
+        "pulsus.cli.evaluate.evaluate",
         "Measure routing on requests whose right tools are known.",
     ),
     "init": ("pulsus.cli.catalogue.init", "Set up a catalogue with the starter tools."),

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
+from pulsus.cli.command_session import Session, resolved
 from pulsus.cli.console import warn
-from pulsus.cli.session import Session, resolved
 from pulsus.errors import Denied, PulsusError
 
 __all__ = ["Session", "allow", "common", "kind_option", "network_option"]

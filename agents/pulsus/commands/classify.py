@@ -17,7 +17,7 @@ from pulsus.commands.call_check.judge import judge
 from pulsus.commands.context import JudgeContext, Measures
 from pulsus.commands.cost.cost_limits import cost_of, together
 from pulsus.commands.program_tables.loader import UnapprovedTable
-from pulsus.commands.program_tables.model import BadTable
+from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.commands.refusals import ASSIGNED, CHANGES, refusal
 from pulsus.commands.rewrite import rewritten
 from pulsus.commands.risk.devices import devices_in
@@ -26,7 +26,7 @@ from pulsus.commands.risk.risk_level import MOST, risk_of
 from pulsus.commands.risk.secret_files import secrets_in, secrets_in_text
 from pulsus.commands.shell.characters import hidden
 from pulsus.commands.shell.dashes import readings
-from pulsus.commands.shell.parser import Redirect, Script, Stage, read
+from pulsus.commands.shell.script_parser import Redirect, Script, Stage, read
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.verdict import Category, CommandVerdict, Destination, Finding, Phase
 from pulsus.fast_dataclass import dataclass

@@ -37,11 +37,11 @@ class ContentInspector(Protocol):
 
 
 _BUILT_IN: Final[Mapping[str, str]] = {
-    "awk": "awk.inspector:awk",
+    "awk": "awk.awk:awk",
     "sed": "sed:sed",
     "miller": "miller:miller",
-    "jq": "jq.inspector:jq",
-    "yq": "jq.inspector:yq",
+    "jq": "jq.jq:jq",
+    "yq": "jq.jq:yq",
     "cql": "sql.cql:cql",
     "cloud": "cloud:inspect",
     "http_url": "http:url",
@@ -52,7 +52,7 @@ _BUILT_IN: Final[Mapping[str, str]] = {
     "ps": "ps:inspect",
     "redis": "redis:inspect",
     "redis_times": "redis:repeated",
-    "sql": "sql.inspector:inspect",
+    "sql": "sql.sql:inspect",
 }
 """Kind → `module:function` below `pulsus.commands.inspectors`, imported when first met."""
 

@@ -19,7 +19,7 @@ from pulsus.commands.environment import FIXED, NOWHERE, private_paths
 from pulsus.commands.environment import PATH as PATH
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.safe_options import text_with_additions, with_additions
-from pulsus.commands.shell.parser import Script, read
+from pulsus.commands.shell.script_parser import Script, read
 from pulsus.commands.verdict import CommandVerdict
 from pulsus.errors import CommandRefused
 from pulsus.fast_dataclass import dataclass

@@ -13,7 +13,7 @@ from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.shell.braces import expanded
 from pulsus.commands.shell.lexer import placed
-from pulsus.commands.shell.parser import Script, Stage, read
+from pulsus.commands.shell.script_parser import Script, Stage, read
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
 from pulsus.commands.shell.wrappers import unwrap
 from pulsus.errors import CommandRefused

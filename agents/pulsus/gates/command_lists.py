@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pulsus.commands import classify
 from pulsus.commands.risk.risk_level import calls_in_text, destroys
-from pulsus.commands.shell.parser import read
+from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable, Word
 
 

@@ -18,7 +18,7 @@ from typing import Final, Literal
 from pulsus.commands import CommandVerdict, classify
 from pulsus.commands.risk.risk_level import calls_in_text, carried
 from pulsus.commands.risk.secret_paths import is_disk
-from pulsus.commands.shell.parser import Script, read
+from pulsus.commands.shell.script_parser import Script, read
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import layers, program
 from pulsus.config.settings import PolicyConfig

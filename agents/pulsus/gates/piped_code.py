@@ -11,7 +11,7 @@ from itertools import dropwhile, pairwise
 from typing import Final
 
 from pulsus.commands.risk.risk_level import LEADS
-from pulsus.commands.shell.parser import Script
+from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program, unwrap
 

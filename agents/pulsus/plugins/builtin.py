@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pulsus.core.rankers.protocols import Feature
-from pulsus.core.validators.protocols import Validator
+from pulsus.core.rankers.feature_protocol import Feature
+from pulsus.core.validators.validator_protocol import Validator
 from pulsus.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.core.rankers.protocols import Feature
-from pulsus.core.validators.protocols import Validator
+from pulsus.core.rankers.feature_protocol import Feature
+from pulsus.core.validators.validator_protocol import Validator
 from pulsus.fast_dataclass import dataclass
 from pulsus.plugins.isolation import (
     GuardedFeature,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pluggy
 
-from pulsus.core.rankers.protocols import Feature
-from pulsus.core.validators.protocols import Validator
+from pulsus.core.rankers.feature_protocol import Feature
+from pulsus.core.validators.validator_protocol import Validator
 
 if TYPE_CHECKING:
     from pulsus.commands.content import ContentInspector

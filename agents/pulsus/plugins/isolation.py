@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, get_args
 
-from pulsus.core.rankers.protocols import Feature
+from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import ParsedIntent, StepResult, ToolSpec
-from pulsus.core.validators.protocols import Validator
+from pulsus.core.validators.validator_protocol import Validator
 from pulsus.errors import ModelError, PulsusError
 
 if TYPE_CHECKING:

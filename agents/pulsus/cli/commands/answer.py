@@ -2,7 +2,7 @@
 
 `classify COMMAND` and nothing else, as agents and hooks ask for each command, does without the
 command line's library, which takes longer to load than the gate to judge. Any other form, and
-whatever is wrong with this one, is for `cli/commands/command.py`.
+whatever is wrong with this one, is for `cli/commands/commands.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import Aborted, CommandRefused
 
 if TYPE_CHECKING:
-    from pulsus.cli.session import Session
+    from pulsus.cli.command_session import Session
     from pulsus.gates.command_decision import Answer
 
 _FORMS = {"text", "json", "ndjson"}
@@ -31,7 +31,7 @@ def run(args: Sequence[str]) -> int | None:
         return None
     from pathlib import Path
 
-    from pulsus.cli.session import Session, resolved
+    from pulsus.cli.command_session import Session, resolved
     from pulsus.cli.warning_listener import listen
     from pulsus.config.enclosing_project import ignored_enclosing_project
 
@@ -72,33 +72,33 @@ def answer(
     warnings: list[str],
 ) -> int:
     """Print the answer to one command, and return the exit status."""
-    from pulsus.cli.commands import json_report, text_report
+    from pulsus.cli.commands import verdict_json, verdict_text
 
-    found = json_report.explained(session, text, target, known)
-    said = json_report.answered(session, found.verdict, target, known)
-    body = json_report.verdict(said)
+    found = verdict_json.explained(session, text, target, known)
+    said = verdict_json.answered(session, found.verdict, target, known)
+    body = verdict_json.verdict(said)
     if warnings:
         body["warnings"] = warnings
     if explain:
-        body["explanation"] = json_report.explanation(session, found, said)
+        body["explanation"] = verdict_json.explanation(session, found, said)
     refusal = None if said.allow else _refused(session, said)
     if session.output == "ndjson":
-        console.result(json_report.line({"id": None, **body}))
+        console.result(verdict_json.line({"id": None, **body}))
     elif session.json:
         document = {"ok": refusal is None, "id": None, **body}
         console.document(document | (console.error_body(refusal) if refusal else {}))
     else:
-        shown = text_report.explanation(found, said, session.project) if explain else ()
+        shown = verdict_text.explanation(found, said, session.project) if explain else ()
         hint = refusal.hint if refusal else ""
-        for row in (*text_report.verdict(said, found.parts, hint, explain=explain), *shown):
+        for row in (*verdict_text.verdict(said, found.parts, hint, explain=explain), *shown):
             console.result(f"{strip_controls(row)}\n")
     return refusal.exit_status if refusal else 0
 
 
 def _refused(session: Session, said: Answer) -> CommandRefused:
     """The error of a command that may not run as a read."""
-    from pulsus.cli.commands import json_report, text_report
+    from pulsus.cli.commands import verdict_json, verdict_text
 
     origin = session.app.origin(said.ruling.setting or "policy.allow")
-    hint = text_report.way_out(said, origin)
-    return CommandRefused(said.reason, hint=hint, **json_report.details(said))
+    hint = verdict_text.way_out(said, origin)
+    return CommandRefused(said.reason, hint=hint, **verdict_json.details(said))

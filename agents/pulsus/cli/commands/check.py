@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.commands import json_report, project
+from pulsus.cli.commands import project_scope, verdict_json
 from pulsus.cli.options import Session, common
 from pulsus.errors import UsageError, ValidationFailed
 
@@ -47,8 +47,8 @@ def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None
     others is told beside, and is no finding; so is what a table lists as reading that is known, or
     called, to change something.
     """
-    warnings = project.warn(session, plugins=bool(files))
-    json_report.names(session)  # all that is checked is judged by what can be read
+    warnings = project_scope.warn(session, plugins=bool(files))
+    verdict_json.names(session)  # all that is checked is judged by what can be read
     checked = [file.resolve() for file in files] or _used(session.app.commands.unguarded)
     found, effects = _found(session, checked)
     warnings += _advised(session, found)
@@ -75,7 +75,7 @@ def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None
 def _advised(session: Session, found: Sequence[Problem]) -> list[str]:
     """What may be right and deserves a second look; told on standard error too."""
     told = [each for each in found if each.advises]
-    advice = [f"{json_report.path(session, p.file)}: {p.reason}; {p.fix}" for p in told]
+    advice = [f"{verdict_json.path(session, p.file)}: {p.reason}; {p.fix}" for p in told]
     for each in advice if session.verbosity >= 0 else ():
         console.warn(each)
     return advice
@@ -113,7 +113,7 @@ def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) ->
 def _row(session: Session, problem: Problem) -> dict[str, Any]:
     return {
         "program": problem.program,
-        "path": json_report.path(session, problem.file),
+        "path": verdict_json.path(session, problem.file),
         "code": problem.code,
         "reason": problem.reason,
         "fix": problem.fix,
@@ -121,7 +121,7 @@ def _row(session: Session, problem: Problem) -> dict[str, Any]:
 
 
 def _effect(session: Session, effect: Effect) -> dict[str, Any]:
-    because = [json_report.path(session, file) for file in effect.because]
+    because = [verdict_json.path(session, file) for file in effect.because]
     return _row(session, effect.problem) | {"fix": effect.fix, "because": because}
 
 

@@ -10,8 +10,8 @@ from pulsus.cli.console import counted
 from pulsus.cli.render.candidate_table import wrapped
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.sanitize import one_line
+from pulsus.routing.evaluation.eval_metrics import EvalReport, Failure, Population
 from pulsus.routing.evaluation.floors import FIGURES
-from pulsus.routing.evaluation.metrics import EvalReport, Failure, Population
 from pulsus.routing.evaluation.reliability import Bin, CalibrationMetrics
 
 SHOWN = 20

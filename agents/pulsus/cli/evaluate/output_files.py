@@ -57,9 +57,9 @@ class Outputs:
         if self.plot:
             _draw(self.plot, shown)
         if self.keep:
-            from pulsus.cli.evaluate import json_report
+            from pulsus.cli.evaluate import eval_json
 
-            json_report.keep(self.keep, body)
+            eval_json.keep(self.keep, body)
         if calibration is not None:
             from pulsus.routing.evaluation import calibration_file
 

@@ -105,7 +105,7 @@ def examine(app: App) -> Iterator[Check]:
 
 
 def _sandbox() -> Check:
-    from pulsus.core.sandbox.probe import probe
+    from pulsus.core.sandbox.sandbox_probe import probe
 
     status = probe()
     if status.works:

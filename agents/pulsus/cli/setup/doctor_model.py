@@ -13,7 +13,7 @@ from pulsus.errors import NotReady, PulsusError
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
     from pulsus.core.compose.proposer import Usage
-    from pulsus.llm.probe import Finding
+    from pulsus.llm.model_probe import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +70,17 @@ class Examined:
 def examine(app: App, tell: Callable[[str], None]) -> Examined:
     """Everything tried on the configured model; `tell` gets a line before each."""
     from pulsus.core.compose.proposer import Usage
-    from pulsus.llm import probe
+    from pulsus.llm import model_probe
 
     settings = app.settings.model
     shown = one_line(app.redactor.redact(settings.base_url))
     try:
         model = app.model()
     except PulsusError as error:
-        findings = [probe.failure("configured", error)]
+        findings = [model_probe.failure("configured", error)]
         return Examined(settings.provider, settings.name, shown, findings, Usage())
     tell(f"asking {settings.name} at {shown or settings.provider}; this may take minutes")
-    found = list(probe.examine(model, time.monotonic, lambda question: tell(f"  {question}?")))
+    found = list(
+        model_probe.examine(model, time.monotonic, lambda question: tell(f"  {question}?"))
+    )
     return Examined(settings.provider, settings.name, shown, found, model.spent)

@@ -2,7 +2,7 @@
 
 The command line's library takes longer to load than the gate to refuse, so it is left out. mypy is
 started first of all, because importing it is most of what an accepted module waits for. Any other
-form, and whatever is wrong with this one, is for `cli/validate/command.py`.
+form, and whatever is wrong with this one, is for `cli/validate/validate.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pulsus.cli.session import Session
+    from pulsus.cli.command_session import Session
     from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 
 _ENTRIES = (b"def run(", b"def main(")
@@ -36,7 +36,7 @@ def run(args: Sequence[str]) -> int | None:
     try:
         from pathlib import Path
 
-        from pulsus.cli.session import Session, resolved
+        from pulsus.cli.command_session import Session, resolved
         from pulsus.cli.warning_listener import listen
 
         listen()
@@ -103,7 +103,7 @@ def _refused(session: Session, path: Path, source: bytes) -> int | None:
 
 def _proven(session: Session, path: Path, ahead: SharedPrestartedMypy | None) -> int:
     try:
-        from pulsus.cli.validate.runner import Validation
+        from pulsus.cli.validate.validation_round import Validation
 
         validation = Validation(session, ahead)
         return validation.run(validation.modules([path], None))

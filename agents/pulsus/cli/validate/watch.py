@@ -11,7 +11,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.options import Session
-from pulsus.cli.validate.runner import Validation
+from pulsus.cli.validate.validation_round import Validation
 from pulsus.core.validators.steps import mypy_prestart
 from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 from pulsus.core.validators.verdict_cache import Checked

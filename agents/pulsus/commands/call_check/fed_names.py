@@ -16,7 +16,7 @@ from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.refusals import refusal
 from pulsus.commands.risk.file_uses import entry
 from pulsus.commands.risk.secret_paths import rules, words
-from pulsus.commands.shell.parser import Script, Stage
+from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program, unwrap, wrappers
 from pulsus.commands.verdict import Finding

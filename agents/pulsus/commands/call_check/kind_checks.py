@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pulsus.commands.call_check.pattern_text import in_words
-from pulsus.commands.program_tables.model import WordKind
+from pulsus.commands.program_tables.program_table import WordKind
 from pulsus.commands.program_tables.safe_regex import LONGEST
 from pulsus.commands.shell.words import Word
 

@@ -7,8 +7,8 @@ from math import inf
 
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.cost.estimate import estimate
-from pulsus.commands.program_tables.model import Node
 from pulsus.commands.program_tables.option_parser import Parsed
+from pulsus.commands.program_tables.program_table import Node
 from pulsus.commands.verdict import Cost, Finding, Reason
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pulsus.commands.program_tables.model import BadTable, Node, node
+from pulsus.commands.program_tables.program_table import BadTable, Node, node
 from pulsus.commands.program_tables.shipped_data import shipped
 from pulsus.commands.program_tables.yaml_values import no_text
 

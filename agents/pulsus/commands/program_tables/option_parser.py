@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from pulsus.commands.program_tables.model import Node, Option, WordKind
+from pulsus.commands.program_tables.program_table import Node, Option, WordKind
 from pulsus.commands.program_tables.wildcards import as_option, shown_word
 from pulsus.commands.shell.words import Word
 from pulsus.fast_dataclass import dataclass

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.program_tables.model import BadTable, Node, Option
 from pulsus.commands.program_tables.option_parser import Parsed, Parser, Unlisted
+from pulsus.commands.program_tables.program_table import BadTable, Node, Option
 from pulsus.commands.shell.words import Word
 from pulsus.fast_dataclass import dataclass
 

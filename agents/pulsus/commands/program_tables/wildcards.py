@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from pulsus.commands.program_tables.model import Node
+from pulsus.commands.program_tables.program_table import Node
 from pulsus.commands.shell.words import ANYTHING, Word
 
 

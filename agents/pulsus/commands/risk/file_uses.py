@@ -18,7 +18,7 @@ from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.secret_paths import rules, words
-from pulsus.commands.shell.parser import Script
+from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import located
 from pulsus.commands.shell.wrappers import layers, program, unwrap, wrappers

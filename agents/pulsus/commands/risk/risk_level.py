@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.shell.glob_overlap import fits
-from pulsus.commands.shell.parser import Redirect, Script, Stage
+from pulsus.commands.shell.script_parser import Redirect, Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import PRIVILEGED, program, unwrap, wrappers
 from pulsus.commands.verdict import Finding

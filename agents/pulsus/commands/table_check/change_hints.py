@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pulsus.commands.program_tables.model import Node, Option
+from pulsus.commands.program_tables.program_table import Node, Option
 from pulsus.commands.risk.risk_level import always_changes, destroys
 from pulsus.commands.shell.words import Word
 

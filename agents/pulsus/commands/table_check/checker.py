@@ -14,8 +14,8 @@ from pulsus.commands.classify import classify, examine
 from pulsus.commands.content import built_in
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, misnamed, named, parsed
-from pulsus.commands.program_tables.model import BadTable, Node, Option, WordKind, node
 from pulsus.commands.program_tables.option_parser import Parser
+from pulsus.commands.program_tables.program_table import BadTable, Node, Option, WordKind, node
 from pulsus.commands.program_tables.yaml_values import nearest
 from pulsus.commands.table_check.change_hints import suspicious
 from pulsus.fast_dataclass import dataclass

@@ -17,7 +17,7 @@ from typing import Any, Final
 from pulsus.commands.classify import examine
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.program_tables.model import BadTable, node
+from pulsus.commands.program_tables.program_table import BadTable, node
 from pulsus.fast_dataclass import dataclass
 
 Raw = dict[str, Any]

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from pulsus.core.memory.request_index import Segment, WordCounts
-from pulsus.core.rankers.protocols import PastVotes
+from pulsus.core.rankers.feature_protocol import PastVotes
 from pulsus.core.text.phrases import Phrase, phrases
 from pulsus.core.types import Vote
 from pulsus.fast_dataclass import dataclass

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from pulsus.core.rankers.feature_protocol import PastVotes
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query_matches import QueryMatches
 from pulsus.core.rankers.lexical.tool_fields import NAME
-from pulsus.core.rankers.protocols import PastVotes
 
 
 class Detail(NamedTuple):

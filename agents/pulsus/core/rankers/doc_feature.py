@@ -7,10 +7,10 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 from heapq import nlargest
 
+from pulsus.core.rankers.feature_protocol import PastVotes
 from pulsus.core.rankers.lexical.char_ngrams import asked
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query_matches import POOL, QueryMatches
-from pulsus.core.rankers.protocols import PastVotes
 from pulsus.core.text.tokens import STOP_WORDS, words
 
 _CHARS = 0.6

@@ -19,11 +19,11 @@ from pulsus.core.rankers.admission import Allowed, admission
 from pulsus.core.rankers.calibration import Calibration, shipped
 from pulsus.core.rankers.doc_feature import doc_shares, gained, promising
 from pulsus.core.rankers.effect_mismatch import commands, groups_of
+from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature, Memory
 from pulsus.core.rankers.lexical import index_builder, query
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query_matches import POOL, Admit, match_query
 from pulsus.core.rankers.lexical.tool_names import key_of, mentions, spellings
-from pulsus.core.rankers.protocols import EmbeddingSimilarity, Feature, Memory
 from pulsus.core.rankers.result_rows import rows
 from pulsus.core.rankers.scorer import ScoredTool, Scorer
 from pulsus.core.rankers.tie_breaks import last_resort

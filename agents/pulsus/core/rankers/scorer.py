@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from pulsus.core.rankers.calibration_signals import CandidateSignals
 from pulsus.core.rankers.effect_mismatch import command_mismatch, effect_mismatch
+from pulsus.core.rankers.feature_protocol import Feature, PastVotes
 from pulsus.core.rankers.history_feature import conditioned, history_success
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import CAREFUL, DECLINES, SHARED
 from pulsus.core.rankers.lexical.query_matches import QueryMatches
 from pulsus.core.rankers.lexical.tool_names import cover, worth
-from pulsus.core.rankers.protocols import Feature, PastVotes
 from pulsus.core.rankers.tie_breaks import Figures, sort_key
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote

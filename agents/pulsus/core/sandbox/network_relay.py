@@ -22,8 +22,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pulsus.config.hosts import canonical
-from pulsus.core.sandbox.connect import HostNotAllowed, reach
 from pulsus.core.sandbox.harness.audit_hook import printable
+from pulsus.core.sandbox.host_connection import HostNotAllowed, reach
 
 AT_ONCE = 32
 MOST = 256

@@ -39,7 +39,7 @@ from pulsus.core.sandbox.observation import (
     traced_syscalls,
 )
 from pulsus.core.sandbox.observation.seccomp_notify import NoListener
-from pulsus.core.sandbox.session import MESSAGE_BYTES, Session
+from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, Session
 from pulsus.core.types import ObservedEffects
 
 if TYPE_CHECKING:

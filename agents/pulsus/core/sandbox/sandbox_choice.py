@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pulsus.core.sandbox import probe, runner
+from pulsus.core.sandbox import runner, sandbox_probe
 from pulsus.core.sandbox.confinement import bubblewrap, seccomp_filter
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.interpreter import Interpreter
@@ -32,6 +32,6 @@ def run_with(
             if outcome.status != "unverified" or outcome.starved:
                 return outcome
             said = outcome.message
-    status = probe.examine(programs)
+    status = sandbox_probe.examine(programs)
     why = f"{status.reason}: {status.hint}" if status.reason else f"{said}: try again"
     return Outcome("unverified", "start", f"not verified, because {why}")

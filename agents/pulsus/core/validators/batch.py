@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from pulsus.core.system.process_map import cores, map_in_processes
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.module_run import ModuleInput
-from pulsus.core.validators.protocols import Steps
+from pulsus.core.validators.validator_protocol import Steps
 from pulsus.core.validators.verdict_cache import Cache, Checked
 from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass

@@ -18,9 +18,9 @@ from pulsus.core.storage.promotion.result_diff import Difference
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import BrokenTool, Example, JsonValue, ToolSpec
-from pulsus.core.validators.protocols import Steps
 from pulsus.core.validators.steps.dry_run import Run
 from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, cases
+from pulsus.core.validators.validator_protocol import Steps
 from pulsus.errors import PulsusError
 
 _SHOWN = 60

@@ -17,8 +17,8 @@ from pulsus.core.types import (
     ValidationReport,
     Verdict,
 )
-from pulsus.core.validators.protocols import EXAMPLES_KNOWN, Finding, Steps, Subject
 from pulsus.core.validators.step_logs import Artifacts
+from pulsus.core.validators.validator_protocol import EXAMPLES_KNOWN, Finding, Steps, Subject
 from pulsus.fast_dataclass import dataclass
 
 

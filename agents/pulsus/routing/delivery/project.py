@@ -19,7 +19,7 @@ from pulsus.routing.search.searcher import Searcher
 if TYPE_CHECKING:
     from pulsus.core.compose.proposer import Proposer
     from pulsus.core.sandbox.interpreter import Interpreter
-    from pulsus.core.validators.protocols import Validator
+    from pulsus.core.validators.validator_protocol import Validator
     from pulsus.routing.delivery.record_check import RecordCheck
 
 

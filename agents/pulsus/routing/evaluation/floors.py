@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pulsus.errors import EvalBelowFloor, UsageError
-from pulsus.routing.evaluation.metrics import EvalReport
+from pulsus.routing.evaluation.eval_metrics import EvalReport
 
 FLOORED = (
     "hit_at_1",

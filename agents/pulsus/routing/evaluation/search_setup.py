@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pulsus.core.types import ParsedIntent, Ranked
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import Context
-from pulsus.routing.evaluation.metrics import EvalReport, evaluate
+from pulsus.routing.evaluation.eval_metrics import EvalReport, evaluate
 from pulsus.routing.prompt_parser import PromptParser
 from pulsus.routing.search.searcher import Searcher, SearchResult
 

@@ -29,8 +29,8 @@ from pulsus.core.types import (
     ValidatedModule,
     ValidationReport,
 )
-from pulsus.core.validators.protocols import Validator
 from pulsus.core.validators.steps.ruff_fix import without_unused_imports
+from pulsus.core.validators.validator_protocol import Validator
 from pulsus.routing.delivery.deliver import CandidateModule, ModuleValidator, Steps
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.generation import blind_run

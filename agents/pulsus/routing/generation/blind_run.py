@@ -13,8 +13,8 @@ from pulsus.core.compose.writing import caller_examples
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.sandbox_choice import run_sandboxed
 from pulsus.core.types import ValidatedModule, ValidationReport
-from pulsus.core.validators.protocols import Finding, Subject
 from pulsus.core.validators.steps.dry_run import DryRun
+from pulsus.core.validators.validator_protocol import Finding, Subject
 from pulsus.routing.delivery.project import Project
 
 _READS = "without the examples in its docstring it gives another result"

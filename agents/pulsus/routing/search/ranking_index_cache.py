@@ -13,11 +13,11 @@ from pathlib import Path
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.contract.tool_table import columns
+from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query import Synonyms
 from pulsus.core.rankers.lexical.segment import Damaged, Segment, encode
-from pulsus.core.rankers.protocols import Feature
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.system import atomic_write
 from pulsus.core.types import ToolSpec

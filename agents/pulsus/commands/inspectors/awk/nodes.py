@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from pulsus.commands.inspectors.awk.tokens import Token
+from pulsus.commands.inspectors.awk.awk_tokens import Token
 from pulsus.commands.inspectors.unclear import Unclear
 from pulsus.fast_dataclass import dataclass
 

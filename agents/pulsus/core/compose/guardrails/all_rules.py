@@ -19,7 +19,7 @@ from pulsus.core.compose.guardrails import (
     format_strings,
     nondeterminism,
 )
-from pulsus.core.python_source import literals
+from pulsus.core.python_source import python_literals
 from pulsus.core.python_source.scopes import Problem, Syntax
 from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -39,7 +39,7 @@ def reasons(code: bytes, tool: ToolSpec, rules: Rules) -> tuple[str, ...]:
     `tool` is what the same bytes define. A module that cannot be parsed gives none: the static
     gate refuses it before.
     """
-    body = literals.module(code)
+    body = python_literals.module(code)
     if body is None:
         return ()
     try:
@@ -65,7 +65,7 @@ def _found(code: bytes, syntax: Syntax, rules: Rules) -> list[Problem]:
 
 def hidden(code: bytes) -> tuple[str, ...]:
     """Every reason to refuse a module for characters nobody sees or a terminal obeys."""
-    tree = ast.Module(literals.module(code) or [], [])
+    tree = ast.Module(python_literals.module(code) or [], [])
     found = sorted(control_characters.problems(code, tree))
     return tuple(dict.fromkeys(f"line {line}: {problem}" for line, problem in found))
 

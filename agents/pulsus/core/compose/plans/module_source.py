@@ -17,7 +17,7 @@ from pulsus.core.compose.plans.module_example import example_of
 from pulsus.core.compose.plans.plan_checks import RESERVED, invalid
 from pulsus.core.compose.plans.planner import params_of
 from pulsus.core.contract import imports_steps
-from pulsus.core.python_source import literals
+from pulsus.core.python_source import python_literals
 from pulsus.core.types import (
     ArgSpec,
     Constant,
@@ -55,7 +55,7 @@ def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
     head = f"{_PLAN}: dict[str, Any] = "
     return "\n".join(
         (
-            literals.docstring(text),
+            python_literals.docstring(text),
             "",
             "from __future__ import annotations",
             "",
@@ -63,7 +63,7 @@ def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
             "",
             "import pulsus.steps",
             "",
-            head + literals.literal(dsl.to_dict(composed), taken=len(head)),
+            head + python_literals.literal(dsl.to_dict(composed), taken=len(head)),
             "",
             "",
             _signature(params),
@@ -79,7 +79,7 @@ def plan_of(code: bytes) -> Plan | None:
 
     Raises PlanInvalid where `PLAN` is no literal, is bound twice, or breaks a rule.
     """
-    body = literals.module(code)
+    body = python_literals.module(code)
     if body is None or not any(imports_steps(node) for node in body):
         return None
     found = [value for node in body for value in _bound(node)]
@@ -137,7 +137,7 @@ def _parameter(param: ArgSpec) -> str:
     text = f"{param.name}: {_annotation(param)}"
     if param.required or param.default is None:
         return text
-    return f"{text} = {literals.literal(ast.literal_eval(param.default))}"
+    return f"{text} = {python_literals.literal(ast.literal_eval(param.default))}"
 
 
 def _signature(params: Sequence[ArgSpec]) -> str:
@@ -146,11 +146,11 @@ def _signature(params: Sequence[ArgSpec]) -> str:
 
 
 def _call(step: PlanStep, composed: Plan, names: Mapping[str, str]) -> str:
-    args = [literals.text(step.tool)]
+    args = [python_literals.text(step.tool)]
     odd = []
     for name, value in step.inputs.items():
         if keyword.iskeyword(name):
-            odd.append(f"{literals.text(name)}: {_value(name, value, composed, names)}")
+            odd.append(f"{python_literals.text(name)}: {_value(name, value, composed, names)}")
         else:
             args.append(f"{name}={_value(name, value, composed, names)}")
     if odd:
@@ -166,23 +166,23 @@ def _value(name: str, value: PlanValue, composed: Plan, names: Mapping[str, str]
         case OutputRef():
             return _output(value, composed, names)
         case Constant(constant):
-            return literals.literal(constant, indent=8, taken=len(name) + 2)
+            return python_literals.literal(constant, indent=8, taken=len(name) + 2)
 
 
 def _output(ref: OutputRef, composed: Plan, names: Mapping[str, str]) -> str:
     step = next(step for step in composed.steps if step.id == ref.step)
-    key = literals.text(step.outputs[ref.output])
-    return f"pulsus.steps.output({names[ref.step]}, {key}, step={literals.text(ref.step)})"
+    key = python_literals.text(step.outputs[ref.output])
+    return f"pulsus.steps.output({names[ref.step]}, {key}, step={python_literals.text(ref.step)})"
 
 
 def _returned(composed: Plan, names: Mapping[str, str]) -> str:
     makers = {name: step.id for step in composed.steps for name in step.outputs}
     items = [
-        f"{literals.text(name)}: {_output(OutputRef(makers[name], name), composed, names)}"
+        f"{python_literals.text(name)}: {_output(OutputRef(makers[name], name), composed, names)}"
         for name in composed.returns
     ]
     flat = f"    return {{{', '.join(items)}}}"
-    if len(flat) <= literals.WIDTH:
+    if len(flat) <= python_literals.WIDTH:
         return flat
     return "\n".join(("    return {", *(f"        {item}," for item in items), "    }"))
 
@@ -196,7 +196,7 @@ def _is_used(step: PlanStep, composed: Plan) -> bool:
 def _wrapped(head: str, items: Sequence[str], tail: str, indent: int) -> str:
     pad = " " * indent
     flat = f"{pad}{head}({', '.join(items)}){tail}"
-    if len(flat) <= literals.WIDTH and "\n" not in flat:
+    if len(flat) <= python_literals.WIDTH and "\n" not in flat:
         return flat
     lines = (f"{pad}    {item}," for item in items)
     return "\n".join((f"{pad}{head}(", *lines, f"{pad}){tail}"))

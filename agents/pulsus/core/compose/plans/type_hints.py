@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from pulsus.core.python_source import literals
+from pulsus.core.python_source import python_literals
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
@@ -76,7 +76,7 @@ ANYTHING = Hint((Shape("Any"),))
 
 def parse(text: str | None) -> Hint:
     """The hint that `text` writes; `ANYTHING` where it is empty or no expression."""
-    node = literals.expression(text or "")
+    node = python_literals.expression(text or "")
     try:
         return ANYTHING if node is None else _hint(node)
     except RecursionError:
@@ -108,7 +108,7 @@ def annotation(hint: Hint) -> str:
 
 def is_plain(text: str | None) -> bool:
     """Whether `text` is the source of a constant, which means the same in any module."""
-    node = literals.expression(text or "")
+    node = python_literals.expression(text or "")
     try:
         value = ... if node is None else ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -229,4 +229,4 @@ def _annotation(shape: Shape) -> str:
 
 
 def _word(value: JsonValue) -> str:
-    return literals.literal(value)
+    return python_literals.literal(value)

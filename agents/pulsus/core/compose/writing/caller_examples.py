@@ -17,7 +17,7 @@ from itertools import combinations
 from pulsus.core.compose.plans.plan_file import dump_yaml
 from pulsus.core.contract import docstring, examples
 from pulsus.core.contract.example_match import apart, concrete
-from pulsus.core.python_source import literals as python
+from pulsus.core.python_source import python_literals as python
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.errors import UsageError

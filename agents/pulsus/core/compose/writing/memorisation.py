@@ -16,7 +16,7 @@ from itertools import combinations
 from pulsus.core.compose.writing.caller_examples import behaviours, distinct
 from pulsus.core.contract.example_match import ANY, apart, concrete
 from pulsus.core.contract.module_constants import as_key, constants, literal, parts
-from pulsus.core.python_source import literals as python
+from pulsus.core.python_source import python_literals as python
 from pulsus.core.types import Example, JsonValue
 
 _LEAST_HELD = 2

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pulsus.core.compose.writing import caller_examples
 from pulsus.core.compose.writing.call_signature import Call, Parameter, called
 from pulsus.core.compose.writing.prompt_messages import render
-from pulsus.core.python_source import literals
+from pulsus.core.python_source import python_literals
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.literals import take_values
 from pulsus.core.text.tokens import STOP_WORDS, words
@@ -43,7 +43,7 @@ def start(request: str, given: Sequence[Example]) -> str:
     Where they name the result's keys, the body ends with them: small models leave them out.
     """
     call = called(given) or guessed(request)
-    pairs = ", ".join(f"{literals.literal(name)}: ..." for name, _ in call.keys)
+    pairs = ", ".join(f"{python_literals.literal(name)}: ..." for name, _ in call.keys)
     body = f"...  # the work\n    return {{{pairs}}}" if pairs else "..."
     return _source(_contract(request, call, (), ""), call, body)
 
@@ -54,7 +54,7 @@ def _source(text: str, call: Call, body: str = f'raise NotImplementedError("{UNW
     imports += ["from typing import Any"] if "Any" in hints else []
     made = render(
         "scaffold.j2",
-        docstring=literals.docstring(text),
+        docstring=python_literals.docstring(text),
         imports=imports,
         signature=call.text(),
         body=body,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pulsus.core.python_source import literals as python
+from pulsus.core.python_source import python_literals as python
 
 _CODE = re.compile(rb"^from __future__ import ", re.M)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from pulsus.core.types import JsonValue
-from pulsus.core.validators.effects.wildcards import matches
+from pulsus.core.validators.effects.wildcard_match import matches
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PATH_START = ("/", "~", ".", "{", "*")

@@ -20,8 +20,8 @@ from typing import IO, Literal, Protocol
 
 from pulsus.core.sandbox.scratch_folders import Scratch
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.core.validators.protocols import BUSY, Finding
 from pulsus.core.validators.steps.mypy_prestart import PrestartedMypy, environment
+from pulsus.core.validators.validator_protocol import BUSY, Finding
 from pulsus.errors import storage_error
 from pulsus.fast_dataclass import dataclass
 

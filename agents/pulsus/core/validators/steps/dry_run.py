@@ -20,9 +20,9 @@ from pulsus.core.types import ObservedEffects, Proof, ToolSpec
 from pulsus.core.validators import known_examples
 from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.effect_check import judge, strays
-from pulsus.core.validators.protocols import BUSY, EXAMPLES_KNOWN, Finding, Subject
 from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, cases
 from pulsus.core.validators.steps.failure_line import line_of
+from pulsus.core.validators.validator_protocol import BUSY, EXAMPLES_KNOWN, Finding, Subject
 
 _READS = "without the examples in its docstring it gives another result"
 _SHOWN = 2000

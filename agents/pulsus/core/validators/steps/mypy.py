@@ -21,7 +21,6 @@ from typing import Any
 from pulsus.core.sandbox.scratch_folders import Scratch
 from pulsus.core.system.machine_slots import NoSlot, Slot, cores, take, try_take
 from pulsus.core.telemetry.sanitize import one_line
-from pulsus.core.validators.protocols import Finding
 from pulsus.core.validators.steps.checker_process import (
     Checker,
     CheckerResult,
@@ -34,6 +33,7 @@ from pulsus.core.validators.steps.checker_process import (
 )
 from pulsus.core.validators.steps.mypy_cache import NOWHERE, forget, usable
 from pulsus.core.validators.steps.mypy_prestart import CHECKER, PrestartedMypy
+from pulsus.core.validators.validator_protocol import Finding
 from pulsus.errors import ConfigError
 
 CONFIG = Path(__file__).with_name("mypy.ini")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pulsus.core.sandbox import cancellation
-from pulsus.core.validators.protocols import Finding
 from pulsus.core.validators.steps.dry_run import DryRun
+from pulsus.core.validators.validator_protocol import Finding
 
 Told = Callable[[int, int], None]
 """Told how many modules are done, of how many."""

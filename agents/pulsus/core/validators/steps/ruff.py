@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.core.telemetry.sanitize import one_line
-from pulsus.core.validators.protocols import Finding
 from pulsus.core.validators.steps.checker_process import (
     Checker,
     CheckerResult,
@@ -20,6 +19,7 @@ from pulsus.core.validators.steps.checker_process import (
     too_late,
     working_folder,
 )
+from pulsus.core.validators.validator_protocol import Finding
 from pulsus.errors import ConfigError
 
 _RULE = re.compile(r"[A-Z]+[0-9]*")

@@ -23,8 +23,8 @@ from pulsus.core.python_source.imports import third_party
 from pulsus.core.python_source.names import last_name
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.effects.effect_check import takes_dry_run
-from pulsus.core.validators.protocols import Finding, Steps
 from pulsus.core.validators.unicode import confusable_names, hidden_characters
+from pulsus.core.validators.validator_protocol import Finding, Steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from pulsus.cli import console
-from pulsus.cli.commands import json_report
+from pulsus.cli.commands import verdict_json
 from pulsus.core.system.process_map import cores, map_in_processes
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.cli.session import Session
+    from pulsus.cli.command_session import Session
 
 LONGEST = 1 << 20
 """Bytes of a row that are read; no command of that length is judged."""
@@ -77,7 +77,7 @@ class RowClassifier:
         except _BadRow as bad:
             parsed, said = None, _unanswered(bad.reason, number, bad.key)
         others = frozenset(parsed) - _KEYS if isinstance(parsed, dict) else frozenset()
-        return said["allow"], json_report.line(said), others
+        return said["allow"], verdict_json.line(said), others
 
     def _answer(self, row: Any) -> dict[str, Any]:
         key, command, target, known = _row(row)
@@ -88,15 +88,15 @@ class RowClassifier:
         return {"id": key, **body, **({"warnings": self.warnings} if self.warnings else {})}
 
     def _said(self, command: str, target: str | None, known: tuple[str, ...]) -> dict[str, Any]:
-        return json_report.verdict(self.session.app.commands.answer(command, target, known))
+        return verdict_json.verdict(self.session.app.commands.answer(command, target, known))
 
     def _explained(
         self, command: str, target: str | None, known: tuple[str, ...]
     ) -> dict[str, Any]:
-        found = json_report.explained(self.session, command, target, known)
-        said = json_report.answered(self.session, found.verdict, target, known)
-        why = json_report.explanation(self.session, found, said)
-        return json_report.verdict(said) | {"explanation": why}
+        found = verdict_json.explained(self.session, command, target, known)
+        said = verdict_json.answered(self.session, found.verdict, target, known)
+        why = verdict_json.explanation(self.session, found, said)
+        return verdict_json.verdict(said) | {"explanation": why}
 
 
 def _lines(rows: BinaryIO) -> Iterator[bytes]:

@@ -12,14 +12,14 @@ from pulsus.cli import console
 from pulsus.cli.evaluate.eval_report import Fitted, Shown
 from pulsus.core.system import atomic_write
 from pulsus.errors import PulsusError
-from pulsus.routing.evaluation import metrics
+from pulsus.routing.evaluation import eval_metrics
 from pulsus.routing.evaluation.reliability import to_json
 
 
 def body(shown: Shown, failure: PulsusError | None) -> dict[str, Any]:
     """The document's keys; `schema_version` comes before them. `failure` ends the command."""
     told = shown.calibration.provenance
-    found = metrics.to_json(shown.report)
+    found = eval_metrics.to_json(shown.report)
     failures = found.pop("failures")
     found["calibration"] = {
         "source": told.get("source", "shipped"),

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.commands import check, project
+from pulsus.cli.commands import check, project_scope
 from pulsus.cli.options import Session, common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import Aborted, CommandRefused, ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.cli.commands.jsonl import RowClassifier
+    from pulsus.cli.commands.row_stream import RowClassifier
 
 CLASSIFY = """\b
 Examples:
@@ -100,9 +100,9 @@ def classify(
             "give either one COMMAND in quotes, or --jsonl FILE",
             hint='pulsus commands classify "df -h"',
         )
-    warnings = project.warn(session)
+    warnings = project_scope.warn(session)
     if rows is not None:
-        from pulsus.cli.commands.jsonl import RowClassifier
+        from pulsus.cli.commands.row_stream import RowClassifier
 
         answering = RowClassifier(session, target, explain, warnings, known)
         refused = _answer(session, rows, answering)
@@ -135,14 +135,14 @@ def _answer(session: Session, rows: Path, answering: RowClassifier) -> int:
 @common()
 def list_(session: Session, prefix: str) -> None:
     """List programs whose name starts with PREFIX, and who says what they read with."""
-    from pulsus.cli.commands import json_report
+    from pulsus.cli.commands import verdict_json
 
-    project.warn(session)
-    names = [name for name in json_report.names(session) if name.startswith(prefix)]
+    project_scope.warn(session)
+    names = [name for name in verdict_json.names(session) if name.startswith(prefix)]
     found = []
     for name in names:
         try:
-            found.append(json_report.program(session, name))
+            found.append(verdict_json.program(session, name))
         except ConfigError as error:  # the others are known all the same
             console.warn(
                 f"the table of {name} cannot be read, so each call of it is refused: {error}"
@@ -162,10 +162,10 @@ def list_(session: Session, prefix: str) -> None:
 @common()
 def show(session: Session, program: str) -> None:
     """Show the table of PROGRAM: options, operands and subcommands it reads with."""
-    from pulsus.cli.commands import json_report
+    from pulsus.cli.commands import verdict_json
 
-    project.warn(session)
-    body: dict[str, Any] = json_report.table(session, program)
+    project_scope.warn(session)
+    body: dict[str, Any] = verdict_json.table(session, program)
     if session.json:
         console.document(body)
         return

@@ -15,10 +15,10 @@ from typing import Final
 from pulsus.commands.content import Opinion
 from pulsus.commands.cost.quantities import number
 from pulsus.commands.inspectors.sql.client_commands import client_command
-from pulsus.commands.inspectors.sql.functions import check as check_calls
 from pulsus.commands.inspectors.sql.row_series import MOST_ROWS
 from pulsus.commands.inspectors.sql.row_series import check as check_series
 from pulsus.commands.inspectors.sql.show_and_explain import OTHER, reads_otherwise
+from pulsus.commands.inspectors.sql.sql_functions import check as check_calls
 from pulsus.commands.inspectors.sql.statements import Statement, Token, statements, words
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 from pulsus.commands.inspectors.sql.syntax_tree import check as check_tree

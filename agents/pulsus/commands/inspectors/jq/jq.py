@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.inspectors.jq.functions import FUNCTIONS, KEYWORDS, YQ
-from pulsus.commands.inspectors.jq.tokens import Token, tokens
+from pulsus.commands.inspectors.jq.jq_functions import FUNCTIONS, KEYWORDS, YQ
+from pulsus.commands.inspectors.jq.jq_tokens import Token, tokens
 from pulsus.commands.inspectors.unclear import Unclear
 
 _ENVIRONMENT: Final = frozenset({"env", "$ENV", "strenv", "envsubst"})

@@ -15,8 +15,8 @@ from typing import Final, Literal, get_args
 
 from pulsus.commands.classify import Examined, called, classify, examine
 from pulsus.commands.context import JudgeContext
-from pulsus.commands.program_tables.model import BadTable
-from pulsus.commands.shell.parser import Stage
+from pulsus.commands.program_tables.program_table import BadTable
+from pulsus.commands.shell.script_parser import Stage
 from pulsus.commands.verdict import CommandVerdict, Finding, Phase
 from pulsus.fast_dataclass import dataclass
 

@@ -60,7 +60,7 @@ def command(
             # A single module waits for mypy most of all: let it load while all else does.
             ahead = SharedPrestartedMypy(mypy_prestart.start())
             stack.callback(ahead.end)
-        from pulsus.cli.validate.runner import Validation
+        from pulsus.cli.validate.validation_round import Validation
 
         validation = Validation(session, ahead)
         raise SystemExit(validation.run(validation.modules(paths, revision)))

@@ -15,7 +15,7 @@ from pulsus.cli import console
 from pulsus.config.enclosing_project import ignored_enclosing_project
 
 if TYPE_CHECKING:
-    from pulsus.cli.session import Session
+    from pulsus.cli.command_session import Session
 
 
 def warn(session: Session, *, plugins: bool = True) -> list[str]:

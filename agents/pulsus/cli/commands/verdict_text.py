@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.cli.render.validation_text import relative
-from pulsus.commands.explain import Explanation, Part
+from pulsus.commands.explain_verdict import Explanation, Part
 from pulsus.commands.program_tables.loader import SHIPPED
 from pulsus.commands.risk.risk_level import always_changes
 from pulsus.commands.verdict import Finding, Phase

@@ -13,8 +13,8 @@ from pulsus.core.telemetry.sanitize import escape_controls
 from pulsus.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.cli.session import Session
-    from pulsus.commands.explain import Explanation, Part
+    from pulsus.cli.command_session import Session
+    from pulsus.commands.explain_verdict import Explanation, Part
     from pulsus.commands.verdict import CommandVerdict, Destination, Finding
     from pulsus.gates.command_decision import Answer
 
@@ -24,7 +24,7 @@ def explained(
 ) -> Explanation:
     """The verdict on `command` by this project's tables, and why; what is offered in its place may
     run on `target`. `known` are hosts that the request named."""
-    from pulsus.commands.explain import explain
+    from pulsus.commands.explain_verdict import explain
 
     found = explain(command, session.app.commands.context)
     answer = session.app.commands.answer
@@ -173,7 +173,7 @@ def origin(session: Session, file: Path) -> str:
 
 def names(session: Session) -> list[str]:
     """Every program that is known. Raises ConfigError where a folder of tables cannot be read."""
-    from pulsus.commands.program_tables.model import BadTable
+    from pulsus.commands.program_tables.program_table import BadTable
 
     tables = session.app.commands.context.tables
     try:
@@ -215,7 +215,7 @@ def table(session: Session, name: str) -> dict[str, Any]:
 
 def _raw(session: Session, name: str) -> tuple[Path, Mapping[str, object]]:
     from pulsus.commands.program_tables.loader import parsed
-    from pulsus.commands.program_tables.model import BadTable
+    from pulsus.commands.program_tables.program_table import BadTable
 
     tables = session.app.commands.context.tables
     try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pulsus.core.memory.request_index import PastRequest
     from pulsus.core.types import ToolSpec
     from pulsus.routing.evaluation.dataset import GoldenRow
-    from pulsus.routing.evaluation.metrics import EvalReport
+    from pulsus.routing.evaluation.eval_metrics import EvalReport
     from pulsus.routing.evaluation.search_setup import Bench
     from pulsus.routing.search.searcher import Searcher
 
@@ -257,14 +257,14 @@ def _finish(
 
     Ends the command with the status of what failed; a file that was not written comes first.
     """
-    from pulsus.cli.evaluate import eval_report, json_report
+    from pulsus.cli.evaluate import eval_json, eval_report
 
     try:
-        outputs.write(shown, json_report.body(shown, failure), calibration)
+        outputs.write(shown, eval_json.body(shown, failure), calibration)
     except PulsusError as unwritten:
         failure, shown = unwritten, replace(shown, fitted=None)
     if session.json:
-        console.document(json_report.body(shown, failure))
+        console.document(eval_json.body(shown, failure))
         raise SystemExit(failure.exit_status if failure else 0)
     if session.output == "markdown":
         lines = eval_report.markdown(shown)

@@ -10,10 +10,10 @@ import re
 from typing import Final
 
 from pulsus.commands.content import Opinion
+from pulsus.commands.inspectors.awk.awk_parser import program
+from pulsus.commands.inspectors.awk.awk_tokens import FUNCTIONS
+from pulsus.commands.inspectors.awk.loop_termination import endless
 from pulsus.commands.inspectors.awk.nodes import Node, walk
-from pulsus.commands.inspectors.awk.parser import program
-from pulsus.commands.inspectors.awk.termination import endless
-from pulsus.commands.inspectors.awk.tokens import FUNCTIONS
 from pulsus.commands.inspectors.unclear import Unclear
 
 _NEVER: Final = {

@@ -14,7 +14,7 @@ from pulsus.cli import console
 from pulsus.cli.validate.text_report import counted
 from pulsus.core.system import regular_files
 from pulsus.core.validators.batch import Batch, Judges
-from pulsus.core.validators.protocols import Steps
+from pulsus.core.validators.validator_protocol import Steps
 from pulsus.errors import Busy, PulsusError, UsageError, ValidationFailed
 
 if TYPE_CHECKING:
