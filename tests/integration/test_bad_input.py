@@ -162,7 +162,7 @@ def test_a_file_where_the_logs_belong_is_named(fresh, command):
     before = tree(fresh / "workflows")
     done = pulsus_here(fresh, *command)
     told(done, "STORAGE_UNWRITABLE", 2)
-    assert f"{fresh / 'logs'} is no folder" in done.err
+    assert f"{fresh / 'logs'} is not a folder" in done.err
     assert tree(fresh / "workflows") == before
 
 

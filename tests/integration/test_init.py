@@ -126,7 +126,7 @@ def test_a_file_in_the_way_is_named(tmp_path):
     done = pulsus(tmp_path, "init")
     assert done.code == 2
     assert "error[STORAGE_UNWRITABLE]" in done.err
-    assert f"{tmp_path / 'workflows/domains'} is no folder" in done.err
+    assert f"{tmp_path / 'workflows/domains'} is not a folder" in done.err
     assert pulsus(tmp_path, "init", "workflows/domains").code == 2
 
 
