@@ -27,4 +27,4 @@ cd "$root/project"
 setpriv --reuid=65534 --regid=65534 --clear-groups env -i \
     PATH="$root/venv/bin:/usr/local/bin:/usr/bin:/bin" HOME="$root/home" LANG=C.UTF-8 \
     PULSUS_CASES="${PULSUS_CASES:-$cases}" \
-    "$root/venv/bin/python" -m pytest -q -n 3 --dist worksteal -m "not slow and not bench" -p no:cacheprovider
+    "$root/venv/bin/python" -m pytest -q -n 3 --dist worksteal -m "not slow and not bench and (sandbox or not seconds)" -p no:cacheprovider

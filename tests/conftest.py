@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests import libraries
+from tests import libraries, required_tests
 
 # No example database: a suite run by a user who does not own the checkout must not write to it.
 # No deadline: the machines that run this are noisy.
@@ -75,6 +75,24 @@ def pytest_runtest_logreport(report):
             AGREED[file][case] = AGREED[file].get(case, True) and report.passed
         if name == "counted" and report.when == "call":
             COUNTED[value["file"]] = {key: value[key] for key in value if key != "file"}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Fail a test that CI has to run and that was skipped."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail"):
+        required_tests.refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Fail a file that CI has to run and that was skipped as a whole."""
+    report = yield
+    if report.skipped:
+        required_tests.refuse_skip(report)
+    return report
 
 
 def pytest_sessionfinish(session):
