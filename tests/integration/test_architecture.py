@@ -1,0 +1,54 @@
+"""docs/architecture.md names every package, and only paths that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "agents/pulsus"
+PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+MARKED = re.findall(r"`([\w./<>-]+)`", PAGE)
+PATHS = sorted({m for m in MARKED if "/" in m or m.endswith((".py", ".toml", ".yaml", ".j2"))})
+OUTSIDE = (
+    "agents/",
+    "workflows/",
+    "logs/",
+    ".pulsus/",
+    "src/",
+    "app/",
+    "runs/",
+    "validation/DATE/",
+)
+QUESTIONS = PAGE.partition("## Where do I change")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("path", [p for p in PATHS if not p.startswith((*OUTSIDE, "metrics/"))])
+def test_the_map_sends_nobody_to_a_path_that_is_gone(path):
+    assert (PACKAGE / path).exists() or (ROOT / path).exists()
+
+
+def test_every_package_is_on_the_map():
+    packages = {p.parent.relative_to(PACKAGE).as_posix() for p in PACKAGE.rglob("__init__.py")}
+    top = {
+        p for p in packages if p.count("/") == (p.startswith("core/")) and p not in (".", "core")
+    }
+    assert sorted(p for p in top if f"`{p}/`" not in PAGE) == []
+
+
+def test_the_table_answers_thirty_questions():
+    rows = [line for line in QUESTIONS.splitlines() if line.startswith("| ") and "`" in line]
+    assert len(rows) >= 30
+
+
+def test_no_folder_has_more_modules_than_a_reader_can_scan():
+    folders = {p.parent for p in PACKAGE.rglob("*.py")}
+    sizes = {f: len([p for p in f.glob("*.py") if p.name != "__init__.py"]) for f in folders}
+    assert {str(f.relative_to(PACKAGE)): n for f, n in sizes.items() if n > 15} == {}
+
+
+def test_every_package_says_in_one_line_what_it_is_for():
+    for init in PACKAGE.rglob("__init__.py"):
+        first = init.read_text(encoding="utf-8").partition("\n")[0]
+        assert first.startswith('"""'), init
+        assert len(first) > 30, init
