@@ -32,7 +32,14 @@ from pulsus.fast_dataclass import dataclass
 PREFIX = "PULSUS_"
 # Variables of our own that are no settings: a secret's value and where tests find their data.
 RESERVED = frozenset(
-    {"PULSUS_LLM_API_KEY", "PULSUS_CASES", "PULSUS_BENCH", "PULSUS_REPORT", "PULSUS_OBSERVED_MOST"}
+    {
+        "PULSUS_LLM_API_KEY",
+        "PULSUS_CASES",
+        "PULSUS_BENCH",
+        "PULSUS_FORBID_SKIPS",
+        "PULSUS_REPORT",
+        "PULSUS_OBSERVED_MOST",
+    }
 ) | {
     # The tests' own model, and the script that starts it.
     f"PULSUS_LLM_{name}"
