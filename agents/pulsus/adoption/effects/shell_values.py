@@ -30,7 +30,8 @@ class Unreadable(ValueError):
 class Word:
     """One word. `shape` is its text without quotes, with a HOLE for each expansion.
 
-    `splits`: it may become several words, or none. `quoted`: some of it is quoted.
+    `splits`: it may become several words, or none. `quoted`: some of it is quoted. `wild`: an
+    unquoted `*`, `?` or `[` stands for names of files.
     """
 
     line: int
@@ -38,6 +39,7 @@ class Word:
     raw: str
     splits: bool = False
     quoted: bool = False
+    wild: bool = False
 
     @property
     def text(self) -> str | None:
@@ -91,6 +93,7 @@ class Piece:
     shape: list[str] = field(default_factory=list)
     splits: bool = False
     quoted: bool = False
+    wild: bool = False
 
 
 def filled(shape: str) -> str:

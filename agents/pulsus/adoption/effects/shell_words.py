@@ -99,7 +99,7 @@ class Scanner:
             else:
                 self._part(char, piece)
         raw = self.text[start : self.at]
-        return Word(line, "".join(piece.shape), raw, piece.splits, piece.quoted)
+        return Word(line, "".join(piece.shape), raw, piece.splits, piece.quoted, piece.wild)
 
     def _extglob(self) -> None:
         depth = 0
@@ -140,6 +140,7 @@ class Scanner:
             self._expansion(piece)
             piece.splits = piece.splits or HOLE in piece.shape[before:]
         else:
+            piece.wild = piece.wild or char in "*?["
             piece.shape.append(char)
             self.at += 1
 

@@ -30,6 +30,9 @@ READS = [
     "mapfile -t a < f; read x < f; echo $(<f)",
     "command -v rm; type rm",
     "java --version",
+    'tail -n $N "$f"; head -n "$N" "$f"; sleep $N',
+    'grep -E "$p" $files; sort -- *.log; stat -c "$f" "$x"',
+    'lsblk --json; rg -n x .; readelf -h "$f"',
 ]
 WRITES = [
     ("exec -a n rm x", {"rm"}),
@@ -55,6 +58,13 @@ WRITES = [
     ("crontab -r; dmesg -C", {"crontab", "dmesg"}),
     ("sed -i s/a/b/ f", {"sed"}),
     ("systemctl -H host status x", {"systemctl"}),
+    ("sort *", {"sort"}),
+    ("sort $f", {"sort"}),
+    ("git log $x", {"git"}),
+    ("ls | xargs hash", {"hash"}),
+    ("chrt 1 ls", {"chrt"}),
+    ("curl https://a.example/", {"curl"}),
+    ('jq ".$x" f', {"jq"}),
 ]
 DOUBTS = [
     "$CMD x",
@@ -72,6 +82,10 @@ DOUBTS = [
     "awk '{ system(\"rm\") }' f",
     "awk 'BEGIN { \"ls\" | getline l }'",
     "awk -f p f",
+    'awk "$1" f',
+    'awk "{ print \\$$n }" f',
+    'sed -n "${a}p" f',
+    'sqlite3 f "select $x"',
     "python3 -c 'x'",
     "mysql -e x",
     "ssh host reboot",
