@@ -20,8 +20,12 @@ from pulsus.core.sandbox.confinement import bubblewrap
 if TYPE_CHECKING:
     from pulsus.core.sandbox.interpreter import Interpreter
 
-_CORE = Path(__file__).resolve().parents[1]
-_OWN = ("validators", "sandbox", "contract", "python_source", "system", "types.py")
+_PACKAGE = Path(__file__).resolve().parents[2]
+_OWN = (
+    *("core/validators", "core/sandbox", "core/contract", "core/python_source", "core/system"),
+    *("core/types.py", "core/telemetry/sanitize.py", "errors.py", "fast_dataclass.py"),
+)
+"""Folders, with all below them, and files of the code that decides on a verdict."""
 
 
 def cache_key(
@@ -53,8 +57,8 @@ def cache_key(
         parts += [name, hashlib.sha256(code).hexdigest()]
     for part in parts:
         digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
-    for file in _sources():
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for file in own_sources():
+        digest.update(str(file).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 
@@ -74,9 +78,10 @@ def _programs() -> Iterable[str]:
         yield repr((str(program), status.st_size, status.st_mtime_ns, status.st_mode))
 
 
-def _sources() -> Iterable[Path]:
+def own_sources() -> Iterable[Path]:
+    """The files of this installation that decide on a verdict."""
     for name in _OWN:
-        path = _CORE / name
+        path = _PACKAGE / name
         files = [path] if path.is_file() else sorted(path.rglob("*.*"))
         yield from (file for file in files if file.suffix != ".pyc" and file.is_file())
 

@@ -32,14 +32,13 @@ _OLD_NAME = "discovery.jsonl"
 _VALUES = "discovery-*.values"
 _TRIES = 3
 _CODE = (
-    "discovery/module_reader.py",
-    "index/folder_rows.py",
-    "index/codec.py",
-    "discovery/manifest.py",
-    "discovery/manifest_choice.py",
-    "discovery/tool_path.py",
+    *("core/contract", "core/python_source", "core/system", "core/types.py"),
+    *("routing/discovery/manifest.py", "routing/discovery/manifest_choice.py"),
+    *("routing/discovery/module_files.py", "routing/discovery/module_reader.py"),
+    *("routing/discovery/tool_path.py", "routing/index/codec.py", "routing/index/folder_rows.py"),
+    *("routing/index/value_store.py", "errors.py", "fast_dataclass.py"),
 )
-
+"""Folders, with all below them, and files of the code that reads a tool."""
 _WASTE = 0.5
 """Values appended since the file was last written whole, per value in use, before it is again."""
 
@@ -227,20 +226,20 @@ def _new_name(folder: Path) -> tuple[str, Path]:
     return name, folder / name
 
 
+def reading_code() -> Iterator[Path]:
+    """The files of this installation that decide what reading a tool gives."""
+    package = Path(pulsus.__file__).parent
+    for name in _CODE:
+        path = package / name
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else (path,)
+
+
 @cache
 def _reader(max_file_bytes: int, token: str) -> str:
     """What a file's reading depends on beside its bytes: our code, Python's parser, the limit.
 
     Our code by the stamps of its files: reading them all would take longer than what it saves.
     """
-    package = Path(pulsus.__file__).parent
-    code = (
-        *sorted((package / "core" / "contract").glob("*.py")),
-        *sorted((package / "core" / "python_source").glob("*.py")),
-        package / "core" / "system" / "strict_yaml.py",
-        package / "core" / "types.py",
-        *(package / "routing" / name for name in _CODE),
-    )
-    stamps = [(f.name, s.st_mtime_ns, s.st_size) for f in code for s in (f.stat(),)]
+    stamps = [(str(f), s.st_mtime_ns, s.st_size) for f in reading_code() for s in (f.stat(),)]
     text = f"{pulsus.__version__} {sys.version} {max_file_bytes} {stamps} {token}"
     return hashlib.sha256(text.encode()).hexdigest()

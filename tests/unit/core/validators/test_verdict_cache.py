@@ -18,6 +18,7 @@ from pulsus.core.validators.steps import mypy_prestart
 from pulsus.core.validators.verdict_cache import Cache
 from pulsus.errors import HashMoved
 from tests.candidates import DOCUMENTED, pipeline, read, tool_of
+from tests.imports import PACKAGE, imported_files
 
 GOOD = DOCUMENTED.encode()
 QUIET = "import os, sys\nos.chdir(sys.argv[1])\nsys.stdin.readline()\n"
@@ -250,8 +251,34 @@ def test_verdicts_rest_on_settings_tools_and_our_own_code(tmp_path, monkeypatch)
     assert digest() != before
     monkeypatch.undo()
     (tmp_path / "new.py").write_text("", encoding="utf-8")
-    monkeypatch.setattr(module, "_sources", lambda: [tmp_path / "new.py"])
+    monkeypatch.setattr(module, "own_sources", lambda: [tmp_path / "new.py"])
     assert digest() != before
+
+
+def test_every_module_that_decides_on_a_verdict_is_part_of_the_cache_key():
+    keyed = {file.relative_to(PACKAGE) for file in module.own_sources()}
+    deciding = imported_files(
+        "pulsus.core.validators.pipeline",
+        "pulsus.core.validators.batch",
+        "pulsus.core.validators.verdict_cache",
+    )
+    settings = {file for file in deciding if file.parts[0] == "config"}  # their values are keyed
+    assert {PACKAGE / file for file in deciding - settings - keyed} == set()
+    assert {file.parts[:3] for file in keyed} >= {("core", "validators", "steps")}
+
+
+def test_the_cache_key_covers_data_files_and_sub_packages(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(module, "_OWN", ("core/validators",))
+    folder = tmp_path / "core/validators/steps/inner"
+    folder.mkdir(parents=True)
+    seen = [digest()]
+    for name in ("a.py", "words.yaml"):
+        (folder / name).write_text("one", encoding="utf-8")
+        seen.append(digest())
+        (folder / name).write_text("two", encoding="utf-8")
+        seen.append(digest())
+    assert len(set(seen)) == len(seen)
 
 
 def test_a_plugins_check_whose_code_cannot_be_read_keeps_no_verdicts():

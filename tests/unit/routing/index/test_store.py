@@ -15,8 +15,9 @@ from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract import read_tool
 from pulsus.core.system.regular_files import FileStamp
 from pulsus.routing.index.folder_rows import RACY_NS
-from pulsus.routing.index.store import Index
+from pulsus.routing.index.store import Index, reading_code
 from pulsus.routing.tool_discovery import discover
+from tests.imports import PACKAGE, imported_files
 
 CONFIG = DiscoveryConfig()
 LATER = 9 * 10**18
@@ -314,3 +315,11 @@ def test_writers_at_the_same_time_leave_a_whole_index(tmp_path):
     assert all(tool in final.tools for tool in cold.tools)
     names = [p.name for p in (tmp_path / "state/index").iterdir()]
     assert sorted(names) == sorted([index_file(tmp_path).name, values_file(tmp_path).name])
+
+
+def test_every_module_that_reading_a_tool_imports_is_part_of_the_reader_stamp():
+    stamped = {file.relative_to(PACKAGE) for file in reading_code()}
+    reading = imported_files("pulsus.routing.discovery.module_reader")
+    empty = {file for file in reading if (PACKAGE / file).read_bytes().count(b"\n") < 2}
+    assert reading - stamped - empty == set()
+    assert Path("core/contract/read_tool.py") in stamped
