@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.routing.index.store import Index
+from pulsus.routing.index.store import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
 
 pytestmark = pytest.mark.bench
@@ -90,7 +90,7 @@ def test_discovery_of_a_thousand_tools(show, tmp_path):
         discover(tmp_path, config, tmp_dirname="_tmp")
 
     def warm():
-        index = Index(tmp_path / "state", max_file_bytes=config.max_file_bytes)
+        index = DiscoveryIndex(tmp_path / "state", max_file_bytes=config.max_file_bytes)
         discover(tmp_path, config, tmp_dirname="_tmp", cache=index)
 
     def parse():

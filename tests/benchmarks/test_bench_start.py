@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.routing.index.store import Index
+from pulsus.routing.index.store import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
 
 pytestmark = pytest.mark.bench
@@ -179,7 +179,7 @@ def test_index_of_ten_thousand_files(show, tmp_path):
             ast.parse(file.read_bytes())
 
     def index():
-        cache = Index(state, max_file_bytes=CONFIG.max_file_bytes)
+        cache = DiscoveryIndex(state, max_file_bytes=CONFIG.max_file_bytes)
         discover(root, CONFIG, tmp_dirname="_tmp", cache=cache)
 
     def cold():

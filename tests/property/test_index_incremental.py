@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract.tool_table import columns
-from pulsus.routing.index.store import Index
+from pulsus.routing.index.store import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
 
 CONFIG = DiscoveryConfig(max_file_bytes=2000)
@@ -84,7 +84,7 @@ def test_an_incremental_index_equals_a_cold_one(rounds, settled):
             for edit in edits:
                 apply(root, edit)
             now = (lambda: LATER) if settled else (lambda: 0)
-            cache = Index(state, max_file_bytes=CONFIG.max_file_bytes, now_ns=now)
+            cache = DiscoveryIndex(state, max_file_bytes=CONFIG.max_file_bytes, now_ns=now)
             warm = discover(root, CONFIG, tmp_dirname="_tmp", cache=cache)
             cold = discover(root, CONFIG, tmp_dirname="_tmp")
             assert warm == cold

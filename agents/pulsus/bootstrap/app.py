@@ -180,13 +180,13 @@ class App:
     def catalogue(self) -> Catalogue:
         """Everything discovery finds. Raises WorkflowsMissing, StateCorrupt."""
         from pulsus.core.system.state_dir import open_state
-        from pulsus.routing.index.store import Index
+        from pulsus.routing.index.store import DiscoveryIndex
         from pulsus.routing.tool_discovery import discover
 
         open_state(self.state_dir, create=False)
         limit = self.settings.discovery.max_file_bytes
         token = self.cache_token if self.cache_dir else None
-        index = Index(self.state_dir, max_file_bytes=limit, token=token) if token else None
+        index = DiscoveryIndex(self.state_dir, max_file_bytes=limit, token=token) if token else None
         found = discover(
             self.workflows_root,
             self.settings.discovery,
@@ -296,10 +296,10 @@ class App:
 
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:
         """The tool these bytes are when they lie at `path`."""
-        from pulsus.routing.discovery.tool_from_bytes import define
+        from pulsus.routing.discovery.tool_from_bytes import define_tool
 
         limit = self.settings.validation.max_module_bytes
-        return define(source, path, self.workflows_root, max_bytes=limit)
+        return define_tool(source, path, self.workflows_root, max_bytes=limit)
 
     def router(self, person: Approver | None) -> Router:
         """The routing pipeline; `person` is None where nobody can be asked."""

@@ -35,7 +35,7 @@ class Session:
         from pulsus import bootstrap
         from pulsus.cli import progress
 
-        told = progress.encoding(quiet=self.verbosity < 0)
+        told = progress.encoding_progress(quiet=self.verbosity < 0)
         build = bootstrap.inspect if self.inspects else bootstrap.build
         return build(self.project, self.flags, told)
 

@@ -111,9 +111,9 @@ def note(text: str) -> None:
 
     wide = _columns(sys.stderr)
     if wide is not None:
-        from pulsus.cli.line_folding import fold
+        from pulsus.cli.line_folding import fold_line
 
-        text = "\n".join(fold(line, wide) for line in text.split("\n"))
+        text = "\n".join(fold_line(line, wide) for line in text.split("\n"))
     click.echo(text, err=True)
 
 

@@ -131,7 +131,7 @@ def run(args: Sequence[str]) -> int:
     """Do what the arguments say; the exit status. Raises PulsusError, SystemExit."""
     try:
         _complete()
-        with cli.make_context("pulsus", leading_options.moved(args)) as context:
+        with cli.make_context("pulsus", leading_options.move_leading_options(args)) as context:
             cli.invoke(context)
         return 0
     except click.exceptions.Exit as done:

@@ -12,12 +12,12 @@ LONG = 50
 _EVERY = 10
 
 
-def encoding(quiet: bool) -> Callable[[int, int], None] | None:
+def encoding_progress(quiet: bool) -> Callable[[int, int], None] | None:
     """What to call with the number of texts encoded and that of all; None where nobody looks."""
-    return counting("learning what tools and docs mean", quiet=quiet)
+    return count_progress("learning what tools and docs mean", quiet=quiet)
 
 
-def counting(label: str, *, quiet: bool) -> Callable[[int, int], None] | None:
+def count_progress(label: str, *, quiet: bool) -> Callable[[int, int], None] | None:
     """What to call with how many are done and how many there are; None where nobody looks."""
     if quiet or not is_terminal(sys.stderr):
         return None
@@ -32,6 +32,6 @@ def counting(label: str, *, quiet: bool) -> Callable[[int, int], None] | None:
     return tell
 
 
-def lines(*, quiet: bool) -> Callable[[str], None]:
+def line_progress(*, quiet: bool) -> Callable[[str], None]:
     """What to call with a line on how far work is that takes minutes; silent where nobody looks."""
     return (lambda _: None) if quiet or not is_terminal(sys.stderr) else note

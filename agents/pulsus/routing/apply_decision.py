@@ -16,7 +16,7 @@ from pulsus.routing import plan_preview, unused_inputs
 from pulsus.routing.delivery import candidate_module
 from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
 from pulsus.routing.delivery.project import Project
-from pulsus.routing.delivery.unlogged_promotion import promoted_all_the_same
+from pulsus.routing.delivery.unlogged_promotion import keep_promotion_in_error
 from pulsus.routing.run_tool import inputs_for, run_outcome
 
 
@@ -67,7 +67,7 @@ class DecisionApplier:
         outcome = replace(outcome, notes=(*outcome.notes, *steps.notes))
         if steps.ended:
             return _without_step(outcome, steps.ended)
-        with promoted_all_the_same(delivery.promotion):
+        with keep_promotion_in_error(delivery.promotion):
             trace_delivery(trace, delivery, project.project)
         outcome = delivered(outcome, module, delivery)
         if options.dry_run:
@@ -81,7 +81,7 @@ class DecisionApplier:
                 outcome,
                 notes=(*outcome.notes, *unused_inputs.unused_inputs_note(text, options.inputs)),
             )
-        with promoted_all_the_same(delivery.promotion):
+        with keep_promotion_in_error(delivery.promotion):
             candidate_module.remember(project, outcome, delivery, text)
         return outcome
 

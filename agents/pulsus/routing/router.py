@@ -24,7 +24,7 @@ from pulsus.core.types import (
 from pulsus.errors import DiskFull, PlanUnwirable, PulsusError, StorageUnwritable
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing import clarify, no_tool, plan_preview
-from pulsus.routing.delivery.unlogged_promotion import promoted_all_the_same
+from pulsus.routing.delivery.unlogged_promotion import keep_promotion_in_error
 from pulsus.routing.generation.request import GenerationRequest
 from pulsus.routing.intent.request_check import validate_request
 from pulsus.routing.prompt_parser import ParseResult
@@ -76,7 +76,7 @@ class Router:
             raise
         ended = outcome.failure.code if outcome.failure else "done"
         policy, status = outcome.decision.policy, outcome.exit_code
-        with promoted_all_the_same(outcome.promotion):
+        with keep_promotion_in_error(outcome.promotion):
             trace.event("end", policy=policy, decision=ended, exit_code=status)
             self._count(trace, began, ended, status, policy=policy)
         return outcome

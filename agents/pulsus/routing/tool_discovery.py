@@ -19,12 +19,12 @@ from pulsus.errors import StateCorrupt, WorkflowsMissing
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.discovery.module_files import Listing, scan
 from pulsus.routing.discovery.module_reader import Reader
-from pulsus.routing.discovery.tool_path import SHARED, ToolPath, place
+from pulsus.routing.discovery.tool_path import SHARED, ToolPath, parse_tool_path
 from pulsus.routing.index.build import BuiltCatalogue, Rows, derive
 from pulsus.routing.index.codec import Loaded
 from pulsus.routing.index.file_format import Stored
 from pulsus.routing.index.folder_rows import Folder
-from pulsus.routing.index.store import Index
+from pulsus.routing.index.store import DiscoveryIndex
 from pulsus.routing.index.value_store import DamagedValue
 
 
@@ -33,7 +33,7 @@ def discover(
     config: DiscoveryConfig,
     *,
     tmp_dirname: str,
-    cache: Index | None = None,
+    cache: DiscoveryIndex | None = None,
     extra: Iterable[Path] = (),
 ) -> Catalogue:
     """Every tool below `workflows_root`, and why each other module there is none.
@@ -103,7 +103,7 @@ def select_pool(
     return tuple(tools[n] for n in (*own, *kept))
 
 
-def _reader(config: DiscoveryConfig, cache: Index | None, stored: Stored | None) -> Reader:
+def _reader(config: DiscoveryConfig, cache: DiscoveryIndex | None, stored: Stored | None) -> Reader:
     if cache is None:
         return Reader(config.max_file_bytes)
     known = {folder.path: folder for folder in stored.folders} if stored else {}
@@ -134,7 +134,7 @@ class _Decoder:
     derived: BuiltCatalogue
     rows: Rows
     reader: Reader
-    cache: Index | None
+    cache: DiscoveryIndex | None
 
     def __call__(self, at: int) -> ToolSpec:
         folder, n = self.rows.find(self.derived.rows[at])
@@ -154,7 +154,7 @@ class _Decoder:
         assert self.cache is not None
         self.cache.damaged(why)
         path = Path(folder.path, folder.names[n])
-        where = place((*folder.parts, path.name))
+        where = parse_tool_path((*folder.parts, path.name))
         assert isinstance(where, ToolPath)
         try:
             tool = self.reader.module(path, path.resolve(), where)

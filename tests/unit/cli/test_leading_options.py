@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.cli.leading_options import moved
+from pulsus.cli.leading_options import move_leading_options
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ from pulsus.cli.leading_options import moved
     ],
 )
 def test_options_before_the_words_go_behind_them(given, meant):
-    assert moved(given.split()) == meant.split()
+    assert move_leading_options(given.split()) == meant.split()

@@ -3,38 +3,38 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.cli.line_folding import fold
+from pulsus.cli.line_folding import fold_line
 
 LONG = "error[TOOL_NOT_FOUND]: no tool is called 'disk_usge', nor anything like it in this project"
 
 
 def test_a_line_that_fits_stays_as_it_is():
-    assert fold("a  b   c", 80) == "a  b   c"
+    assert fold_line("a  b   c", 80) == "a  b   c"
 
 
 def test_what_does_not_fit_hangs_under_the_first_line():
-    assert fold(LONG, 50).split("\n") == [
+    assert fold_line(LONG, 50).split("\n") == [
         "error[TOOL_NOT_FOUND]: no tool is called",
         "  'disk_usge', nor anything like it in this",
         "  project",
     ]
-    hint = fold("  hint: give this user write access to it, or name another folder", 40)
+    hint = fold_line("  hint: give this user write access to it, or name another folder", 40)
     assert hint.split("\n")[1].startswith("        ")
 
 
 def test_a_command_or_path_is_never_cut():
     path = "/a/very/long/path/that/is/wider/than/the/terminal/is.py"
-    assert path in fold(f"cannot write {path}: no space left", 24).split("\n")[1]
+    assert path in fold_line(f"cannot write {path}: no space left", 24).split("\n")[1]
 
 
 def test_colours_take_no_room():
     plain = LONG[:50]
-    assert fold("\x1b[31merror\x1b[0m" + plain.removeprefix("error"), 50).count("\n") == 0
+    assert fold_line("\x1b[31merror\x1b[0m" + plain.removeprefix("error"), 50).count("\n") == 0
 
 
 @given(st.lists(st.text("abc:/-", min_size=1, max_size=30), min_size=1), st.integers(1, 200))
 def test_no_word_is_lost_and_no_line_is_wider_than_it_must_be(words, width):
-    folded = fold(" ".join(words), width)
+    folded = fold_line(" ".join(words), width)
     assert folded.split() == words
     for line in folded.split("\n"):
         assert len(line) <= max(width, 20) or len(line.split()) == 1

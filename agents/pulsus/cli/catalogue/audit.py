@@ -108,7 +108,7 @@ def command(
             *changelogs(app.workflows_root, found),
             *logged.findings,
             *seen,
-            *audit_settings.findings(app),
+            *audit_settings.settings_findings(app),
         ),
         key=lambda f: (audit_catalogue.LEVELS.index(f.level), f.code, str(f.path), f.line or 0),
     )

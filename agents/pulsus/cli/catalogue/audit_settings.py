@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from pulsus.bootstrap.project_trust import Standing
 
 
-def findings(app: App) -> Iterator[Finding]:
+def settings_findings(app: App) -> Iterator[Finding]:
     """One finding for each value of a project file that widens what may run or leave.
 
     A setting that is not approved is an error: no command runs with it. The project's tables of
     commands are a warning, because only commands of their programs are refused.
     """
     for each in app.standings:
-        yield _finding(app, each)
+        yield _setting_finding(app, each)
 
 
-def _finding(app: App, each: Standing) -> Finding:
+def _setting_finding(app: App, each: Standing) -> Finding:
     from pulsus.bootstrap.project_trust import TABLES, shown
 
     place = app.project / each.found.file

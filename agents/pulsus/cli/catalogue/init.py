@@ -27,7 +27,7 @@ def command(session: Session, folder: Path, empty: bool) -> None:
     from pulsus.routing.discovery import starter
 
     root = folder if folder.is_absolute() else session.project / folder
-    made, kept = starter.install(root, empty=empty)
+    made, kept = starter.install_starter(root, empty=empty)
     _log(session, root, made)
     if session.json:
         paths = [relative(path, root) for path in made]

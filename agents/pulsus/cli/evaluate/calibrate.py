@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from pulsus.core.types import Ranked
     from pulsus.routing.evaluation.calibration_fit import Sample
     from pulsus.routing.evaluation.dataset import GoldenRow
-    from pulsus.routing.evaluation.search_setup import Bench
+    from pulsus.routing.evaluation.search_setup import SearchSetup
 
 
 def fit(
-    session: Session, rows: Sequence[GoldenRow], bench: Bench, *, force: bool = False
+    session: Session, rows: Sequence[GoldenRow], bench: SearchSetup, *, force: bool = False
 ) -> tuple[Fitted, dict[str, Any]]:
     """p fitted to the rows, out of fold and whole, and the document to keep in the project.
 
@@ -61,14 +61,14 @@ def fit(
     )
 
 
-def check_enough(rows: Sequence[GoldenRow], bench: Bench) -> None:
+def check_enough(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
     """Raise CalibrationRefused for too few requests: known before anything is measured."""
     from pulsus.routing.evaluation import calibration_fit
 
     calibration_fit.check(len({row.query for row in rows}), bench.searcher.index.calibration)
 
 
-def _samples(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> Iterator[Sample]:
+def _samples(session: Session, rows: Sequence[GoldenRow], bench: SearchSetup) -> Iterator[Sample]:
     """What the fit learns from, with progress on a terminal."""
     from pulsus.cli import progress
     from pulsus.routing.evaluation import calibration_fit
@@ -83,7 +83,7 @@ def _samples(session: Session, rows: Sequence[GoldenRow], bench: Bench) -> Itera
     def split(query: str) -> Sequence[str]:
         return [clause.text for clause in bench.search(query).subintents]
 
-    told = progress.counting("calibrating, request", quiet=session.verbosity < 0)
+    told = progress.count_progress("calibrating, request", quiet=session.verbosity < 0)
     places = {row.query: number for number, row in enumerate(rows)}
     for sample in calibration_fit.samples(rows, look, split):
         if told:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pulsus.core.types import ToolSpec
     from pulsus.routing.evaluation.dataset import GoldenRow
     from pulsus.routing.evaluation.eval_metrics import EvalReport
-    from pulsus.routing.evaluation.search_setup import Bench
+    from pulsus.routing.evaluation.search_setup import SearchSetup
     from pulsus.routing.search.searcher import Searcher
 
 NAMED = 20
@@ -141,7 +141,7 @@ def command(
     if calibrate:
         check_enough(rows, bench)
     quiet = session.verbosity < 0
-    report = bench.measure(rows, progress.counting("asking, request", quiet=quiet))
+    report = bench.measure(rows, progress.count_progress("asking, request", quiet=quiet))
     failure: PulsusError | None = _below(report, wanted)
     fitted, document = None, None
     if calibrate:
@@ -160,13 +160,13 @@ def command(
     _finish(session, shown, failure, outputs, document)
 
 
-def prepare(session: Session, catalogue: Path | None, history: Path | None) -> Bench:
+def prepare(session: Session, catalogue: Path | None, history: Path | None) -> SearchSetup:
     """The project's catalogue, or bare rows, ready to be searched."""
     from pulsus.core.rankers.ranker import Ranker
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.core.types import Catalogue
     from pulsus.routing.evaluation import dataset
-    from pulsus.routing.evaluation.search_setup import Bench
+    from pulsus.routing.evaluation.search_setup import SearchSetup
     from pulsus.routing.search import memory_store
     from pulsus.routing.search.searcher import Searcher
 
@@ -178,7 +178,7 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
         if history:
             searcher = _remembering(session, searcher, history)
         known = frozenset(tool.id for tool in app.catalogue.tools)
-        return Bench(searcher, parser, known, time.perf_counter() - began, tau)
+        return SearchSetup(searcher, parser, known, time.perf_counter() - began, tau)
     tools = dataset.load_tools(catalogue, console.warn)
     ordered = tuple(sorted(tools, key=lambda tool: tool.id))
     past = _past(ordered, history)
@@ -195,7 +195,7 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> B
     steps = app.settings.compose.max_steps
     searcher = Searcher(Catalogue(app.workflows_root, ordered), index, {}, utc_now(), steps)
     taken = time.perf_counter() - began
-    return Bench(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
+    return SearchSetup(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
 
 
 def _remembering(session: Session, searcher: Searcher, history: Path) -> Searcher:
@@ -275,7 +275,7 @@ def _finish(
         raise failure
 
 
-def _warn_of_unknown(rows: Sequence[GoldenRow], bench: Bench) -> None:
+def _warn_of_unknown(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
     """Say which right answers can never be given: a mistyped, removed or denied id."""
     asked = {tool for row in rows for tool in row.tools}
     _warn_of_missing("no such tool", asked, bench.known)

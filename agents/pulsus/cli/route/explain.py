@@ -176,9 +176,9 @@ def _wanted(session: Session, ref: str) -> ToolSpec | BrokenTool:
 
 
 def _means(name: str, broken: BrokenTool, session: Session) -> bool:
-    from pulsus.routing.discovery.tool_path import ToolPath, place
+    from pulsus.routing.discovery.tool_path import ToolPath, parse_tool_path
 
     root = session.app.catalogue.root
     inside = broken.path.relative_to(root).parts if broken.path.is_relative_to(root) else ()
-    found = place(inside)
+    found = parse_tool_path(inside)
     return name == broken.path.stem or (isinstance(found, ToolPath) and found.id == name)

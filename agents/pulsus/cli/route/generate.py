@@ -88,7 +88,7 @@ def command(
         rounds=rounds,
         scaffold=scaffold,
         anew=regenerate,
-        told=progress.lines(quiet=session.verbosity < 0),
+        told=progress.line_progress(quiet=session.verbosity < 0),
     )
     options = RouteOptions(dry_run=dry_run, wanted=wanted)
     person = approval_prompt.Terminal() if session.interactive else None

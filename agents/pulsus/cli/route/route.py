@@ -78,7 +78,7 @@ def command(
         dry_run=dry_run,
         run=run,
         inputs=inputs,
-        wanted=GenerationRequest(told=progress.lines(quiet=session.verbosity < 0)),
+        wanted=GenerationRequest(told=progress.line_progress(quiet=session.verbosity < 0)),
     )
     _check(options)
     if cache is not None:

@@ -19,7 +19,7 @@ from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
-    from pulsus.cli.setup.checklist import Row
+    from pulsus.cli.setup.checklist import CheckRow
     from pulsus.cli.setup.doctor_model import Examined
 
 
@@ -66,10 +66,10 @@ def command(session: Session, model: bool) -> None:
     raise SystemExit(0 if working and (examined is None or examined.ready) else 3)
 
 
-def _tell(rows: Sequence[Row]) -> None:
+def _tell(rows: Sequence[CheckRow]) -> None:
     from pulsus.cli.setup import checklist
 
-    click.echo("\n".join(checklist.lines(rows, console.width() or _IN_A_FILE)))
+    click.echo("\n".join(checklist.checklist_lines(rows, console.width() or _IN_A_FILE)))
 
 
 def _examined(session: Session) -> Examined:

@@ -41,6 +41,6 @@ def _shipped(target: Target) -> Iterator[bytes]:
     from pulsus.routing.discovery import starter
 
     try:
-        yield target.path(starter.starter() / "workflows").read_bytes()
+        yield target.path(starter.starter_folder() / "workflows").read_bytes()
     except (StarterMissing, OSError):
         return

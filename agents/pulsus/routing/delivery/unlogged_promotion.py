@@ -10,7 +10,7 @@ from pulsus.errors import DiskFull, StorageUnwritable
 
 
 @contextmanager
-def promoted_all_the_same(promotion: Promotion | None) -> Iterator[None]:
+def keep_promotion_in_error(promotion: Promotion | None) -> Iterator[None]:
     """An error of writing that leaves the block says that this promotion stands."""
     try:
         yield

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pulsus.routing.discovery.module_files import MANIFEST_NAMES
 
 
-def choose(
+def choose_manifests(
     modules: Sequence[str], manifests: Sequence[str]
 ) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """(manifest by module, warnings by manifest), all of them file names in one folder.

@@ -16,7 +16,7 @@ from pathlib import Path
 from pulsus.core.system.regular_files import kind_of, why
 from pulsus.core.types import BrokenTool
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.discovery.tool_path import ToolPath, ignored, place
+from pulsus.routing.discovery.tool_path import ToolPath, is_ignored, parse_tool_path
 
 TOPS = ("domains", "shared_tools")
 MANIFEST_NAMES = ("tool.yaml", "tool.toml")
@@ -104,7 +104,7 @@ class _Scan:
         if not (module or is_manifest(name)):
             self._other(entry, folder)
             return None
-        if ignored(name, self._tmp_dirname):
+        if is_ignored(name, self._tmp_dirname):
             return None
         if not module:
             return entry.stat(follow_symlinks=False)
@@ -117,9 +117,9 @@ class _Scan:
     def _other(self, entry: os.DirEntry[str], folder: Listing) -> None:
         """Go into a folder; a file without a tool's name is nothing to us."""
         if entry.is_symlink():
-            if not ignored(entry.name, self._tmp_dirname):
+            if not is_ignored(entry.name, self._tmp_dirname):
                 self._link(entry, folder)
-        elif entry.is_dir(follow_symlinks=False) and not ignored(entry.name, self._tmp_dirname):
+        elif entry.is_dir(follow_symlinks=False) and not is_ignored(entry.name, self._tmp_dirname):
             if len(folder.parts) >= self._max_depth:
                 reason = f"more than {self._max_depth} folders deep; not looked into"
                 _break(folder, entry.path, "PATH_TOO_DEEP", reason)
@@ -158,8 +158,8 @@ class _Scan:
 
     def _is_tool_place(self, real: Path) -> bool:
         parts = real.relative_to(self._real_root).parts
-        hidden = any(ignored(part, self._tmp_dirname) for part in parts)
-        return real.is_file() and not hidden and isinstance(place(parts), ToolPath)
+        hidden = any(is_ignored(part, self._tmp_dirname) for part in parts)
+        return real.is_file() and not hidden and isinstance(parse_tool_path(parts), ToolPath)
 
 
 def is_manifest(name: str) -> bool:

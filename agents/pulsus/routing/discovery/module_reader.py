@@ -12,9 +12,9 @@ from typing import NamedTuple
 from pulsus.core.contract.tool_table import hints_sha256
 from pulsus.core.system import fork_pool, regular_files
 from pulsus.core.types import BrokenTool
-from pulsus.routing.discovery.manifest_choice import choose
+from pulsus.routing.discovery.manifest_choice import choose_manifests
 from pulsus.routing.discovery.module_files import Listing, is_manifest
-from pulsus.routing.discovery.tool_path import InvalidToolPath, ToolPath, place
+from pulsus.routing.discovery.tool_path import InvalidToolPath, ToolPath, parse_tool_path
 from pulsus.routing.index.codec import Loaded, Value
 from pulsus.routing.index.folder_rows import NO_VALUE, Content, Folder, Row, Stamp, folder
 from pulsus.routing.index.value_store import DamagedValue, ValueStore, text
@@ -148,7 +148,7 @@ class _FolderReader:
         numbers = iter(self.listing.stamps)
         stamps = dict(zip(self.listing.names, zip(*[numbers] * 4, strict=True), strict=True))
         modules = self._modules(before, stamps)
-        chosen, warnings = choose(modules, [name for name in stamps if is_manifest(name)])
+        chosen, warnings = choose_manifests(modules, [name for name in stamps if is_manifest(name)])
         self.warnings += [("", name, text) for name, text in warnings]
         for name in modules:
             hints = chosen.get(name)
@@ -169,7 +169,7 @@ class _FolderReader:
         for name in stamps:
             if is_manifest(name):
                 continue
-            where = place((*self.listing.parts, name))
+            where = parse_tool_path((*self.listing.parts, name))
             if isinstance(where, InvalidToolPath):
                 self.problems[name] = (where.code, where.reason)
                 self.rows[name] = Row(name, stamps[name], 0, "", "unused")
@@ -238,7 +238,7 @@ class _Module(NamedTuple):
 def _modules(listing: Listing) -> Iterator[_Module]:
     """The modules of a folder that are read from where they are listed."""
     for name in listing.names:
-        where = place((*listing.parts, name))
+        where = parse_tool_path((*listing.parts, name))
         if isinstance(where, ToolPath) and name not in listing.links and not is_manifest(name):
             path = Path(listing.path, name)
             yield _Module(path, where)

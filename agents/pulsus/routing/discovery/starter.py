@@ -17,7 +17,7 @@ MEASURED = ("golden.jsonl", "calibration.json")
 SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
 
 
-def install(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
+def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
     """The files created in `folder`, and how many were there already.
 
     With `empty` no tools. Raises StarterMissing, StorageUnwritable, DiskFull.
@@ -25,7 +25,7 @@ def install(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
     made: list[Path] = []
     kept = 0
     try:
-        for source, relative in _files(starter(), empty=empty):
+        for source, relative in _files(starter_folder(), empty=empty):
             target = folder / relative
             if os.path.lexists(target):
                 kept += 1
@@ -45,7 +45,7 @@ def install(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
     return tuple(made), kept
 
 
-def starter() -> Path:
+def starter_folder() -> Path:
     """Where the starter catalogue lies: in the package, or in the checkout it runs from."""
     package = Path(pulsus.__file__).parent
     for place in (package / "starter", package.parents[1]):

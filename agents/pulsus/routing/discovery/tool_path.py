@@ -30,7 +30,7 @@ class InvalidToolPath:
     reason: str
 
 
-def place(parts: Sequence[str]) -> ToolPath | InvalidToolPath:
+def parse_tool_path(parts: Sequence[str]) -> ToolPath | InvalidToolPath:
     """The tool a module at these path parts, below the workflows folder, would be.
 
     `domains/{domain}/{action}/[…/]{name}.py` or `shared_tools/{action}/[…/]{name}.py`: folders
@@ -52,7 +52,7 @@ def place(parts: Sequence[str]) -> ToolPath | InvalidToolPath:
             )
 
 
-def ignored(name: str, tmp_dirname: str) -> bool:
+def is_ignored(name: str, tmp_dirname: str) -> bool:
     """Whether a file or folder of that name is never looked at."""
     return name.startswith((".", "_")) or name == tmp_dirname
 

@@ -16,7 +16,7 @@ from pulsus.routing.search.searcher import Searcher, SearchResult
 
 
 @dataclass(frozen=True)
-class Bench:
+class SearchSetup:
     """A catalogue made ready, and how a request is searched for in it."""
 
     searcher: Searcher

@@ -17,7 +17,7 @@ from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Finding, Subject
 from pulsus.routing.delivery.project import Project
 
-_READS = "without the examples in its docstring it gives another result"
+_NEEDS_EXAMPLES = "without the examples in its docstring it gives another result"
 
 
 def check_without_examples(project: Project, validated: ValidatedModule) -> ValidationReport | None:
@@ -31,12 +31,12 @@ def check_without_examples(project: Project, validated: ValidatedModule) -> Vali
     run = DryRun(subject, limits, partial(run_sandboxed, python=project.interpreter))
     found = run.import_smoke()
     found = run.dry_run() if found.ok else found
-    return None if found.ok else _report(report, found, project)
+    return None if found.ok else _refused_report(report, found, project)
 
 
-def _report(report: ValidationReport, found: Finding, project: Project) -> ValidationReport:
+def _refused_report(report: ValidationReport, found: Finding, project: Project) -> ValidationReport:
     """The report with the dry run failed."""
-    message = project.redactor.redact(f"{found.message}; {_READS}: work the result out")
+    message = project.redactor.redact(f"{found.message}; {_NEEDS_EXAMPLES}: work the result out")
     failed = replace(report.steps[-1], ok=False, message=message, unverified=found.unverified)
     return replace(
         report,

@@ -33,7 +33,7 @@ from pulsus.routing.delivery.deliver import DeliveryResult
 from pulsus.routing.delivery.pending_candidates import is_edited
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.generation import acceptance, prompt_context, scaffold_files
-from pulsus.routing.generation.provenance import examples_digest, reasons
+from pulsus.routing.generation.provenance import examples_digest, refusal_reasons
 from pulsus.routing.generation.request import GenerationRequest
 from pulsus.routing.generation.written_candidate import CandidateWorkflow, PromotionTarget
 
@@ -234,7 +234,7 @@ class GenerationRun:
             f"best is {report.path.name}, {report.verdict}: {report.summary}",
             hint="repair it and `pulsus promote` it, say more in the request, or give --example; "
             "another model may do better",
-            reasons=list(reasons(made.generation)),
+            reasons=list(refusal_reasons(made.generation)),
         )
         return _failed(replace(outcome, module=report.path, validation=report), failure)
 
@@ -243,7 +243,7 @@ def _no_module(generation: GenerationReport) -> ModelAnswerInvalid:
     return ModelAnswerInvalid(
         f"no answer of {generation.model} holds a Python module ({generation.stopped})",
         hint="`pulsus doctor --model` shows what the model can do",
-        reasons=list(reasons(generation)),
+        reasons=list(refusal_reasons(generation)),
     )
 
 

@@ -27,7 +27,7 @@ def provenance(generation: GenerationReport, sha256: str) -> dict[str, JsonValue
     }
 
 
-def reasons(generation: GenerationReport) -> tuple[str, ...]:
+def refusal_reasons(generation: GenerationReport) -> tuple[str, ...]:
     """Every reason of every round, and why there was no further one."""
     found = []
     for each in generation.rounds:

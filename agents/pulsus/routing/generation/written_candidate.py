@@ -34,7 +34,7 @@ from pulsus.routing.delivery import candidate_module, pending_candidates
 from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.generation import acceptance
-from pulsus.routing.generation.provenance import examples_digest, provenance, reasons
+from pulsus.routing.generation.provenance import examples_digest, provenance, refusal_reasons
 
 SHAPE = (
     "proof: shape. No example says what the result must be, so nothing shows that it does what "
@@ -243,7 +243,7 @@ def _strength(module: CandidateModule, proof: Proof | None) -> tuple[str, ...]:
 def _reasons(
     before: tuple[str, ...], best: EvaluatedAnswer, generation: GenerationReport
 ) -> tuple[str, ...]:
-    return before or (() if best.validated else reasons(generation))
+    return before or (() if best.validated else refusal_reasons(generation))
 
 
 def _written_by(generation: GenerationReport) -> str:

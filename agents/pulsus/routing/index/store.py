@@ -48,7 +48,7 @@ NOT_SAVED = "discovery index not saved"
 """How the warning of an index that could not be written begins: it says nothing of any tool."""
 
 
-class Index:
+class DiscoveryIndex:
     """What earlier runs read. `warnings` say why an index was not used or not written.
 
     An index made with another `token` is not used: a repository can bring one, but does not know

