@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.routing.index.store import DiscoveryIndex
+from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
 
 pytestmark = pytest.mark.bench

@@ -15,7 +15,7 @@ from pulsus.core.storage.promotion import api_diff
 from pulsus.core.types import BrokenTool
 from pulsus.core.validators.steps import packages
 from pulsus.core.validators.steps.static_gate import static_gate
-from pulsus.routing.index import codec
+from pulsus.routing.index import value_codec
 from tests.fuzz import harmless
 
 WORDS = (
@@ -40,8 +40,8 @@ def fuzz_one(data):
     assert finding.ok != bool(finding.message)
     assert harmless(finding.message)
     assert all(map(harmless, finding.warnings))
-    text = json.dumps(codec.encode(tool)).encode("ascii")
-    assert codec.decode(json.loads(text)) == tool
+    text = json.dumps(value_codec.encode(tool)).encode("ascii")
+    assert value_codec.decode(json.loads(text)) == tool
     api_diff.compare(_BEFORE, data)
     if isinstance(tool, BrokenTool):
         assert not finding.ok

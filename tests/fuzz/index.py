@@ -10,8 +10,8 @@ import zlib
 
 from pulsus.core.memory import index_file as memory_file
 from pulsus.core.rankers.lexical.segment import Damaged, Segment
-from pulsus.routing.index import file_format
-from pulsus.routing.index.file_format import OtherReader
+from pulsus.routing.index import index_format
+from pulsus.routing.index.index_format import OtherReader
 from pulsus.routing.index.value_store import DamagedValue, ValueStore
 from tests.fuzz import attempt
 
@@ -52,7 +52,7 @@ def _memory(data):
 
 
 def _discovery(data):
-    found, failure = attempt((OtherReader, ValueError), file_format.unpack, data, READER)
+    found, failure = attempt((OtherReader, ValueError), index_format.unpack, data, READER)
     assert failure or isinstance(found.folders, tuple)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from pulsus.core.compose.plans import dsl
 from pulsus.errors import PlanInvalid
 from pulsus.routing.discovery import manifest
-from pulsus.routing.index import codec
-from pulsus.routing.index.codec import Loaded
+from pulsus.routing.index import value_codec
+from pulsus.routing.index.value_codec import Loaded
 from tests.fuzz import attempt, harmless
 
 WORDS = (
@@ -48,8 +48,8 @@ def fuzz_one(data):
 
 def _kept(found: Loaded) -> None:
     """The warm index gives back what was read."""
-    text = json.dumps(codec.encode(found)).encode("ascii")
-    assert codec.decode(json.loads(text)) == found
+    text = json.dumps(value_codec.encode(found)).encode("ascii")
+    assert value_codec.decode(json.loads(text)) == found
     if found.manifest:
         said = found.manifest
         assert all(isinstance(t, str) for t in (*said.intents, *said.requests, *said.args))

@@ -20,8 +20,8 @@ from pulsus.core.types import (
     Plan,
     PlanStep,
 )
-from pulsus.routing.index import file_format, value_store
-from pulsus.routing.index.build import BuiltCatalogue
+from pulsus.routing.index import index_format, value_store
+from pulsus.routing.index.catalogue_builder import BuiltCatalogue
 from pulsus.routing.index.folder_rows import Folder
 from tests.fuzz.contract import MAX_BYTES
 from tests.fuzz.index import READER
@@ -229,11 +229,11 @@ def _index() -> list[bytes]:
     )
     broken = BrokenTool(Path("/w/x.py"), "NO_ENTRY", "no run()")
     derived = BuiltCatalogue(columns(_TOOLS), array("I", [0, 1]), (broken,), ("warning",))
-    stored = file_format.Stored("discovery-1.values", 9, 0, ("/w",), (folder,), derived)
+    stored = index_format.Stored("discovery-1.values", 9, 0, ("/w",), (folder,), derived)
     return [
         *(b"s" + mark + segment for mark in (b"!", b"-")),
         *(b"m" + mark + memory for mark in (b"!", b"-")),
-        *(b"d" + mark + file_format.pack(stored, READER) for mark in (b"!", b"-")),
+        *(b"d" + mark + index_format.pack(stored, READER) for mark in (b"!", b"-")),
         *(b"v-" + value_store.text(value) for value in (*_TOOLS, broken)),
     ]
 

@@ -9,7 +9,7 @@ READERS = (
     "core/system/regular_files.py",
     "routing/discovery/tool_path.py",
     "routing/discovery/module_files.py",
-    "routing/index/build.py",
+    "routing/index/catalogue_builder.py",
 )
 CODE = re.compile(r'["`]([A-Z][A-Z0-9_]{5,})["`]')
 

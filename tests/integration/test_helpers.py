@@ -16,7 +16,7 @@ from pathlib import Path
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.system import fork_pool
 from pulsus.routing.discovery import module_reader
-from pulsus.routing.index.store import Index
+from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
 
 root = Path(sys.argv[1])
@@ -30,7 +30,7 @@ fork_pool._start = start
 
 def find(state=None, helpers=0):
     fork_pool.worker_count = lambda files: helpers
-    cache = Index(state, max_file_bytes=config.max_file_bytes) if state else None
+    cache = DiscoveryIndex(state, max_file_bytes=config.max_file_bytes) if state else None
     return discover(root, config, tmp_dirname="_tmp", cache=cache)
 
 def no_child():

@@ -11,7 +11,7 @@ WORK = """
 import json, sys
 from pathlib import Path
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.routing.index.store import Index
+from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
 
 root, state, own = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
@@ -24,7 +24,7 @@ for turn in range(25):
         temp = file.with_suffix(".new")
         temp.write_text(f'\"\"\"Tool {own} {turn}.\"\"\"\\ndef run(): ...\\n')
         temp.replace(file)
-    cache = Index(state, max_file_bytes=config.max_file_bytes)
+    cache = DiscoveryIndex(state, max_file_bytes=config.max_file_bytes)
     found = discover(root, config, tmp_dirname="_tmp", cache=cache)
     told += found.warnings
     told += [tool.id for tool in found.tools if not tool.summary.startswith("Tool ")]

@@ -18,11 +18,13 @@ def attacker(tmp_path, monkeypatch):
 
 def test_contracts_that_a_repository_brings_are_read_anew(attacker, tmp_path, monkeypatch):
     def known(folder):
-        from pulsus.routing.index.store import DiscoveryIndex
+        from pulsus.routing.index.discovery_index import DiscoveryIndex
 
         app = bootstrap.build(folder, {})
         limit = app.settings.discovery.max_file_bytes
-        return DiscoveryIndex(app.state_dir, max_file_bytes=limit, token=app.cache_token or "").stored()
+        return DiscoveryIndex(
+            app.state_dir, max_file_bytes=limit, token=app.cache_token or ""
+        ).stored()
 
     assert pulsus_here(attacker, "tools", "list").code == 0
     assert known(attacker) is not None

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pulsus.core import types
-from pulsus.routing.index import codec
-from pulsus.routing.index.codec import Loaded
+from pulsus.routing.index import value_codec
+from pulsus.routing.index.value_codec import Loaded
 
 PATHS = st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8).map(
     lambda t: Path("/w") / t
@@ -51,7 +51,7 @@ LOADED = every_field(Loaded, manifest=st.none() | MANIFESTS)
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(TOOLS, BROKEN, LOADED))
 def test_decoding_what_was_encoded_gives_the_same_value(value):
-    text = json.dumps(codec.encode(value))
-    again = codec.decode(json.loads(text))
+    text = json.dumps(value_codec.encode(value))
+    again = value_codec.decode(json.loads(text))
     assert again == value
     assert type(again) is type(value)

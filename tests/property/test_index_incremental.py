@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract.tool_table import columns
-from pulsus.routing.index.store import DiscoveryIndex
+from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
 
 CONFIG = DiscoveryConfig(max_file_bytes=2000)

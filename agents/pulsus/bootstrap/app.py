@@ -180,7 +180,7 @@ class App:
     def catalogue(self) -> Catalogue:
         """Everything discovery finds. Raises WorkflowsMissing, StateCorrupt."""
         from pulsus.core.system.state_dir import open_state
-        from pulsus.routing.index.store import DiscoveryIndex
+        from pulsus.routing.index.discovery_index import DiscoveryIndex
         from pulsus.routing.tool_discovery import discover
 
         open_state(self.state_dir, create=False)

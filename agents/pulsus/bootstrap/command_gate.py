@@ -12,7 +12,7 @@ from pulsus.errors import CommandRefused, ConfigError, SensitivePath
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.project import ProjectContext
+    from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.bootstrap.project_trust import TableApproval
     from pulsus.commands.context import JudgeContext
     from pulsus.commands.execution import Execution

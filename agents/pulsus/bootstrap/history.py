@@ -13,7 +13,7 @@ from pulsus.errors import MetadataCorrupt
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.project import ProjectContext
+    from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.storage.records.metadata import Record
     from pulsus.routing.search.deprecations import Deprecations

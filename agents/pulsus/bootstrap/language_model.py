@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pulsus.config.trust.approved_settings import SOURCES
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.project import ProjectContext
+    from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.llm.budgeted_model import BudgetedModel
 
 _TELLING = ("model.api_key_env", "model.base_url")

@@ -12,7 +12,7 @@ from pulsus.errors import Denied
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.project import ProjectContext
+    from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.core.storage.retention import GcReport
     from pulsus.routing.maintenance.audit_log import LogAudit
 

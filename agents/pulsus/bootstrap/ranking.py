@@ -15,7 +15,7 @@ from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.history import ProjectHistory
-    from pulsus.bootstrap.project import ProjectContext
+    from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.core.embeddings.similarity import Meaning
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.memory.recall import PastMemory

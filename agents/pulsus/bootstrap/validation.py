@@ -13,7 +13,7 @@ from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.history import ProjectHistory
-    from pulsus.bootstrap.project import ProjectContext
+    from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.core.validators.validator_protocol import Validator

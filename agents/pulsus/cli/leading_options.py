@@ -32,7 +32,11 @@ def _count_leading(args: Sequence[str]) -> int:
         word = args[at]
         if word in _VALUED:
             at += 2
-        elif word in _COMMON_FLAGS or _is_short_flag(word) or word.startswith(tuple(f"{v}=" for v in _VALUED)):
+        elif (
+            word in _COMMON_FLAGS
+            or _is_short_flag(word)
+            or word.startswith(tuple(f"{v}=" for v in _VALUED))
+        ):
             at += 1
         else:
             break

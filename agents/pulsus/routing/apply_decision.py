@@ -15,8 +15,8 @@ from pulsus.errors import ApprovalNeeded
 from pulsus.routing import plan_preview, unused_inputs
 from pulsus.routing.delivery import candidate_module
 from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
+from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
 from pulsus.routing.delivery.project import Project
-from pulsus.routing.delivery.unlogged_promotion import keep_promotion_in_error
 from pulsus.routing.run_tool import inputs_for, run_outcome
 
 

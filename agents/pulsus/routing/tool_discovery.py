@@ -20,11 +20,11 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.routing.discovery.module_files import Listing, scan
 from pulsus.routing.discovery.module_reader import Reader
 from pulsus.routing.discovery.tool_path import SHARED, ToolPath, parse_tool_path
-from pulsus.routing.index.build import BuiltCatalogue, Rows, derive
-from pulsus.routing.index.codec import Loaded
-from pulsus.routing.index.file_format import Stored
+from pulsus.routing.index.catalogue_builder import BuiltCatalogue, Rows, derive
+from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.index.folder_rows import Folder
-from pulsus.routing.index.store import DiscoveryIndex
+from pulsus.routing.index.index_format import Stored
+from pulsus.routing.index.value_codec import Loaded
 from pulsus.routing.index.value_store import DamagedValue
 
 

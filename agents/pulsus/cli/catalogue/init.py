@@ -24,10 +24,10 @@ def command(session: Session, folder: Path, empty: bool) -> None:
     What is there already is kept; nothing is overwritten. The decision log of FOLDER notes which
     promotions came with the tools.
     """
-    from pulsus.routing.discovery import starter
+    from pulsus.routing.discovery import starter_catalogue
 
     root = folder if folder.is_absolute() else session.project / folder
-    made, kept = starter.install_starter(root, empty=empty)
+    made, kept = starter_catalogue.install_starter(root, empty=empty)
     _log(session, root, made)
     if session.json:
         paths = [relative(path, root) for path in made]

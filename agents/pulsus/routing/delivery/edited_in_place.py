@@ -38,9 +38,9 @@ class PreviousBytes:
 
 
 def _shipped(target: Target) -> Iterator[bytes]:
-    from pulsus.routing.discovery import starter
+    from pulsus.routing.discovery import starter_catalogue
 
     try:
-        yield target.path(starter.starter_folder() / "workflows").read_bytes()
+        yield target.path(starter_catalogue.starter_folder() / "workflows").read_bytes()
     except (StarterMissing, OSError):
         return

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pulsus.core.system import regular_files, strict_toml, strict_yaml
 from pulsus.core.types import Manifest
-from pulsus.routing.index.codec import Loaded
+from pulsus.routing.index.value_codec import Loaded
 
 MAX_BYTES = 100_000
 """No list of hints a person writes is longer."""

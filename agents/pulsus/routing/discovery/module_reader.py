@@ -15,8 +15,8 @@ from pulsus.core.types import BrokenTool
 from pulsus.routing.discovery.manifest_choice import choose_manifests
 from pulsus.routing.discovery.module_files import Listing, is_manifest
 from pulsus.routing.discovery.tool_path import InvalidToolPath, ToolPath, parse_tool_path
-from pulsus.routing.index.codec import Loaded, Value
 from pulsus.routing.index.folder_rows import NO_VALUE, Content, Folder, Row, Stamp, folder
+from pulsus.routing.index.value_codec import Loaded, Value
 from pulsus.routing.index.value_store import DamagedValue, ValueStore, text
 
 

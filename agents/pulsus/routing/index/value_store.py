@@ -12,7 +12,7 @@ import struct
 import zlib
 from pathlib import Path
 
-from pulsus.routing.index.codec import Value, decode, encode
+from pulsus.routing.index.value_codec import Value, decode, encode
 
 _HEAD = struct.Struct("<II")
 """Length and CRC-32 of the JSON that follows."""

@@ -18,7 +18,7 @@ from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Catalogue, ToolSpec
-from pulsus.routing.index import store
+from pulsus.routing.index import discovery_index
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")
@@ -74,7 +74,7 @@ def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
         *(
             Finding("WARNING", "warning", None, (), text, "correct the file it names")
             for text in catalogue.warnings
-            if not text.startswith(store.NOT_SAVED)
+            if not text.startswith(discovery_index.NOT_SAVED)
         ),
     ]
 

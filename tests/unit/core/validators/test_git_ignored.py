@@ -7,7 +7,7 @@ import pytest
 
 from pulsus.core.types import Catalogue
 from pulsus.core.validators.git_ignored import hiding_rules, ignored_modules
-from pulsus.routing.discovery.starter import IGNORED
+from pulsus.routing.discovery.starter_catalogue import IGNORED
 from pulsus.routing.maintenance.catalogue_check import ignored
 from tests.ranking import tool
 

@@ -7,7 +7,7 @@ import pytest
 
 from pulsus.core.types import Manifest
 from pulsus.routing.discovery import manifest
-from pulsus.routing.index.codec import Loaded
+from pulsus.routing.index.value_codec import Loaded
 
 SPEC_EXAMPLE = """
 name: "summarize_matrix"

@@ -21,10 +21,10 @@ from functools import cache
 from pathlib import Path
 
 import pulsus
-from pulsus.routing.index import file_format
-from pulsus.routing.index.build import BuiltCatalogue
-from pulsus.routing.index.file_format import OtherReader, Stored
+from pulsus.routing.index import index_format
+from pulsus.routing.index.catalogue_builder import BuiltCatalogue
 from pulsus.routing.index.folder_rows import NO_VALUE, Folder
+from pulsus.routing.index.index_format import OtherReader, Stored
 from pulsus.routing.index.value_store import DamagedValue, ValueStore, mapped
 
 FILE_NAME = "discovery.idx"
@@ -35,7 +35,7 @@ _CODE = (
     *("core/contract", "core/python_source", "core/system", "core/types.py"),
     *("routing/discovery/manifest.py", "routing/discovery/manifest_choice.py"),
     *("routing/discovery/module_files.py", "routing/discovery/module_reader.py"),
-    *("routing/discovery/tool_path.py", "routing/index/codec.py", "routing/index/folder_rows.py"),
+    *("routing/discovery/tool_path.py", "routing/index/value_codec.py", "routing/index/folder_rows.py"),
     *("routing/index/value_store.py", "errors.py", "fast_dataclass.py"),
 )
 """Folders, with all below them, and files of the code that reads a tool."""
@@ -109,7 +109,7 @@ class DiscoveryIndex:
         for _ in range(_TRIES):
             try:
                 data = (self._folder / FILE_NAME).read_bytes()
-                self._use(file_format.unpack(data, self._reader))
+                self._use(index_format.unpack(data, self._reader))
                 return
             except FileNotFoundError:
                 continue  # none yet, or a writer is just replacing the values
@@ -142,7 +142,7 @@ class DiscoveryIndex:
         size = start + len(packed)
         stored = replace(new, values=known, size=size, written=appended, folders=folders)
         try:
-            data = file_format.pack(stored, self._reader)
+            data = index_format.pack(stored, self._reader)
             _replace(self._folder / FILE_NAME, data)
         except OSError:
             if whole:

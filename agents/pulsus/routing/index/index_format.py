@@ -14,7 +14,7 @@ from typing import Any
 from pulsus.core.contract.tool_table import Columns
 from pulsus.core.types import BrokenTool
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.index.build import BuiltCatalogue
+from pulsus.routing.index.catalogue_builder import BuiltCatalogue
 from pulsus.routing.index.folder_rows import Folder
 
 FORMAT = 2
