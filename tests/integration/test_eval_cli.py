@@ -277,13 +277,13 @@ def test_hints_from_docs_are_measured_as_route_takes_them(project):
 
 
 def test_progress_is_for_a_terminal_alone_and_leaves_nothing_behind(project, monkeypatch):
-    from pulsus.cli import progress
+    from pulsus.cli import console
 
     lines = (project / "many.jsonl").read_text(encoding="utf-8")
     (project / "more.jsonl").write_text(f"{lines}\n{lines}", encoding="utf-8")
     args = ("eval", "more.jsonl", "--calibrate")
     assert pulsus_here(project, *args).err == ""
-    monkeypatch.setattr(progress, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(console, "is_terminal", lambda stream: True)
     done = pulsus_here(project, *args)
     assert "\rasking, request: 10 of 96" in done.err
     assert "\rcalibrating, request:" in done.err

@@ -207,7 +207,7 @@ class App:
 
     def tool(self, ref: str) -> ToolSpec:
         """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
-        from pulsus.routing.discovery.lookup import find_tool
+        from pulsus.routing.tool_discovery import find_tool
 
         return find_tool(self.catalogue, ref)
 

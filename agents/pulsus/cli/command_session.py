@@ -33,9 +33,9 @@ class Session:
     def app(self) -> App:
         """The wired application for this project."""
         from pulsus import bootstrap
-        from pulsus.cli import progress
+        from pulsus.cli import console
 
-        told = progress.encoding_progress(quiet=self.verbosity < 0)
+        told = console.encoding_progress(quiet=self.verbosity < 0)
         build = bootstrap.inspect if self.inspects else bootstrap.build
         return build(self.project, self.flags, told)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TextIO
 
@@ -111,7 +112,7 @@ def note(text: str) -> None:
 
     wide = _columns(sys.stderr)
     if wide is not None:
-        from pulsus.cli.line_folding import fold_line
+        pass
 
         text = "\n".join(fold_line(line, wide) for line in text.split("\n"))
     click.echo(text, err=True)
@@ -181,3 +182,70 @@ def _rich_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
 def counted(number: int, what: str) -> str:
     """`1 failure`, `2 failures`."""
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_MIN_WIDTH = 20
+_HINT = "  hint: "
+
+
+def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
+    """`line` on as many lines as `width` columns ask for, all but the first hanging under it.
+
+    They begin at column `hanging`; without it a little to the right of the first. No word is cut,
+    so that a path or a command can still be copied. A line that fits stays as it is; colours take
+    no room.
+    """
+    if _shown_width(line) <= width:
+        return line
+    start = len(line) - len(line.lstrip(" "))
+    if hanging is None:
+        hanging = len(_HINT) if line.startswith(_HINT) else start + 2
+    head = line[: max(hanging, start)] if _is_aligned(line, hanging) else " " * start
+    first, *words = line[len(head) :].split()
+    lines = [head + first]
+    for word in words:
+        if _shown_width(lines[-1]) + 1 + _shown_width(word) <= max(width, _MIN_WIDTH):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(" " * hanging + word)
+    return "\n".join(lines)
+
+
+def _is_aligned(line: str, column: int) -> bool:
+    """Whether a text begins at that column of `line`, after at least two spaces."""
+    return line[:column].endswith("  ")
+
+
+def _shown_width(text: str) -> int:
+    return len(_STYLE.sub("", text))
+
+
+_PROGRESS_FROM = 50
+"""Texts from which encoding takes longer than a moment."""
+_PROGRESS_STEP = 10
+
+
+def encoding_progress(quiet: bool) -> Callable[[int, int], None] | None:
+    """What to call with the number of texts encoded and that of all; None where nobody looks."""
+    return count_progress("learning what tools and docs mean", quiet=quiet)
+
+
+def count_progress(label: str, *, quiet: bool) -> Callable[[int, int], None] | None:
+    """What to call with how many are done and how many there are; None where nobody looks."""
+    if quiet or not is_terminal(sys.stderr):
+        return None
+    import click  # it takes its time to load, and mostly nobody looks
+
+    def tell(done: int, count: int) -> None:
+        if count < _PROGRESS_FROM or (done % _PROGRESS_STEP and done != count):
+            return
+        line = f"\r{label}: {done} of {count}"
+        click.echo(line if done < count else "\r\033[K", nl=False, err=True)
+
+    return tell
+
+
+def line_progress(*, quiet: bool) -> Callable[[str], None]:
+    """What to call with a line on how far work is that takes minutes; silent where nobody looks."""
+    return (lambda _: None) if quiet or not is_terminal(sys.stderr) else note

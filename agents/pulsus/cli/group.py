@@ -13,7 +13,6 @@ from importlib import import_module
 import click
 
 from pulsus import __version__
-from pulsus.cli import leading_options
 from pulsus.errors import Aborted, UsageError
 
 COMMANDS = {
@@ -131,7 +130,7 @@ def run(args: Sequence[str]) -> int:
     """Do what the arguments say; the exit status. Raises PulsusError, SystemExit."""
     try:
         _complete()
-        with cli.make_context("pulsus", leading_options.move_leading_options(args)) as context:
+        with cli.make_context("pulsus", move_leading_options(args)) as context:
             cli.invoke(context)
         return 0
     except click.exceptions.Exit as done:
@@ -162,3 +161,44 @@ def _usage(error: click.ClickException) -> UsageError:
     if path == "pulsus commands classify" and not isinstance(error, click.BadParameter):
         hint = f"give the whole command as one word, in quotes; {hint}"
     return UsageError(error.format_message(), hint=hint)
+
+
+_VALUED = ("--output", "--project", "--state-dir")
+_COMMON_FLAGS = ("--non-interactive", "--verbose", "--quiet")
+
+
+def move_leading_options(args: Sequence[str]) -> list[str]:
+    """The same line with the common options behind the words they came before.
+
+    They come before any option given there, so that the later one wins. A line that has nothing but
+    options stays as it is: there is no command they could be for.
+    """
+    ahead = _count_leading(args)
+    if not ahead or ahead == len(args) or args[ahead].startswith("-"):
+        return list(args)
+    rest = args[ahead:]
+    words = next((n for n, word in enumerate(rest) if word.startswith("-")), len(rest))
+    return [*rest[:words], *args[:ahead], *rest[words:]]
+
+
+def _count_leading(args: Sequence[str]) -> int:
+    """How many words at the beginning are common options with their values."""
+    at = 0
+    while at < len(args):
+        word = args[at]
+        if word in _VALUED:
+            at += 2
+        elif (
+            word in _COMMON_FLAGS
+            or _is_short_flag(word)
+            or word.startswith(tuple(f"{v}=" for v in _VALUED))
+        ):
+            at += 1
+        else:
+            break
+    return min(at, len(args))
+
+
+def _is_short_flag(word: str) -> bool:
+    """`-v`, `-q` and several of them in one."""
+    return word.startswith("-") and len(word) > 1 and set(word[1:]) <= {"v", "q"}

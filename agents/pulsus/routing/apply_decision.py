@@ -12,7 +12,7 @@ from pulsus.approvals.unattended import Routed
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import RouteOutcome
 from pulsus.errors import ApprovalNeeded
-from pulsus.routing import plan_preview, unused_inputs
+from pulsus.routing import plan_preview
 from pulsus.routing.delivery import candidate_module
 from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
 from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
@@ -79,7 +79,7 @@ class DecisionApplier:
             outcome = run_outcome(project, outcome, inputs, self.person, trace)
             outcome = replace(
                 outcome,
-                notes=(*outcome.notes, *unused_inputs.unused_inputs_note(text, options.inputs)),
+                notes=(*outcome.notes, *plan_preview.unused_inputs_note(text, options.inputs)),
             )
         with keep_promotion_in_error(delivery.promotion):
             candidate_module.remember(project, outcome, delivery, text)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from pulsus.core.text.literals import take_values
 from pulsus.core.types import Plan, RouteOutcome, ToolSpec
-from pulsus.routing import unused_inputs
 
 
 def compose(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Plan:
@@ -24,5 +25,17 @@ def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
     if not decision.selected:
         return outcome
     plan = decision.plan or compose(text, decision.selected, max_steps)
-    notes = (*outcome.notes, *unused_inputs.unused_inputs_note(text))
+    notes = (*outcome.notes, *unused_inputs_note(text))
     return replace(outcome, decision=replace(decision, plan=plan), notes=notes)
+
+
+def unused_inputs_note(request: str, inputs: Sequence[str] = ()) -> tuple[str, ...]:
+    """A note that what the request says of paths, hosts and numbers is no input by itself.
+
+    None where it says no such value, or each is in `inputs`.
+    """
+    given = " ".join(inputs)
+    values = [v.text for v in take_values(request)[1] if v.text.strip("\"'`") not in given]
+    if not values:
+        return ()
+    return (f"not used as inputs: {', '.join(values)}; give values with --input NAME=VALUE",)

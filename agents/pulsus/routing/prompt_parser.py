@@ -9,13 +9,16 @@ What a request means, and what the docs say, only share out what its words leave
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.core.rankers.lexical.documents import DocIndex
 from pulsus.core.rankers.lexical.query import Synonyms, Term, synonym_table, terms
+from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.text.tokens import STOP_WORDS, clean, stem, words
 from pulsus.core.types import ParsedIntent, Passage, ToolSpec
+from pulsus.errors import RequestInvalid
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.intent import folder_priors
 from pulsus.routing.intent.folder_priors import FolderSimilarity, Library, Place
@@ -215,3 +218,27 @@ def folder_index(folders: Sequence[FolderVocabulary], written: Mapping[str, str]
             counts[key] = counts.get(key, 0) + 1
     idf = {key: math.log(1 + len(folders) / count) for key, count in counts.items()}
     return DocIndex(len(folders), idf, {}, (), dict(sorted(written.items())))
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|\x9b[0-?]*[ -/]*[@-~]")
+"""What a terminal takes for a command, with the letters that belong to it (ECMA-48)."""
+
+HINT = 'say what you need in plain words, for example: pulsus "which disks are nearly full"'
+
+
+def validate_request(request: str, max_chars: int) -> str:
+    """The request as printable text on one line. Raises RequestInvalid for what is none."""
+    if len(request) > max_chars:
+        raise RequestInvalid(
+            f"the request has {len(request)} characters, at most {max_chars} are read", hint=HINT
+        )
+    try:
+        request.encode("utf-8")
+    except UnicodeEncodeError:
+        raise RequestInvalid("the request is not UTF-8 text", hint=HINT) from None
+    text = " ".join(strip_controls(_ESCAPES.sub(" ", request)).split())
+    if "\x00" in request or len(text) < len("".join(request.split())) // 2:
+        raise RequestInvalid("the request holds control characters, not text", hint=HINT)
+    if not any(char.isalnum() for char in text):
+        raise RequestInvalid(f"the request {text!r} has no words", hint=HINT)
+    return text

@@ -26,8 +26,7 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.routing import clarify, no_tool, plan_preview
 from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
 from pulsus.routing.generation.request import GenerationRequest
-from pulsus.routing.intent.request_check import validate_request
-from pulsus.routing.prompt_parser import ParseResult
+from pulsus.routing.prompt_parser import ParseResult, validate_request
 from pulsus.routing.search.searcher import SearchResult
 
 if TYPE_CHECKING:

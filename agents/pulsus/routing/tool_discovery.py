@@ -15,7 +15,7 @@ from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract.tool_table import ToolTable, columns, shadowed
 from pulsus.core.system.regular_files import Unreadable
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
-from pulsus.errors import StateCorrupt, WorkflowsMissing
+from pulsus.errors import StateCorrupt, ToolAmbiguous, ToolNotFound, WorkflowsMissing
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.discovery.module_files import Listing, scan
 from pulsus.routing.discovery.module_reader import Reader
@@ -187,3 +187,20 @@ def _folder(path: Path) -> Path | None:
         return real if real.is_dir() and os.access(real, os.R_OK | os.X_OK) else None
     except (OSError, RuntimeError, ValueError):
         return None
+
+
+def find_tool(catalogue: Catalogue, ref: str) -> ToolSpec:
+    """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
+    found = catalogue.find(ref)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = ", ".join(t.id for t in found)
+        raise ToolAmbiguous(f"{ref!r} may be {listed}", hint="give the whole id")
+    from rapidfuzz import process  # only on this error path
+
+    near = process.extractOne(ref, [t.id for t in catalogue.tools], score_cutoff=60)
+    raise ToolNotFound(
+        f"no tool is called {ref!r}",
+        hint=f"did you mean {near[0]}?" if near else "`pulsus tools list` shows every id",
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.cli.leading_options import move_leading_options
+from pulsus.cli.group import move_leading_options
 
 
 @pytest.mark.parametrize(

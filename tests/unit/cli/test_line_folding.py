@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.cli.line_folding import fold_line
+from pulsus.cli.console import fold_line
 
 LONG = "error[TOOL_NOT_FOUND]: no tool is called 'disk_usge', nor anything like it in this project"
 

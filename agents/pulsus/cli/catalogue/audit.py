@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,9 +13,12 @@ from pulsus.cli.catalogue import audit_records
 from pulsus.cli.options import Session, common
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import AuditTampered, UsageError
+from pulsus.routing.maintenance.audit_catalogue import Finding, Level
 
 if TYPE_CHECKING:
-    from pulsus.routing.maintenance.audit_catalogue import CatalogueAudit, Finding
+    from pulsus.bootstrap import App
+    from pulsus.bootstrap.project_trust import Standing
+    from pulsus.routing.maintenance.audit_catalogue import CatalogueAudit
     from pulsus.routing.maintenance.audit_log import LogAudit
 
 EPILOG = """\b
@@ -78,7 +81,7 @@ def command(
     Every file is read anew. Exit 1 when a promoted file, a step of a composition or a line of the
     log was changed, is missing or stands out of order.
     """
-    from pulsus.cli.catalogue import audit_settings
+    pass
     from pulsus.routing.maintenance import audit_catalogue, audit_log
     from pulsus.routing.maintenance.audit_changelog import changelogs
     from pulsus.routing.maintenance.audit_witness import witnessed
@@ -108,7 +111,7 @@ def command(
             *changelogs(app.workflows_root, found),
             *logged.findings,
             *seen,
-            *audit_settings.settings_findings(app),
+            *settings_findings(app),
         ),
         key=lambda f: (audit_catalogue.LEVELS.index(f.level), f.code, str(f.path), f.line or 0),
     )
@@ -278,3 +281,32 @@ def _where(finding: Finding, session: Session) -> str:
 
     where = relative(finding.path, session.project) if finding.path else finding.tool or ""
     return f"{where}:{finding.line}" if finding.line else where
+
+
+def settings_findings(app: App) -> Iterator[Finding]:
+    """One finding for each value of a project file that widens what may run or leave.
+
+    A setting that is not approved is an error: no command runs with it. The project's tables of
+    commands are a warning, because only commands of their programs are refused.
+    """
+    for each in app.standings:
+        yield _setting_finding(app, each)
+
+
+def _setting_finding(app: App, each: Standing) -> Finding:
+    from pulsus.bootstrap.project_trust import TABLES, shown
+
+    place = app.project / each.found.file
+    line = each.found.line or None
+    value = shown(app.redactor.redact_value(each.value))
+    if each.state == "approved" and each.approved is not None:
+        when = each.approved.approved_at[:10]
+        reason = f"{each.key} = {value} was approved on this machine on {when}"
+        fix = "`pulsus config trust --revoke KEY` takes an approval back"
+        return Finding("SETTING_APPROVED", "info", place, line, None, reason, fix)
+    reason = f"{each.key} = {value} widens what may run or leave, and is not approved here"
+    if app.trust_failure:
+        reason += f": {app.trust_failure}"
+    fix = "`pulsus config trust KEY` shows and asks; in CI set the variable of the setting"
+    level: Level = "warning" if each.key == TABLES else "error"
+    return Finding("SETTING_UNAPPROVED", level, place, line, None, reason, fix)

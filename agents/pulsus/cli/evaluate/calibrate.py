@@ -70,7 +70,7 @@ def check_enough(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
 
 def _samples(session: Session, rows: Sequence[GoldenRow], bench: SearchSetup) -> Iterator[Sample]:
     """What the fit learns from, with progress on a terminal."""
-    from pulsus.cli import progress
+    from pulsus.cli import console
     from pulsus.routing.evaluation import calibration_fit
 
     index, searcher = bench.searcher.index, bench.searcher
@@ -83,7 +83,7 @@ def _samples(session: Session, rows: Sequence[GoldenRow], bench: SearchSetup) ->
     def split(query: str) -> Sequence[str]:
         return [clause.text for clause in bench.search(query).subintents]
 
-    told = progress.count_progress("calibrating, request", quiet=session.verbosity < 0)
+    told = console.count_progress("calibrating, request", quiet=session.verbosity < 0)
     places = {row.query: number for number, row in enumerate(rows)}
     for sample in calibration_fit.samples(rows, look, split):
         if told:

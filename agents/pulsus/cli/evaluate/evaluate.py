@@ -111,7 +111,7 @@ def command(
     The same code decides here as in `pulsus route`, as in a fresh checkout: past routes and
     `pulsus feedback` are left out; `requests` and `intents` of manifests count.
     """
-    from pulsus.cli import progress, warnings
+    from pulsus.cli import console, warnings
     from pulsus.cli.evaluate.calibrate import check_enough, fit
     from pulsus.cli.evaluate.eval_report import Shown
     from pulsus.cli.evaluate.output_files import Outputs
@@ -141,7 +141,7 @@ def command(
     if calibrate:
         check_enough(rows, bench)
     quiet = session.verbosity < 0
-    report = bench.measure(rows, progress.count_progress("asking, request", quiet=quiet))
+    report = bench.measure(rows, console.count_progress("asking, request", quiet=quiet))
     failure: PulsusError | None = _below(report, wanted)
     fitted, document = None, None
     if calibrate:

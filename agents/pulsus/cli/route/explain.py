@@ -84,7 +84,7 @@ def _explained(
     """The decision, and the answer about the tool asked for."""
     from pulsus.cli.render.outcome_text import relative
     from pulsus.core.types import BrokenTool
-    from pulsus.routing.intent.request_check import validate_request
+    from pulsus.routing.prompt_parser import validate_request
     from pulsus.routing.search import why_not
 
     app = session.app
@@ -123,7 +123,7 @@ def _outcome(session: Session, intent: ParsedIntent, found: SearchResult) -> Rou
     """The decision as `route` would give it, had it stopped there."""
     from pulsus.core.telemetry import ids
     from pulsus.core.types import RouteDecision, RouteOutcome
-    from pulsus.routing import unused_inputs
+    from pulsus.routing import plan_preview
 
     app = session.app
     choice = found.choice
@@ -143,7 +143,7 @@ def _outcome(session: Session, intent: ParsedIntent, found: SearchResult) -> Rou
         notes=(
             *(f"no tool was found for the part {part!r}" for part in found.unplaced),
             *found.notes,
-            *(unused_inputs.unused_inputs_note(intent.intent) if tools else ()),
+            *(plan_preview.unused_inputs_note(intent.intent) if tools else ()),
         ),
     )
 

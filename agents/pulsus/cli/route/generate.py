@@ -72,7 +72,7 @@ def command(
     linted, type-checked and run in the sandbox on your examples. What is refused goes back to the
     model with the reasons. An accepted module waits for your approval, like any other.
     """
-    from pulsus.cli import approval_prompt, progress
+    from pulsus.cli import approval_prompt, console
     from pulsus.cli.route.route import tell
     from pulsus.routing.generation.request import GenerationRequest
     from pulsus.routing.router import RouteOptions
@@ -88,7 +88,7 @@ def command(
         rounds=rounds,
         scaffold=scaffold,
         anew=regenerate,
-        told=progress.line_progress(quiet=session.verbosity < 0),
+        told=console.line_progress(quiet=session.verbosity < 0),
     )
     options = RouteOptions(dry_run=dry_run, wanted=wanted)
     person = approval_prompt.Terminal() if session.interactive else None

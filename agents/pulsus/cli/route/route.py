@@ -68,7 +68,7 @@ def command(
     The tools under workflows/ are ranked; one is selected, or several are composed into a plan. The
     result is validated in a sandbox and, once approved, promoted.
     """
-    from pulsus.cli import approval_prompt, progress
+    from pulsus.cli import approval_prompt, console
     from pulsus.routing.generation.request import GenerationRequest
     from pulsus.routing.router import RouteOptions
 
@@ -78,7 +78,7 @@ def command(
         dry_run=dry_run,
         run=run,
         inputs=inputs,
-        wanted=GenerationRequest(told=progress.line_progress(quiet=session.verbosity < 0)),
+        wanted=GenerationRequest(told=console.line_progress(quiet=session.verbosity < 0)),
     )
     _check(options)
     if cache is not None:

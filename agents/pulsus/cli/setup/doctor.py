@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
+from pulsus.cli.console import fold_line
 from pulsus.cli.options import Session, common
+from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
-    from pulsus.cli.setup.checklist import CheckRow
+
+    pass
     from pulsus.cli.setup.doctor_model import Examined
 
 
@@ -67,9 +70,9 @@ def command(session: Session, model: bool) -> None:
 
 
 def _tell(rows: Sequence[CheckRow]) -> None:
-    from pulsus.cli.setup import checklist
+    pass
 
-    click.echo("\n".join(checklist.checklist_lines(rows, console.width() or _IN_A_FILE)))
+    click.echo("\n".join(checklist_lines(rows, console.width() or _IN_A_FILE)))
 
 
 def _examined(session: Session) -> Examined:
@@ -222,3 +225,28 @@ def _mark(check: Check) -> str:
     if check.ok:
         return "ok"
     return "MISSING" if check.required else "absent"
+
+
+_NARROW = 60
+"""Columns below which a text goes under its name: beside it there were too few left."""
+_UNDER = 4
+
+CheckRow = tuple[str, str, str, str]
+"""How it is (`ok`), what, what was found, what to do about it; the last may be empty."""
+
+
+def checklist_lines(rows: Sequence[CheckRow], width: int) -> Iterator[str]:
+    """Every check on as many lines as `width` columns ask for; an arrow leads to what to do."""
+    marks = max((len(mark) for mark, *_ in rows), default=0)
+    names = max((len(name) for _, name, *_ in rows), default=0)
+    for mark, name, found, hint in rows:
+        head = f"{mark:<{marks}}  {name:<{names}}  "
+        texts = [strip_controls(text).replace("\n", " ") for text in (found, hint and f"→ {hint}")]
+        if width < _NARROW and len(head + texts[0]) > width:
+            yield head.rstrip()
+            beside = " " * _UNDER
+        else:
+            yield fold_line(head + texts.pop(0), width, hanging=len(head))
+            beside = " " * (_UNDER if width < _NARROW else len(head))
+        for text in filter(None, texts):
+            yield fold_line(beside + text, width, hanging=len(beside))

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from pulsus.core.contract.tool_table import hints_sha256
 from pulsus.core.system import fork_pool, regular_files
 from pulsus.core.types import BrokenTool
-from pulsus.routing.discovery.manifest_choice import choose_manifests
-from pulsus.routing.discovery.module_files import Listing, is_manifest
+from pulsus.routing.discovery.module_files import Listing, choose_manifests, is_manifest
 from pulsus.routing.discovery.tool_path import InvalidToolPath, ToolPath, parse_tool_path
 from pulsus.routing.index.folder_rows import NO_VALUE, Content, Folder, Row, Stamp, folder
 from pulsus.routing.index.value_codec import Loaded, Value

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pulsus.config.settings import GeneratorConfig
@@ -20,6 +21,8 @@ from pulsus.core.compose.writing import caller_examples, memorisation
 from pulsus.core.compose.writing.missing_imports import with_missing_imports
 from pulsus.core.compose.writing.prompt_messages import Refusal
 from pulsus.core.compose.writing.unclosed_docstring import with_closed_docstring
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.sandbox_choice import run_sandboxed
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import (
     BrokenTool,
@@ -29,11 +32,11 @@ from pulsus.core.types import (
     ValidatedModule,
     ValidationReport,
 )
+from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.steps.ruff_fix import without_unused_imports
-from pulsus.core.validators.validator_protocol import Validator
+from pulsus.core.validators.validator_protocol import Finding, Subject, Validator
 from pulsus.routing.delivery.deliver import CandidateModule, ModuleValidator, Steps
 from pulsus.routing.delivery.project import Project
-from pulsus.routing.generation import blind_run
 from pulsus.routing.generation.guardrail_scope import guardrails_apply
 
 STEP = "guardrails"
@@ -98,7 +101,7 @@ def evaluate_answer(
     source = caller_examples.with_examples(answer, every)
     prover = GuardedValidator(project, every, request, answer=answer)
     report, validated = prover.validate(source, path, project.define(source, path), {})
-    if validated and (found := blind_run.check_without_examples(project, validated)):
+    if validated and (found := check_without_examples(project, validated)):
         report, validated = found, None
     shown = _shown(answer, source, given) if held else None
     refusal = (
@@ -195,3 +198,34 @@ def _quoted(line: str, code: Sequence[str]) -> str:
     if place is None or int(place[1]) > len(code):
         return line
     return f"{line}, in `{code[int(place[1]) - 1].strip()[:_QUOTED]}`"
+
+
+_NEEDS_EXAMPLES = "without the examples in its docstring it gives another result"
+
+
+def check_without_examples(project: Project, validated: ValidatedModule) -> ValidationReport | None:
+    """The report that refuses what gives another result on such a copy; None where it does not."""
+    report, tool = validated.report, validated.tool
+    if not any(example.has_expected for example in tool.examples):
+        return None
+    settings = project.settings
+    limits = Limits.of(settings.sandbox, settings.validation.import_seconds)
+    subject = Subject(caller_examples.strip_examples(validated.source), report.path, tool)
+    run = DryRun(subject, limits, partial(run_sandboxed, python=project.interpreter))
+    found = run.import_smoke()
+    found = run.dry_run() if found.ok else found
+    return None if found.ok else _refused_report(report, found, project)
+
+
+def _refused_report(report: ValidationReport, found: Finding, project: Project) -> ValidationReport:
+    """The report with the dry run failed."""
+    message = project.redactor.redact(f"{found.message}; {_NEEDS_EXAMPLES}: work the result out")
+    failed = replace(report.steps[-1], ok=False, message=message, unverified=found.unverified)
+    return replace(
+        report,
+        ok=False,
+        verdict="unverified" if found.unverified else "refused",
+        steps=(*report.steps[:-1], failed),
+        summary=f"{failed.step}: {message}",
+        proof=None,
+    )

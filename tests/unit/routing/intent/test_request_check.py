@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import RequestInvalid
-from pulsus.routing.intent.request_check import validate_request
+from pulsus.routing.prompt_parser import validate_request
 
 LIMIT = 200
 
