@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from pulsus.config.settings import Settings
 from pulsus.config.trust.approved_settings import Widening, linked_out, project_value
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redaction import Redactor
+from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -194,16 +196,27 @@ class App:
             cache=index,
             extra=self.contributions.tool_sources,
         )
-        self.settle()
+        self.cache_settings()
         return found
 
-    def settle(self) -> None:
-        """Keep the validated settings for the next run, where the state folder can be written."""
-        if self.cache_dir and self.unsaved:
-            from pulsus.bootstrap.settings_keeping import cache_settings
+    def cache_settings(self) -> None:
+        """Write the validated settings to the cache, so that the next run need not validate them.
 
-            known = settings_cache.Known(self.settings, self.origins, self.widenings)
-            cache_settings(self.unsaved, known, self.state_dir, self.redactor)
+        A secret among them is never written. Nothing is written if the state folder is read-only.
+        """
+        if not (self.cache_dir and self.unsaved):
+            return
+        from pulsus.config.sections import plain
+        from pulsus.core.system.state_dir import open_state
+
+        values = plain(self.settings)
+        secret = self.redactor.redact_value(values) != values
+        if secret or self.unsaved.state_dir != self.state_dir:
+            return
+        known = settings_cache.Known(self.settings, self.origins, self.widenings)
+        with suppress(PulsusError, OSError):
+            (open_state(self.state_dir).path / "index").mkdir(exist_ok=True)
+            settings_cache.save(self.unsaved, known)
 
     def tool(self, ref: str) -> ToolSpec:
         """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
@@ -296,7 +309,7 @@ class App:
 
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:
         """The tool these bytes are when they lie at `path`."""
-        from pulsus.routing.discovery.tool_from_bytes import define_tool
+        from pulsus.routing.discovery.module_reader import define_tool
 
         limit = self.settings.validation.max_module_bytes
         return define_tool(source, path, self.workflows_root, max_bytes=limit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Protocol
 
 from pulsus.approvals import unattended
@@ -15,7 +14,11 @@ from pulsus.errors import ApprovalNeeded
 from pulsus.routing import plan_preview
 from pulsus.routing.delivery import candidate_module
 from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
-from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
+from pulsus.routing.delivery.delivery_outcome import (
+    delivered,
+    keep_promotion_in_error,
+    trace_delivery,
+)
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.run_tool import inputs_for, run_outcome
 
@@ -126,40 +129,3 @@ def _without_step(outcome: RouteOutcome, step: DeliveryResult) -> RouteOutcome:
         failure=step.failure,
         exit_code=step.failure.exit_status,
     )
-
-
-def delivered(
-    outcome: RouteOutcome, module: CandidateModule, delivery: DeliveryResult
-) -> RouteOutcome:
-    """The outcome once its module was proven, and promoted or not."""
-    notes = outcome.notes
-    if delivery.discarded:
-        kept = f"kept as {module.path.name}; the next run offers it again"
-        notes = (*notes, kept if module.candidate else "discarded; nothing was promoted")
-    return replace(
-        outcome,
-        module=module.path,
-        validation=delivery.report,
-        promotion=delivery.promotion,
-        failure=delivery.failure,
-        exit_code=delivery.failure.exit_status if delivery.failure else 0,
-        notes=notes,
-    )
-
-
-def trace_delivery(trace: Trace, delivery: DeliveryResult, root: Path) -> None:
-    """Note in the trace how proving and promoting ended; paths are relative to `root`."""
-    report = delivery.report
-    trace.event(
-        "validate",
-        decision=report.verdict,
-        artifacts=[
-            str(a.relative_to(root) if a.is_relative_to(root) else a) for a in report.artifacts
-        ],
-        sha256=report.sha256,
-        proof=report.proof,
-        **({"network": list(report.network)} if report.network else {}),
-    )
-    if delivery.promotion and delivery.promotion.created:
-        made = delivery.promotion
-        trace.event("promote", decision=made.tool_id, revision=made.revision, version=made.version)

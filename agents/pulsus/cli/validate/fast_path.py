@@ -96,7 +96,7 @@ def _refused(session: Session, path: Path, source: bytes) -> int | None:
     found = app.pipeline().refusal(source, real, tool)
     if found is None:
         return None
-    app.settle()
+    app.cache_settings()
     console.result("".join(f"{line}\n" for line in report(found, session.project)))
     return 3
 

@@ -47,7 +47,7 @@ class Validation:
         quiet = self._session.verbosity < 0
         told = None if quiet or not console.is_terminal(sys.stderr) else _bar
         found = self._warned(self._batch.check(modules, told))
-        self._app.settle()
+        self._app.cache_settings()
         shown = found if news is None else news(found)
         if shown or not found:
             _print(shown, self._session)

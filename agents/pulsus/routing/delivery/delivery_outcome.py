@@ -1,17 +1,61 @@
-"""A promotion that is done, though what is noted of it afterwards could not be written."""
+"""Put the end of a delivery into the outcome of its route, and into the trace."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pulsus.core.types import Promotion
+from pulsus.core.types import Promotion, RouteOutcome
 from pulsus.errors import DiskFull, StorageUnwritable
+
+if TYPE_CHECKING:  # late: `route --plan` promotes nothing
+    from pulsus.core.telemetry.logging import Trace
+    from pulsus.routing.delivery.deliver import CandidateModule, DeliveryResult
+
+
+def delivered(
+    outcome: RouteOutcome, module: CandidateModule, delivery: DeliveryResult
+) -> RouteOutcome:
+    """The outcome once its module was proven, and promoted or not."""
+    notes = outcome.notes
+    if delivery.discarded:
+        kept = f"kept as {module.path.name}; the next run offers it again"
+        notes = (*notes, kept if module.candidate else "discarded; nothing was promoted")
+    return replace(
+        outcome,
+        module=module.path,
+        validation=delivery.report,
+        promotion=delivery.promotion,
+        failure=delivery.failure,
+        exit_code=delivery.failure.exit_status if delivery.failure else 0,
+        notes=notes,
+    )
+
+
+def trace_delivery(trace: Trace, delivery: DeliveryResult, root: Path) -> None:
+    """Note in the trace how proving and promoting ended; paths are relative to `root`."""
+    report = delivery.report
+    trace.event(
+        "validate",
+        decision=report.verdict,
+        artifacts=[
+            str(a.relative_to(root) if a.is_relative_to(root) else a) for a in report.artifacts
+        ],
+        sha256=report.sha256,
+        proof=report.proof,
+        **({"network": list(report.network)} if report.network else {}),
+    )
+    if delivery.promotion and delivery.promotion.created:
+        made = delivery.promotion
+        trace.event("promote", decision=made.tool_id, revision=made.revision, version=made.version)
 
 
 @contextmanager
 def keep_promotion_in_error(promotion: Promotion | None) -> Iterator[None]:
-    """An error of writing that leaves the block says that this promotion stands."""
+    """Add to a write error inside the block that this promotion stands all the same."""
     try:
         yield
     except (DiskFull, StorageUnwritable) as failure:

@@ -11,12 +11,15 @@ from typing import NamedTuple
 
 from pulsus.core.contract.tool_table import hints_sha256
 from pulsus.core.system import fork_pool, regular_files
-from pulsus.core.types import BrokenTool
+from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.routing.discovery.module_files import Listing, choose_manifests, is_manifest
 from pulsus.routing.discovery.tool_path import InvalidToolPath, ToolPath, parse_tool_path
 from pulsus.routing.index.folder_rows import NO_VALUE, Content, Folder, Row, Stamp, folder
 from pulsus.routing.index.value_codec import Loaded, Value
 from pulsus.routing.index.value_store import DamagedValue, ValueStore, text
+
+CANDIDATE = "candidate"
+"""Action and id prefix of a module outside the catalogue."""
 
 
 class Reader:
@@ -87,9 +90,9 @@ class Reader:
         """What the module at `real` is now. Raises Unreadable."""
         return self.parse_module(regular_files.read(real, self.max_bytes)[0], path, where)
 
-    def parse_module(self, data: bytes, path: Path, where: ToolPath) -> Value:
-        """The tool these bytes are."""
-        from pulsus.core.contract import read_tool  # nothing is parsed where nothing changed
+    def parse_module(self, data: bytes, path: Path, where: ToolPath) -> ToolSpec | BrokenTool:
+        """Return the tool that these bytes define."""
+        from pulsus.core.contract import read_tool  # nothing is parsed if nothing changed
 
         return read_tool(
             data,
@@ -129,6 +132,21 @@ class Reader:
             return again if again.trusted(now) else row
         parsed = parse(data)
         return Row(name, now, read_ns, sha256, _kind(parsed), self.values.add(parsed))
+
+
+def define_tool(
+    source: bytes, path: Path, workflows_root: Path, *, max_bytes: int
+) -> ToolSpec | BrokenTool:
+    """Return the tool that these bytes define at `path`.
+
+    Outside the catalogue it is a candidate: its id is `candidate/NAME`.
+    """
+    where: ToolPath | InvalidToolPath | None = None
+    if path.is_relative_to(workflows_root):
+        where = parse_tool_path(path.relative_to(workflows_root).parts)
+    if not isinstance(where, ToolPath):
+        where = ToolPath(f"{CANDIDATE}/{path.stem}", None, CANDIDATE, path.stem)
+    return Reader(max_bytes).parse_module(source, path, where)
 
 
 @dataclass(slots=True)

@@ -28,14 +28,18 @@ from pulsus.core.telemetry.logging import Trace
 from pulsus.core.telemetry.redaction import MARK
 from pulsus.core.types import Example, GenerationReport, GenerationRound, RouteOutcome
 from pulsus.errors import ModelAnswerInvalid, PulsusError, UsageError, ValidationFailed
-from pulsus.routing.apply_decision import trace_delivery
 from pulsus.routing.delivery.deliver import DeliveryResult
+from pulsus.routing.delivery.delivery_outcome import trace_delivery
 from pulsus.routing.delivery.pending_candidates import is_edited
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.generation import acceptance, prompt_context, scaffold_files
-from pulsus.routing.generation.provenance import examples_digest, refusal_reasons
 from pulsus.routing.generation.request import GenerationRequest
-from pulsus.routing.generation.written_candidate import CandidateWorkflow, PromotionTarget
+from pulsus.routing.generation.written_candidate import (
+    CandidateWorkflow,
+    PromotionTarget,
+    examples_digest,
+    refusal_reasons,
+)
 
 MAX_EXAMPLES = 5
 """More of them crowd the rules out of a small model's prompt."""

@@ -5,6 +5,8 @@ Effect: writes `_tmp/`, asks for approval, promotes.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,12 +31,11 @@ from pulsus.core.types import (
 )
 from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.effect_patterns import path_covered
-from pulsus.routing.apply_decision import delivered, trace_delivery
 from pulsus.routing.delivery import candidate_module, pending_candidates
 from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
+from pulsus.routing.delivery.delivery_outcome import delivered, trace_delivery
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.generation import acceptance
-from pulsus.routing.generation.provenance import examples_digest, provenance, refusal_reasons
 
 SHAPE = (
     "proof: shape. No example says what the result must be, so nothing shows that it does what "
@@ -72,7 +73,7 @@ class CandidateWorkflow:
         before = candidate_store.read(path) if path.is_file() and not self.person else None
         refused = before and before.status == "rejected" and before.sha256 == best.sha256
         candidate_module.write(path, best.source)
-        model = provenance(generation, best.sha256)
+        model = model_provenance(generation, best.sha256)
         rag = self.project.settings.rag_enabled
         candidate = candidate_store.Candidate(
             module=path,
@@ -251,3 +252,35 @@ def _written_by(generation: GenerationReport) -> str:
         f"written by {generation.model} ({generation.provider}), "
         f"repair rounds: {generation.repairs}"
     )
+
+
+def model_provenance(generation: GenerationReport, sha256: str) -> dict[str, JsonValue]:
+    """Where a module came from, for its record (spec §10)."""
+    last = next(
+        (r for r in reversed(generation.rounds) if r.sha256 == sha256), generation.rounds[-1]
+    )
+    return {
+        "provider": generation.provider,
+        "name": generation.model,
+        "prompt_hash": last.prompt_hash,
+        "temperature": last.temperature,
+        "seed": last.seed,
+        "rounds": generation.repairs,
+        "tokens": generation.prompt_tokens + generation.completion_tokens,
+        "tokens_estimated": generation.estimated,
+    }
+
+
+def refusal_reasons(generation: GenerationReport) -> tuple[str, ...]:
+    """Every reason of every round, and why there was no further one."""
+    found = []
+    for each in generation.rounds:
+        where = f"answer {each.number + 1}, {each.step}"
+        found += [f"{where}: {reason}" for reason in each.reasons]
+    return (*found, *((generation.stopped,) if generation.stopped else ()))
+
+
+def examples_digest(given: Sequence[Example]) -> str:
+    """Names the caller's examples."""
+    text = json.dumps(caller_examples.items(given), sort_keys=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

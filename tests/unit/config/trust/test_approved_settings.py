@@ -355,7 +355,7 @@ def test_a_command_that_only_reports_uses_the_default_of_what_is_not_approved(pr
         *("model.base_url", "model.price_per_1k_prompt", "policy.target_allow")
     }
     assert (app.settings.model.base_url, app.settings.policy.target_allow) == ("", {})
-    app.settle()
+    app.cache_settings()
     assert not (project / ".pulsus").exists()
 
 
@@ -495,7 +495,7 @@ def test_a_link_in_the_place_of_a_folder_of_state_needs_approval(project, tmp_pa
         bootstrap.build(project, {})
     app = bootstrap.inspect(project, {})
     _ = app.catalogue
-    app.settle()
+    app.cache_settings()
     assert list(elsewhere.iterdir()) == []
     assert (
         asked(
