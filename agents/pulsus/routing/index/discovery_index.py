@@ -33,9 +33,13 @@ _VALUES = "discovery-*.values"
 _TRIES = 3
 _CODE = (
     *("core/contract", "core/python_source", "core/system", "core/types.py"),
-    *("routing/discovery/manifest.py", "routing/discovery/manifest_choice.py"),
+    "routing/discovery/manifest.py",
     *("routing/discovery/module_files.py", "routing/discovery/module_reader.py"),
-    *("routing/discovery/tool_path.py", "routing/index/value_codec.py", "routing/index/folder_rows.py"),
+    *(
+        "routing/discovery/tool_path.py",
+        "routing/index/value_codec.py",
+        "routing/index/folder_rows.py",
+    ),
     *("routing/index/value_store.py", "errors.py", "fast_dataclass.py"),
 )
 """Folders, with all below them, and files of the code that reads a tool."""
