@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pulsus.core.compose.plans import type_hints
 from pulsus.core.compose.plans.plan_file import dump_yaml
 from pulsus.core.compose.plans.wiring import outputs_of
+from pulsus.core.compose.rendering import render
 from pulsus.core.contract import examples
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import (
@@ -36,18 +37,28 @@ def contract(
     undeclared where one step declares none.
     """
     used = [tools[step.tool] for step in plan.steps]
-    sections = [
-        _summary(plan, used),
-        _steps(plan, used),
-        _section("Args:", [_arg(param) for param in params]),
-        _section("Returns:", [_output(name, spec) for name, spec in _returns(plan, tools)]),
-        _section("Side effects:", _side_effects(plan, used)),
-        f"Kind: {max((tool.kind for tool in used), key=_STRENGTH.index)}",
-        _effects(used),
-        f"Secrets: {_joined(secret for tool in used for secret in tool.secrets)}",
-        _examples(example),
+    args = [_entry(param.name, param.type_hint, param.description) for param in params]
+    returns = [
+        _entry(name, spec.type_hint, spec.description) for name, spec in _returns(plan, tools)
     ]
-    return "\n\n".join(section for section in sections if section) + "\n"
+    kind = max((tool.kind for tool in used), key=_STRENGTH.index)
+    secrets = _joined(secret for tool in used for secret in tool.secrets)
+    sections = [
+        ("Args:", args or ["none"]),
+        ("Returns:", returns or ["none"]),
+        ("Side effects:", _side_effects(plan, used) or ["none"]),
+        (f"Kind: {kind}", []),
+        ("Effects:", _effects(used)),
+        (f"Secrets: {secrets}", []),
+        ("Examples:", _example(example)),
+    ]
+    return render(
+        "composed_docstring.j2",
+        one_line=one_line,
+        summary=_summary(plan, used),
+        steps=[(step.id, tool) for step, tool in zip(plan.steps, used, strict=True)],
+        sections=[(header, lines) for header, lines in sections if lines is not None],
+    )
 
 
 def _summary(plan: Plan, used: Sequence[ToolSpec]) -> str:
@@ -55,22 +66,6 @@ def _summary(plan: Plan, used: Sequence[ToolSpec]) -> str:
     if _SECTION.match(text):
         text = f"Plan: {text}"
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
-
-
-def _steps(plan: Plan, used: Sequence[ToolSpec]) -> str:
-    lines = (
-        f"- {step.id}: {tool.id}: {one_line(tool.summary)}"
-        for step, tool in zip(plan.steps, used, strict=True)
-    )
-    return "\n".join(("Runs these tools in order:", "", *lines))
-
-
-def _arg(param: ArgSpec) -> str:
-    return _entry(param.name, param.type_hint, param.description)
-
-
-def _output(name: str, spec: OutputSpec) -> str:
-    return _entry(name, spec.type_hint, spec.description)
 
 
 def _entry(name: str, hint: str | None, text: str) -> str:
@@ -96,28 +91,23 @@ def _side_effects(plan: Plan, used: Sequence[ToolSpec]) -> list[str]:
     return lines
 
 
-def _effects(used: Sequence[ToolSpec]) -> str:
+def _effects(used: Sequence[ToolSpec]) -> list[str] | None:
+    """Return the union of the steps' effects; None if one of them declares none."""
     declared = [tool.effects for tool in used if tool.effects is not None]
     if len(declared) < len(used):
-        return ""
-    lines = [
+        return None
+    return [
         f"paths: {_joined(path for e in declared for path in e.paths)}",
         f"hosts: {_joined(host for e in declared for host in e.hosts)}",
         f"commands: {_joined(command for e in declared for command in e.commands)}",
     ]
-    return _section("Effects:", lines)
 
 
-def _examples(example: Example | None) -> str:
+def _example(example: Example | None) -> list[str] | None:
     if example is None:
-        return ""
-    text = dump_yaml([examples.item(example)], compact=True)
-    return _section("Examples:", text.rstrip("\n").split("\n"))
+        return None
+    return dump_yaml([examples.item(example)], compact=True).rstrip("\n").split("\n")
 
 
 def _joined(words: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(map(one_line, words))) or "none"
-
-
-def _section(header: str, lines: Sequence[str]) -> str:
-    return "\n".join((header, *(f"    {line}" for line in lines or ("none",))))

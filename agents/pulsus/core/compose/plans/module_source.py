@@ -16,6 +16,7 @@ from pulsus.core.compose.plans.module_docstring import contract
 from pulsus.core.compose.plans.module_example import example_of
 from pulsus.core.compose.plans.plan_checks import RESERVED, invalid
 from pulsus.core.compose.plans.planner import params_of
+from pulsus.core.compose.rendering import render
 from pulsus.core.contract import imports_steps
 from pulsus.core.python_source import python_literals
 from pulsus.core.types import (
@@ -52,25 +53,14 @@ def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
     params = params_of(composed, by_id.values())
     text = contract(composed, by_id, params, example_of(composed, by_id))
     names = _locals(composed)
-    head = f"{_PLAN}: dict[str, Any] = "
-    return "\n".join(
-        (
-            python_literals.docstring(text),
-            "",
-            "from __future__ import annotations",
-            "",
-            *_imports(params),
-            "",
-            "import pulsus.steps",
-            "",
-            head + python_literals.literal(dsl.to_dict(composed), taken=len(head)),
-            "",
-            "",
-            _signature(params),
-            *(_call(step, composed, names) for step in composed.steps),
-            _returned(composed, names),
-            "",
-        )
+    return render(
+        "composed_module.j2",
+        docstring=python_literals.docstring(text),
+        imports=_imports(params),
+        plan=python_literals.literal(dsl.to_dict(composed), taken=len("PLAN: dict[str, Any] = ")),
+        signature=_signature(params),
+        calls=[_call(step, composed, names) for step in composed.steps],
+        returned=_returned(composed, names),
     )
 
 

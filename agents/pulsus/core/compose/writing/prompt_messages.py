@@ -5,13 +5,11 @@ The system prompt depends on settings alone and comes first, so that a server co
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
-
-import jinja2
 
 from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.compose.proposer import Message
+from pulsus.core.compose.rendering import render
 from pulsus.core.compose.writing import caller_examples
 from pulsus.core.compose.writing.call_signature import called
 from pulsus.core.types import Example
@@ -88,23 +86,6 @@ def repair(
     return [*begun, Message("assistant", answer), Message("user", told)]
 
 
-def render(template: str, **values: Any) -> str:
-    """The text of a template. A name it needs and is not given is an error."""
-    return _templates().get_template(template).render(**values)
-
-
 def example_tool(name: str, text: str) -> str:
     """An existing module as the model sees it."""
     return f"{name}:\n```python\n{text.strip()}\n```"
-
-
-@cache
-def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("pulsus.core.compose", "prompts"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # Python and plain words, no markup
-    )

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pulsus.core.compose.rendering import render
 from pulsus.core.compose.writing import caller_examples
 from pulsus.core.compose.writing.call_signature import Call, Parameter, called
-from pulsus.core.compose.writing.prompt_messages import render
 from pulsus.core.python_source import python_literals
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.literals import take_values
