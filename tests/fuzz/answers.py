@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from pulsus.core.compose.writing import answer_text as modules
+from pulsus.core.compose.writing import answers as modules
 from pulsus.core.compose.writing import caller_examples
 from pulsus.errors import ModelAnswerInvalid, UsageError
 from pulsus.llm.http import server_sent_events

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from pulsus.core.compose.guardrails import all_rules
-from pulsus.core.compose.writing import answer_text, caller_examples
+from pulsus.core.compose.writing import answers, caller_examples
 from pulsus.core.contract import read_tool
 from pulsus.core.python_source import imports
 from pulsus.core.sandbox.interpreter import ours
@@ -76,7 +76,7 @@ def _passed(data, tool):
     imports.third_party(tree)
     pinned = caller_examples.with_examples(data, ())
     assert not any(e.has_expected for e in _examples(_read(pinned)))
-    answer_text.module_of(text)
+    answers.module_of(text)
 
 
 def _examples(tool):

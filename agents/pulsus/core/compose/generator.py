@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from pulsus.core.compose.proposer import Completion, Message, OnText, Proposer, Usage
 from pulsus.core.compose.writing import prompt_messages
-from pulsus.core.compose.writing.answer_text import module_of
+from pulsus.core.compose.writing.answers import module_of
 from pulsus.core.compose.writing.prompt_messages import PromptContext, Refusal
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import GenerationReport, GenerationRound, ValidatedModule, ValidationReport

@@ -18,9 +18,8 @@ from pulsus.core.compose.generator import EvaluatedAnswer
 from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.compose.writing import caller_examples, memorisation
-from pulsus.core.compose.writing.missing_imports import with_missing_imports
+from pulsus.core.compose.writing.answers import with_closed_docstring, with_missing_imports
 from pulsus.core.compose.writing.prompt_messages import Refusal
-from pulsus.core.compose.writing.unclosed_docstring import with_closed_docstring
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.sandbox_choice import run_sandboxed
 from pulsus.core.telemetry.redaction import Redactor

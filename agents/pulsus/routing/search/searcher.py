@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from pulsus.core.compose.selection import clauses, preference, segmentation, selector
+from pulsus.core.compose.selection import clauses, segmentation, selector
 from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.lexical.query_matches import POOL
 from pulsus.core.rankers.ranker import Ranker
@@ -108,7 +108,7 @@ class Searcher:
             max_steps=self.max_steps,
         )
         floor = config.threshold - config.compose_slack
-        choice = preference.preferred(choice, found, hinted, floor=floor)
+        choice = selector.preferred(choice, found, hinted, floor=floor)
         filtered = None
         if self.access and not looked.candidates:
             filtered = self.access.left_none(self.catalogue.tools)

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from pulsus.core.compose.generator import EvaluatedAnswer, Generator
-from pulsus.core.compose.writing.answer_text import module_of
+from pulsus.core.compose.writing.answers import module_of
 from pulsus.core.compose.writing.prompt_messages import PromptContext, Refusal
 from pulsus.core.telemetry.redaction import redact
 from pulsus.errors import ModelAnswerInvalid, ModelUnreachable

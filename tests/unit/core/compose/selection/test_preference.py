@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.compose.selection.preference import preferred
-from pulsus.core.compose.selection.selector import Decision, decide
+from pulsus.core.compose.selection.selector import Decision, decide, preferred
 from pulsus.core.types import Ranked, SubIntent
 from tests.ranking import tool
 

@@ -6,8 +6,7 @@ import pytest
 
 from pulsus.core.compose.plans import type_hints
 from pulsus.core.compose.selection import step_candidates
-from pulsus.core.compose.selection.preference import preferred
-from pulsus.core.compose.selection.selector import as_chosen, decide
+from pulsus.core.compose.selection.selector import as_chosen, decide, preferred
 from pulsus.core.types import SubIntent
 from tests.compositions import ROWS, arg, spec
 from tests.outcomes import candidate

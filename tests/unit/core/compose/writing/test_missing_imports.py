@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from pulsus.core.compose.writing.missing_imports import with_missing_imports
+from pulsus.core.compose.writing.answers import with_missing_imports
 
 ALLOWED = ("csv", "json", "math", "re")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.writing.unclosed_docstring import with_closed_docstring
+from pulsus.core.compose.writing.answers import with_closed_docstring
 from tests.generation import MODULE
 
 OPEN = MODULE.replace('"""\n\nfrom __future__', "\nfrom __future__").encode()
