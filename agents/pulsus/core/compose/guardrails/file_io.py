@@ -9,20 +9,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pulsus.core.compose.guardrails.standard_modules import LIMITED, OPENERS, allowed_in
 from pulsus.core.python_source.scopes import Problem, Syntax, is_allowed
+from pulsus.core.system.word_lists import WordLists
 
-_CHANGING = frozenset(
-    (
-        *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "chmod"),
-        *("lchmod", "symlink_to", "hardlink_to", "link_to", "copy_into", "move_into"),
-    )
-)
+_LISTS = WordLists(__file__)
+_OPENERS = _LISTS.names("openers") | {"open"}
+_CHANGING = _LISTS.names("changing")
+_READING_MODES = _LISTS.names("reading_modes")
+_LIMITED = {
+    **_LISTS.by_key("limited"),
+    **dict.fromkeys(_LISTS.names("limited_whole"), frozenset[str]()),
+}
 _JUDGED = ("open", "replace", "copy", "move")
 _COPIED = ("dict", "list", "set", "bytearray")
-_READING_MODES = frozenset(
-    ("r", "rb", "rt", "br", "tr", "rU", "U", "r:", "r:*", "r:gz", "r:bz2", "r:xz", "r|", "r|*")
-) | frozenset(("r|gz", "r|bz2", "r|xz"))
 _DATES = frozenset(
     ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo", "fold")
 )
@@ -74,23 +73,23 @@ def _fields(body: list[ast.stmt]) -> Iterator[Problem]:
 
 def _name(node: ast.Name, name: str, syntax: Syntax) -> Iterator[Problem]:
     origin = syntax.origin(node)
-    if name != "open" and origin not in OPENERS:
+    if name != "open" and origin not in _OPENERS:
         return
     if id(node) not in syntax.called:
         yield node.lineno, f"{name} is passed on as a value: {_DIRECT}"
-    elif why := _opens(_call(node, syntax), origin if origin in OPENERS else "open"):
+    elif why := _opens(_call(node, syntax)):
         yield node.lineno, why
 
 
 def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     name, line = node.attr, node.lineno
     origin = _outside(node, syntax)
-    if origin and _limits(origin):
+    if origin and origin.rpartition(".")[0] in _LIMITED:
         yield from _limited(line, origin, syntax)
-    if origin in OPENERS:
+    if origin in _OPENERS:
         if id(node) not in syntax.called:
             yield line, f"{origin} is passed on as a value: {_DIRECT}"
-        elif why := _opens(_call(node, syntax), origin):
+        elif why := _opens(_call(node, syntax)):
             yield line, why
     elif origin and not origin.startswith("pathlib."):
         return  # a function of a module, judged by its name
@@ -155,14 +154,13 @@ def _opens_method(call: ast.Call) -> str:
             return ".open() with more than a mode: name its arguments"
 
 
-def _opens(call: ast.Call, origin: str) -> str:
-    """`open(file, mode)` and what takes the same; `OPENERS` says where the mode stands."""
+def _opens(call: ast.Call) -> str:
+    """Return why `open(file, mode)`, or an opener with the same arguments, is refused; or ""."""
     if why := _keywords(call):
         return why
     if len(call.args) > _MOST:
         return "opens a file with many arguments: name those behind the mode"
-    position = OPENERS[origin]
-    return _mode(call.args[position]) if len(call.args) > position else ""
+    return _mode(call.args[1]) if len(call.args) > 1 else ""
 
 
 def _keywords(call: ast.Call) -> str:
@@ -191,15 +189,12 @@ def _mode(mode: ast.expr) -> str:
             )
 
 
-def _limits(origin: str) -> bool:
-    return origin.rpartition(".")[0] in LIMITED
-
-
 def _limited(line: int, origin: str, syntax: Syntax) -> Iterator[Problem]:
     module, _, name = origin.rpartition(".")
     if not is_allowed(module, syntax.allowed):
         return  # that it is imported at all is said
-    if module in LIMITED and origin not in OPENERS and not allowed_in(module, name):
+    reads_only = name.isupper() or name in _LIMITED.get(module, (name,))
+    if not reads_only and origin not in _OPENERS:
         yield line, f"{origin} may change more than its result: {_ALSO}"
 
 

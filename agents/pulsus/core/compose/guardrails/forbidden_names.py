@@ -10,84 +10,25 @@ import ast
 from collections.abc import Iterator
 
 from pulsus.core.python_source.scopes import Problem, Syntax, standard
+from pulsus.core.system.word_lists import WordLists
 
-_BUILTINS = frozenset(
-    (
-        *("abs", "aiter", "all", "anext", "any", "ascii", "bin", "bool", "bytearray", "bytes"),
-        *("callable", "chr", "classmethod", "complex", "delattr", "dict", "dir", "divmod"),
-        *("enumerate", "filter", "float", "format", "frozenset", "getattr", "hasattr", "hash"),
-        *("hex", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "map", "max"),
-        *("memoryview", "min", "next", "object", "oct", "open", "ord", "pow", "print"),
-        *("property", "range", "repr", "reversed", "round", "set", "setattr", "slice", "sorted"),
-        *("staticmethod", "str", "sum", "super", "tuple", "type", "zip", "NotImplemented"),
-        *("Ellipsis", "True", "False", "None", "__name__", "__debug__"),
-    )
-)
-"""What may be used without being defined; exceptions may too."""
-_NEVER = frozenset(
-    ("eval", "exec", "compile", "globals", "locals", "vars", "breakpoint", "input", "__import__")
-)
+_LISTS = WordLists(__file__)
+_BUILTINS = _LISTS.names("builtins")
+_NEVER = _LISTS.names("never")
 _TYPES = ("str", "int", "float", "bool", "bytes", "list", "tuple", "dict", "set", "frozenset")
 _BY_NAME = ("getattr", "setattr", "delattr", "hasattr")
 _FIXED = frozenset((*_BY_NAME, "type", "open", "map", "isinstance", "issubclass", "super"))
 """Judged by what they are; under another meaning the judgement would be wrong."""
 _DUNDERS = ("__name__", "__class__", "__init__", "__post_init__", "__qualname__")
-"""What ordinary code says with two underscores; every other leads into the interpreter."""
-_HOOKS = (
-    *("__subclasshook__", "__instancecheck__", "__subclasscheck__", "__getattribute__"),
-    *("__match_args__", "__annotations__", "__class__", "__dict__", "__module__"),
-)
-"""Methods by which a class claims to be others, or other attributes to be its own."""
+"""Ordinary code uses these names with two underscores; every other leads into the interpreter."""
+_HOOKS = _LISTS.names("hooks")
 _OWN_DUNDERS = ("__all__", "__slots__", "__version__", "__author__", "__name__")
 _NAMEDTUPLE = ("_replace", "_asdict", "_fields", "_make", "_field_defaults")
 _OWNERS = ("self", "cls", "other")
-_FRAMES = frozenset(
-    (
-        *("gi_frame", "gi_code", "gi_yieldfrom", "cr_frame", "cr_code", "cr_await", "cr_origin"),
-        *("ag_frame", "ag_code", "ag_await", "tb_frame", "tb_next", "f_back", "f_globals"),
-        *("f_locals", "f_builtins", "f_code", "f_trace", "func_globals", "mro"),
-    )
-)
-_MODULES = frozenset(
-    (
-        *("os", "sys", "io", "builtins", "subprocess", "shutil", "importlib", "socket", "ctypes"),
-        *("posix", "posixpath", "ntpath", "genericpath", "pathmod", "tempfile", "inspect"),
-        *("linecache", "fileinput", "sqlite3", "pickle", "marshal", "tokenize", "multiprocessing"),
-    )
-)
-_LEADING = {
-    "operator.methodcaller": "write a lambda that calls the method",
-    "operator.attrgetter": "write a lambda that takes the attribute",
-    "operator.call": "call the function where it is needed",
-    "typing.get_type_hints": "it runs annotations as code; work with values",
-    "typing.get_args": "name the type",
-    "typing.final": "leave it out",
-    "dataclasses.make_dataclass": "write the class out",
-    "typing.ForwardRef": "it runs text as code; name the type",
-    "typing.evaluate_forward_ref": "it runs text as code; name the type",
-    "functools.singledispatch": "it runs annotations as code; use isinstance()",
-    "functools.singledispatchmethod": "it runs annotations as code; use isinstance()",
-    "types.FunctionType": "write the function out",
-    "types.CodeType": "write the function out",
-    "string.Formatter": "use an f-string",
-    "sys.modules": "import what is needed",
-    "sys.meta_path": "import what is needed",
-    "sys.path_hooks": "import what is needed",
-    "sys.path_importer_cache": "import what is needed",
-    "sys.path": "import what is needed",
-    "sys.settrace": "work with the arguments alone",
-    "sys.setprofile": "work with the arguments alone",
-    "sys.addaudithook": "work with the arguments alone",
-    "sys.exc_info": "name the exception with `as`",
-}
-_RULING = frozenset(
-    (
-        *("builtins", "importlib", "imp", "inspect", "runpy", "pkgutil", "zipimport", "gc"),
-        *("ctypes", "code", "codeop", "timeit", "pdb", "bdb", "profile", "cProfile", "doctest"),
-        *("pydoc", "trace", "rlcompleter"),
-    )
-)
-"""Whatever else may be imported: nothing of these has a use that could be judged."""
+_FRAMES = _LISTS.names("interpreter_attributes")
+_MODULES = _LISTS.names("module_attributes")
+_RULING = _LISTS.names("ruling_modules")
+_LEADING = {name: advice for advice, names in _LISTS.by_key("leading").items() for name in names}
 
 
 def problems(syntax: Syntax) -> Iterator[Problem]:
