@@ -395,7 +395,7 @@ def test_an_inspector_that_answers_nonsense_refuses(project, tmp_path, answer, s
     register(site, "example", "pulsus_example")
     (site / "pulsus_example.py").write_text(
         "from pathlib import Path\n"
-        "from pulsus.plugins.hookspecs import hookimpl\n"
+        "from pulsus.plugins.api import hookimpl\n"
         "@hookimpl\ndef pulsus_command_tables():\n"
         f"    return [{str(FIXTURES / 'example_plugin/commands')!r}]\n"
         "@hookimpl\ndef pulsus_content_inspectors():\n"
@@ -410,7 +410,7 @@ def test_an_inspector_that_ships_is_not_replaced(project, tmp_path):
     site = tmp_path / "site"
     register(site, "example", "pulsus_example")
     (site / "pulsus_example.py").write_text(
-        "from pulsus.plugins.hookspecs import hookimpl\n"
+        "from pulsus.plugins.api import hookimpl\n"
         "@hookimpl\ndef pulsus_content_inspectors():\n    return {'path': print}\n"
     )
     done = pulsus(project, "commands", "classify", "ls", env=path(site))

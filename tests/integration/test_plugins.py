@@ -57,7 +57,7 @@ def bad(tmp_path, monkeypatch):
 
     def install(source):
         register(tmp_path / "site", "acme", "acme_pulsus")
-        header = "from pulsus.plugins.hookspecs import hookimpl\n"
+        header = "from pulsus.plugins.api import hookimpl\n"
         (tmp_path / "site/acme_pulsus.py").write_text(header + dedent(source))
         monkeypatch.syspath_prepend(tmp_path / "site")
         return path(tmp_path / "site")

@@ -1,0 +1,44 @@
+"""The names that a plugin imports (docs/plugins.md). Other modules of Pulsus may change anywhere.
+
+Nothing in Pulsus imports this module, because it loads more than a warm route needs.
+"""
+
+from pulsus.commands.content import ContentInspector, Opinion
+from pulsus.core.compose.proposer import (
+    Completion,
+    MakeProvider,
+    Message,
+    OnText,
+    Provider,
+    ServedModel,
+    Setup,
+    Usage,
+)
+from pulsus.core.rankers.feature_protocol import Feature
+from pulsus.core.types import ArgSpec, ParsedIntent, StepResult, ToolSpec
+from pulsus.core.validators.validator_protocol import Validator
+from pulsus.errors import ModelBusy, ModelError, ModelUnreachable
+from pulsus.plugins.hookspecs import hookimpl
+
+__all__ = [
+    "ArgSpec",
+    "Completion",
+    "ContentInspector",
+    "Feature",
+    "MakeProvider",
+    "Message",
+    "ModelBusy",
+    "ModelError",
+    "ModelUnreachable",
+    "OnText",
+    "Opinion",
+    "ParsedIntent",
+    "Provider",
+    "ServedModel",
+    "Setup",
+    "StepResult",
+    "ToolSpec",
+    "Usage",
+    "Validator",
+    "hookimpl",
+]
