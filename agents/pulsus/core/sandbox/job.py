@@ -73,13 +73,14 @@ def order(
     limits: dict[str, int],
     host: dict[str, str],
     python: dict[str, Any],
-    traps: tuple[bytes, int] = (b"", 0),
+    traps: bytes = b"",
     first: Way = "scope",
 ) -> dict[str, Any]:
-    """The job as the harness takes it. `fds` are its result, go and effects channels,
-    `python` what its interpreter has to know about its environment, `traps` the filter that shows
-    system calls to the host (empty: none does) and the number of the call that installs it,
-    `first` how the candidate is kept away from the first process.
+    """Return the job as the harness takes it.
+
+    `fds` are its result, go and effects channels. `python` describes its interpreter's environment.
+    `traps` is the filter that shows system calls to the host, empty for none. `first` is the way to
+    keep the candidate out of the first process.
     """
     return {
         "nonce": nonce,
@@ -89,8 +90,7 @@ def order(
         "limits": limits,
         "host": host,
         "python": python,
-        "traps": traps[0],
-        "seccomp": traps[1],
+        "traps": traps,
         "first": first,
         "source": job.source,
         "name": job.name,

@@ -25,19 +25,14 @@ from pulsus.core.sandbox.confinement import (
     cgroup_limits,
     seccomp_filter,
 )
-from pulsus.core.sandbox.confinement.bpf import column
 from pulsus.core.sandbox.confinement.drop_root import NOBODY
 from pulsus.core.sandbox.confinement.mount_plan import LayoutRefused, MountPlan, mount_plan
 from pulsus.core.sandbox.confinement.spawn import Streams, is_root, start
 from pulsus.core.sandbox.harness.first_process import way_for
 from pulsus.core.sandbox.harness.socket_proxy import SOCKET
+from pulsus.core.sandbox.harness.system_calls import landlock_version
 from pulsus.core.sandbox.interpreter import Interpreter
-from pulsus.core.sandbox.observation import (
-    native_calls,
-    observed_effects,
-    seccomp_notify,
-    traced_syscalls,
-)
+from pulsus.core.sandbox.observation import observed_effects, seccomp_notify, traced_syscalls
 from pulsus.core.sandbox.observation.seccomp_notify import NoListener
 from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, Session
 from pulsus.core.types import ObservedEffects
@@ -75,15 +70,15 @@ def _run(
 ) -> job.Outcome:
     shown = mount_plan(python)
     relay = _relay(stack, limits, task)
-    shown_calls = _traps()
-    first = way_for(native_calls.landlock())
+    shown_calls = b"" if seccomp_notify.objection() else traced_syscalls.program()
+    first = way_for(landlock_version())
     pipes = Pipes.open(
         stack, limits.result_bytes + MESSAGE_BYTES, observed_effects.KEEP_BYTES, limits.output_bytes
     )
     own = bwrap_arguments.own_files(relay=relay is not None)
     fds = bwrap_arguments.Descriptors(
         info=pipes.info.theirs.fileno(),
-        seccomp=_memory_file(stack, seccomp_filter.program(shown=bool(shown_calls[0]))),
+        seccomp=_memory_file(stack, seccomp_filter.program(shown=bool(shown_calls))),
         zero=_memory_file(stack, b""),
         files=tuple((_memory_file(stack, data), path) for path, data in (*own, *shown.files)),
         relay=relay.start() if relay else None,
@@ -142,12 +137,6 @@ def _told(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
     seen = observed_effects.together((outcome.observed, ObservedEffects(hosts=relay.asked())))
     hosts = tuple(host for host in seen.hosts if host != f"unix:{SOCKET}")
     return replace(outcome, observed=replace(seen, hosts=hosts))
-
-
-def _traps() -> tuple[bytes, int]:
-    if seccomp_notify.objection():
-        return b"", 0
-    return traced_syscalls.program(), traced_syscalls.SECCOMP[column()]
 
 
 def _group(stack: ExitStack, limits: bwrap_arguments.Limits) -> cgroup_limits.Group | None:

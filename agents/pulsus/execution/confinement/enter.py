@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import signal
 
+from pulsus.core.sandbox.harness.system_calls import call, install_filter
 from pulsus.execution.confinement import landlock, limits
-from pulsus.execution.confinement.syscalls import address, call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_SET_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 8, 32
 _PARENT_DEATH = 1  # PR_SET_PDEATHSIG
 _LAST_FILE = 1 << 20
 
@@ -30,8 +29,7 @@ def enter(plan: dict[str, Any], scratch: str, keep: tuple[int, ...]) -> int:
     `keep` are the descriptors that stay open beside 0 to 2. Raises OSError where something that
     was planned cannot be enforced.
     """
-    if call("prctl", _PARENT_DEATH, int(signal.SIGKILL), 0, 0, 0) < 0:
-        raise OSError("the kernel does not tie a process to its parent")
+    call("prctl", _PARENT_DEATH, int(signal.SIGKILL), 0, 0, 0)
     close_others(keep)
     limits.set_limits(plan["max_mem_mb"], plan["max_files"])
     limits.drop_capabilities(plan["capabilities"])
@@ -39,7 +37,7 @@ def enter(plan: dict[str, Any], scratch: str, keep: tuple[int, ...]) -> int:
     if plan["landlock"]:
         trees = tuple(dict.fromkeys((scratch, PTYS, *plan["folders"])))
         landlock.enter(trees, DEVICES, plan["landlock"])
-    return _filter(bytes.fromhex(plan["filter"]), listen=plan["supervised"])
+    return install_filter(bytes.fromhex(plan["filter"]), listen=plan["supervised"])
 
 
 def close_others(keep: tuple[int, ...]) -> None:
@@ -49,13 +47,3 @@ def close_others(keep: tuple[int, ...]) -> None:
         if number >= start:
             os.closerange(start, number)
             start = number + 1
-
-
-def _filter(program: bytes, *, listen: bool) -> int:
-    order = (len(program) // 8).to_bytes(8, "little") + address(program).to_bytes(8, "little")
-    ways = (_NEW_LISTENER | _WAIT_KILLABLE, _NEW_LISTENER) if listen else (0,)
-    for flags in ways:
-        found = call("seccomp", _SET_FILTER, flags, order)
-        if found >= 0:
-            return found if listen else -1
-    raise OSError("the kernel takes no filter of system calls")

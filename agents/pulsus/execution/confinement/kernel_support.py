@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pulsus.core.sandbox.confinement.bpf import ARCHES, ASK
+from pulsus.core.sandbox.confinement.bpf import ARCHES, ASK, ERRNO
+from pulsus.core.sandbox.harness.system_calls import call, landlock_version
 from pulsus.execution.confinement import landlock
 from pulsus.execution.confinement.supervision import run_processes
-from pulsus.execution.confinement.syscalls import call
 
 Files = Literal["landlock", "supervised", "none"]
 
@@ -54,7 +54,7 @@ def machine() -> Machine:
     if os.uname().machine not in ARCHES:
         why = f"no filter of system calls is known for {os.uname().machine}"
         return Machine(0, False, False, False, (why,))
-    known = landlock.version()
+    known = landlock_version()
     missing: list[str] = []
     if known < landlock.LEAST:
         found = f"Landlock has version {known}" if known else "the kernel has no Landlock"
@@ -74,14 +74,16 @@ def available() -> bool:
 
 def _no_filter() -> str:
     try:
-        found = call("seccomp", _ACTION_AVAILABLE, 0, (0x00050000).to_bytes(4, "little"))
+        call("seccomp", _ACTION_AVAILABLE, 0, ERRNO.to_bytes(4, "little"))
     except (OSError, ImportError) as error:
-        return str(error)
-    return "" if found == 0 else "the kernel refuses seccomp"
+        return getattr(error, "strerror", None) or str(error)
+    return ""
 
 
 def _no_supervisor() -> str:
-    if call("seccomp", _ACTION_AVAILABLE, 0, ASK.to_bytes(4, "little")) != 0:
+    try:
+        call("seccomp", _ACTION_AVAILABLE, 0, ASK.to_bytes(4, "little"))
+    except OSError:
         return "the kernel has no user notification"
     if _release() < _ANSWERS_WITH_FILES:
         return f"Linux {os.uname().release} is older than 5.14"
@@ -95,11 +97,12 @@ def _no_supervisor() -> str:
     if strict:
         return f"{scope} forbids to look into one's own children"
     pidfd = os.pidfd_open(os.getpid())
-    taken = call("pidfd_getfd", pidfd, pidfd, 0)
-    os.close(pidfd)
-    if taken < 0:
-        return "pidfd_getfd is refused"
-    os.close(taken)
+    try:
+        os.close(call("pidfd_getfd", pidfd, pidfd, 0))
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        os.close(pidfd)
     return ""
 
 

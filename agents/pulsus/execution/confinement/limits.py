@@ -9,7 +9,7 @@ import resource
 import struct
 from contextlib import suppress
 
-from pulsus.execution.confinement.syscalls import call
+from pulsus.core.sandbox.harness.system_calls import call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,19 +48,18 @@ def drop_capabilities(keep: Collection[int]) -> None:
 
     `no_new_privs` makes it final: what is started then, by root too, gets no more of them.
     """
-    call("prctl", _AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    with suppress(OSError):  # an old kernel has no ambient capabilities
+        call("prctl", _AMBIENT, _CLEAR_ALL, 0, 0, 0)
     now = _permitted()
     mask = sum(1 << each for each in keep) & now
     low, high = mask & 0xFFFFFFFF, mask >> 32
     head = struct.pack("=Ii", _CAPSET_VERSION, 0)
-    if call("capset", head, struct.pack("=6I", low, low, 0, high, high, 0)) < 0:
-        raise OSError("capabilities cannot be given up")
+    call("capset", head, struct.pack("=6I", low, low, 0, high, high, 0))
 
 
 def no_new_privileges() -> None:
     """Let no program give this process more rights than it has. Raises OSError."""
-    if call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0) < 0:
-        raise OSError("the kernel does not know no_new_privs")
+    call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 
 
 def _at_most(what: int, value: int) -> None:

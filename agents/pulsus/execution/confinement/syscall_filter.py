@@ -14,18 +14,17 @@ from typing import Literal
 from pulsus.core.sandbox.confinement.bpf import (
     ALLOW,
     AND,
-    ARCH,
-    ARCHES,
     ARGS,
     ASK,
     JEQ,
     JGE,
     JSET,
-    KILL,
     LOAD,
-    NR,
     RET,
-    X32_BIT,
+    allow_but,
+    allow_only,
+    answer,
+    begin,
     column,
     deny,
     op,
@@ -140,10 +139,7 @@ def program(shape: Filter, machine: str | None = None) -> bytes:
     rules = {name: [deny(errno.EPERM)] for name in refused} | _rules(shape)
     numbers = {name: trap.numbers for name, trap in {**FILES, **OTHERS}.items()}
     numbers |= {**DENIED, **_ALSO_DENIED, **_OWN_ONLY, **_CALLS}
-    code = [op(LOAD, ARCH), op(JEQ, list(ARCHES.values())[own], 1, 0), op(RET, KILL), op(LOAD, NR)]
-    if own == 0:
-        code += [op(JGE, X32_BIT, 0, 1), op(RET, KILL)]
-    code += [op(JGE, _HIGHEST + 1, 0, 1), deny(errno.ENOSYS)]
+    code = [*begin(own), op(JGE, _HIGHEST + 1, 0, 1), deny(errno.ENOSYS)]
     for name, body in sorted(rules.items(), key=lambda item: numbers[item[0]][own]):
         if numbers[name][own] >= 0:
             code += when(numbers[name][own], body)
@@ -153,21 +149,21 @@ def program(shape: Filter, machine: str | None = None) -> bytes:
 def _rules(shape: Filter) -> dict[str, list[bytes]]:
     ask = op(RET, ASK) if shape.supervised else deny(errno.EPERM)
     allow, refuse = op(RET, ALLOW), deny(errno.EPERM)
-    rules = {name: _only(0, (0,)) for name in _OWN_ONLY}
+    rules = {name: allow_only(0, (0,)) for name in _OWN_ONLY}
     rules |= {name: [ask] for name in ATTRIBUTES}
     rules |= {name: [refuse] for name in FILES if "xattr" in name or name == "file_setattr"}
     rules |= _starts(shape)
-    rules["ioctl"] = _only(1, _IOCTLS)
-    rules["fcntl"] = _except(1, _FCNTLS)
+    rules["ioctl"] = allow_only(1, _IOCTLS)
+    rules["fcntl"] = allow_but(1, _FCNTLS, refuse)
     rules["flock"] = [op(LOAD, ARGS[1]), op(JEQ, _LOCK_UN, 0, 1), allow, ask]
-    rules["prctl"] = _except(0, _PRCTLS)
+    rules["prctl"] = allow_but(0, _PRCTLS, refuse)
     own = [op(LOAD, ARGS[1]), op(JEQ, 0, 0, 1), allow, refuse]
     rules["setpriority"] = [op(LOAD, ARGS[0]), op(JEQ, 0, 1, 0), refuse, *own]
     rules["ioprio_set"] = [op(LOAD, ARGS[0]), op(JEQ, 1, 1, 0), refuse, *own]
     no_new = [*(op(LOAD, ARGS[2]), op(JEQ, 0, 0, 3)), op(LOAD, ARGS[2] + 4), op(JEQ, 0, 0, 1)]
     rules["prlimit64"] = [op(LOAD, ARGS[0]), op(JEQ, 0, 0, 1), allow, *no_new, allow, refuse]
-    rules["syslog"] = _only(0, _SYSLOG_READS)
-    rules["personality"] = _only(0, (0xFFFFFFFF,))
+    rules["syslog"] = allow_only(0, _SYSLOG_READS)
+    rules["personality"] = allow_only(0, (0xFFFFFFFF,))
     if shape.landlock and shape.supervised:
         rules |= {
             name: [op(LOAD, ARGS[flags]), op(JSET, _UNNAMED, 0, 1), ask, allow]
@@ -198,11 +194,11 @@ def _sockets(shape: Filter, ask: bytes) -> dict[str, list[bytes]]:
     refuse, allow = deny(errno.EACCES), op(RET, ALLOW)
     local = [op(LOAD, ARGS[1]), op(AND, 0xF), op(JEQ, _STREAM, 1, 0), op(JEQ, _PACKETS, 0, 1)]
     unix = [*local, allow, refuse]
-    body = [op(LOAD, ARGS[0]), *_if(_UNIX, unix)]
-    body += _if(_NETLINK, [op(LOAD, ARGS[2]), *_allowing(_NETLINK_READS), refuse])
+    body = [op(LOAD, ARGS[0]), *when(_UNIX, unix)]
+    body += when(_NETLINK, [op(LOAD, ARGS[2]), *answer(_NETLINK_READS, allow), refuse])
     if shape.network != "none":
         for family in (_INET, _INET6):
-            body += _if(family, _internet(shape, refuse))
+            body += when(family, _internet(shape, refuse))
     rules = {
         "socket": [*body, refuse],
         "socketpair": [op(LOAD, ARGS[0]), op(JEQ, _UNIX, 1, 0), refuse, *unix],
@@ -217,25 +213,9 @@ def _sockets(shape: Filter, ask: bytes) -> dict[str, list[bytes]]:
 
 
 def _internet(shape: Filter, refuse: bytes) -> list[bytes]:
+    allow = op(RET, ALLOW)
     kinds: list[bytes] = [op(LOAD, ARGS[1]), op(AND, 0xF)]
     for kind, protocols in _PROTOCOLS.items():
-        kinds += _if(kind, [op(LOAD, ARGS[2]), *_allowing(protocols), refuse])
-    raw = _if(_RAW, [op(RET, ALLOW)]) if shape.raw and shape.network == "open" else []
+        kinds += when(kind, [op(LOAD, ARGS[2]), *answer(protocols, allow), refuse])
+    raw = when(_RAW, [allow]) if shape.raw and shape.network == "open" else []
     return [*kinds, *raw, refuse]
-
-
-def _only(argument: int, values: tuple[int, ...]) -> list[bytes]:
-    return [op(LOAD, ARGS[argument]), *_allowing(values), deny(errno.EPERM)]
-
-
-def _except(argument: int, values: tuple[int, ...]) -> list[bytes]:
-    refusals = [part for each in values for part in (op(JEQ, each, 0, 1), deny(errno.EPERM))]
-    return [op(LOAD, ARGS[argument]), *refusals, op(RET, ALLOW)]
-
-
-def _allowing(values: tuple[int, ...]) -> list[bytes]:
-    return [part for each in values for part in (op(JEQ, each, 0, 1), op(RET, ALLOW))]
-
-
-def _if(value: int, body: list[bytes]) -> list[bytes]:
-    return [op(JEQ, value, 0, len(body)), *body]

@@ -22,8 +22,8 @@ _PACKAGES = ("pulsus", "pulsus.core", "pulsus.core.sandbox", _ROOM)
 _MODULES = tuple(
     f"{_ROOM}.{name}"
     for name in (
-        *("load_and_call", "exit", "first_process", "traced_paths", "read_hook", "audit_hook"),
-        *("trace_request", "wire_protocol", "harness"),
+        *("load_and_call", "exit", "system_calls", "first_process", "traced_paths", "read_hook"),
+        *("audit_hook", "wire_protocol", "harness"),
     )
 )
 _RELAYED = f"{_ROOM}.socket_proxy"

@@ -11,9 +11,7 @@ fork and exec there are only system calls: no import, no lock, no output but the
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
-import functools
 import os
 import signal
 import stat
@@ -22,6 +20,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
+
+from pulsus.core.sandbox.harness.system_calls import call, load
 
 NOBODY = 65534
 STAGE = "/run"
@@ -81,22 +81,18 @@ def fork(start: Start) -> Forked:
 
     Where it cannot, it writes one line to its stderr and ends with the status 125.
     """
-    libc, parent = _libc(), os.getpid()
+    parent = os.getpid()
+    load()  # the child imports nothing
     with warnings.catch_warnings():
         # From 3.12 on Python warns of forks beside threads: no lock is taken before exec.
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
-        _become(start, libc, parent)
+        _become(start, parent)
     return Forked(pid)
 
 
-@functools.cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _become(start: Start, libc: ctypes.CDLL, parent: int) -> NoReturn:
+def _become(start: Start, parent: int) -> NoReturn:
     """The rest of the child's life, whatever happens: it must not return into our program."""
     try:
         os.setsid()
@@ -105,8 +101,8 @@ def _become(start: Start, libc: ctypes.CDLL, parent: int) -> NoReturn:
         for number in _DEFAULTS:
             signal.signal(number, signal.SIG_DFL)
         if start.stage:
-            _stage(libc, start.stage)
-        _drop(libc)
+            _stage(start.stage)
+        _drop()
         if os.getppid() != parent:
             raise ProcessLookupError("the parent is gone")
         os.chdir("/")
@@ -133,35 +129,33 @@ def _descriptors(start: Start) -> None:
                 os.close(fd)
 
 
-def _check(status: int, what: str) -> None:
-    if status != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
-
-
-def _stage(libc: ctypes.CDLL, wanted: Sequence[str]) -> None:
+def _stage(wanted: Sequence[str]) -> None:
     """Bind each source read-only at `staged(number)`, in a mount namespace of this process."""
-    _check(libc.unshare(_NEWNS), "unshare mount namespace")
-    _check(libc.mount(b"none", b"/", None, _REC | _PRIVATE, None), "make mounts private")
-    size = b"size=256k,mode=0755"
-    _check(libc.mount(b"tmpfs", STAGE.encode(), b"tmpfs", _NOSUID | _NODEV, size), "mount tmpfs")
+    call("unshare", _NEWNS)
+    call("mount", b"none", b"/", None, _REC | _PRIVATE, None)
+    call("mount", b"tmpfs", STAGE.encode(), b"tmpfs", _NOSUID | _NODEV, b"size=256k,mode=0755")
     for number, source in enumerate(wanted):
         target = staged(number)
         if stat.S_ISDIR(os.stat(source).st_mode):  # noqa: PTH116 - system calls only
             os.mkdir(target, 0o755)  # noqa: PTH102
         else:
             os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
-        _check(libc.mount(source.encode(), target.encode(), None, _BIND, None), f"bind {source}")
         flags = _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV
-        _check(libc.mount(None, target.encode(), None, flags, None), f"make {source} read-only")
+        try:
+            call("mount", source.encode(), target.encode(), None, _BIND, None)
+            call("mount", None, target.encode(), None, flags, None)
+        except OSError as error:
+            raise OSError(
+                error.errno, f"cannot bind {source} read-only: {error.strerror}"
+            ) from None
 
 
-def _drop(libc: ctypes.CDLL) -> None:
+def _drop() -> None:
     """Give up root for good, and die with the parent."""
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
     if os.getresuid() != (NOBODY,) * 3 or os.getresgid() != (NOBODY,) * 3 or os.getgroups():
         raise PermissionError("still root after dropping privileges")
-    _check(libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    _check(libc.prctl(_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0), "parent death signal")
+    call("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
+    call("prctl", _PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)

@@ -15,22 +15,23 @@ import errno
 import functools
 import platform
 import socket
-from dataclasses import dataclass
 
 from pulsus.core.sandbox.confinement.bpf import (
     ALLOW,
     AND,
-    ARCH,
+    ARCHES,
     ARGS,
     JEQ,
     JGE,
     JSET,
-    KILL,
     LOAD,
-    NR,
     RET,
     TRACE,
-    X32_BIT,
+    allow_but,
+    allow_only,
+    answer,
+    begin,
+    column,
     deny,
     op,
     when,
@@ -99,6 +100,10 @@ HIGHEST = 470
 """The highest number known here, on both processors (listns). What is above does not exist."""
 
 _GAPS = ((336, 424), (295, 424))  # no numbers were given from the one up to the other
+_CALLS = {
+    "clone": (56, 220), "socket": (41, 198), "socketpair": (53, 199), "setsockopt": (54, 208),
+    "ioctl": (16, 29), "mmap": (9, 222), "msync": (26, 227), "prctl": (157, 167),
+}
 SHOWN = (
     "ptrace", "process_vm_writev", "mount", "umount2", "pivot_root", "move_mount", "fsopen",
     "fsconfig", "fsmount", "fspick", "chroot", "unshare", "setns", "open_by_handle_at",
@@ -112,89 +117,49 @@ SHOWN = (
 """Those of them that would change something for others: shown to the host, who refuses them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Machine:
-    column: int
-    audit_arch: int
-    clone: int
-    socket: int
-    socketpair: int
-    setsockopt: int
-    ioctl: int
-    mmap: int
-    msync: int
-    prctl: int
-
-
-_MACHINES = {
-    "x86_64": _Machine(0, 0xC000003E, 56, 41, 53, 54, 16, 9, 26, 157),
-    "aarch64": _Machine(1, 0xC00000B7, 220, 198, 199, 208, 29, 222, 227, 167),
-}
-
-
 def supported(machine: str | None = None) -> bool:
-    """Whether there is a filter for that processor (default: this one)."""
-    return (machine or platform.machine()) in _MACHINES
+    """True if there is a filter for that processor (default: this one)."""
+    return (machine or platform.machine()) in ARCHES
 
 
 @functools.cache
 def program(machine: str | None = None, *, shown: bool = False) -> bytes:
-    """The filter as an array of `struct sock_filter`, for `bwrap --seccomp`.
+    """Return the filter as an array of `struct sock_filter`, for `bwrap --seccomp`.
 
-    Denied calls fail with EPERM, those that are absent with ENOSYS. With `shown` the filter of
-    `traced_syscalls.py` is to follow: what is in SHOWN then fails with ENOSYS unless the host, who
-    is asked, answers. Raises KeyError where `supported` is false.
+    Calls in DENIED fail with EPERM, calls in ABSENT with ENOSYS. With `shown` the filter of
+    `traced_syscalls.py` follows: calls in SHOWN then fail with ENOSYS unless the host answers them.
+    Raises KeyError if `supported` is false.
     """
-    cpu = _MACHINES[machine or platform.machine()]
-    code = [op(LOAD, ARCH), op(JEQ, cpu.audit_arch, 1, 0), op(RET, KILL), op(LOAD, NR)]
-    if cpu.column == 0:
-        code += [op(JGE, X32_BIT, 0, 1), op(RET, KILL)]
-    start, end = _GAPS[cpu.column]
+    own = column(machine)
+    start, end = _GAPS[own]
     absent, asked = deny(errno.ENOSYS), op(RET, TRACE) if shown else deny(errno.EPERM)
-    code += [op(JGE, HIGHEST + 1, 0, 1), absent, op(JGE, end, 2, 0), op(JGE, start, 0, 1), absent]
-    for name, numbers in sorted(DENIED.items(), key=lambda item: item[1][cpu.column]):
-        if numbers[cpu.column] >= 0:
-            refusal = asked if name in SHOWN else deny(errno.EPERM)
-            code += when(numbers[cpu.column], [refusal])
-    for calls, answer in ((ABSENT, absent), (IDLE, deny(0))):
-        for numbers in calls.values():
-            code += when(numbers[cpu.column], [answer])
-    code += when(
-        cpu.clone,
-        [op(LOAD, ARGS[0]), op(JSET, _CLONE_NEW, 0, 1), deny(errno.EPERM), op(RET, ALLOW)],
-    )
-    code += when(cpu.socket, _only(_FAMILIES))
-    code += when(cpu.socketpair, _only((int(socket.AF_UNIX),)))
-    code += when(cpu.setsockopt, _fixed_buffers())
-    code += when(cpu.mmap, _not_all(_SHARED_ANONYMOUS))
-    code += when(cpu.msync, [op(LOAD, ARGS[2]), op(JSET, _MS_SYNC, 0, 1), deny(0), op(RET, ALLOW)])
-    code += when(cpu.prctl, _except(ARGS[0], (_PDEATHSIG,), deny(errno.EPERM)))
-    code += when(cpu.ioctl, _except(ARGS[1], TERMINAL_INPUT, asked))
+    code = [*begin(own), op(JGE, HIGHEST + 1, 0, 1), absent]
+    code += [op(JGE, end, 2, 0), op(JGE, start, 0, 1), absent]
+    for name, numbers in sorted(DENIED.items(), key=lambda item: item[1][own]):
+        if numbers[own] >= 0:
+            code += when(numbers[own], [asked if name in SHOWN else deny(errno.EPERM)])
+    for calls, reply in ((ABSENT, absent), (IDLE, deny(0))):
+        code += answer(tuple(numbers[own] for numbers in calls.values()), reply)
+    for name, body in _rules(asked).items():
+        code += when(_CALLS[name][own], body)
     return b"".join([*code, op(RET, ALLOW)])
 
 
-def _only(values: tuple[int, ...]) -> list[bytes]:
-    body = [op(LOAD, ARGS[0])]
-    for value in values:
-        body += [op(JEQ, value, 0, 1), op(RET, ALLOW)]
-    return [*body, deny(errno.EPERM)]
-
-
-def _not_all(bits: int) -> list[bytes]:
-    return [
-        *(op(LOAD, ARGS[3]), op(AND, bits), op(JEQ, bits, 0, 1)),
-        *(deny(errno.EPERM), op(RET, ALLOW)),
-    ]
-
-
-def _except(argument: int, values: tuple[int, ...], refusal: bytes) -> list[bytes]:
-    body = [op(LOAD, argument)]
-    for value in values:
-        body += [op(JEQ, value, 0, 1), refusal]
-    return [*body, op(RET, ALLOW)]
-
-
-def _fixed_buffers() -> list[bytes]:
-    """Sizes of socket buffers are taken as a hint: the watcher counts on the default."""
-    ignored = _except(ARGS[2], _BUFFERS, deny(0))
-    return [op(LOAD, ARGS[1]), op(JEQ, _SOL_SOCKET, 1, 0), op(RET, ALLOW), *ignored]
+def _rules(asked: bytes) -> dict[str, list[bytes]]:
+    """Return the bodies for calls that depend on their arguments; `asked` shows one to the host."""
+    allow, refuse, ignore = op(RET, ALLOW), deny(errno.EPERM), deny(0)
+    # Sizes of socket buffers are taken as a hint: the watcher counts on the default.
+    of_sockets = [op(LOAD, ARGS[1]), op(JEQ, _SOL_SOCKET, 1, 0), allow]
+    return {
+        "clone": [op(LOAD, ARGS[0]), op(JSET, _CLONE_NEW, 0, 1), refuse, allow],
+        "socket": allow_only(0, _FAMILIES),
+        "socketpair": allow_only(0, (int(socket.AF_UNIX),)),
+        "setsockopt": [*of_sockets, *allow_but(2, _BUFFERS, ignore)],
+        "mmap": [
+            *(op(LOAD, ARGS[3]), op(AND, _SHARED_ANONYMOUS)),
+            *(op(JEQ, _SHARED_ANONYMOUS, 0, 1), refuse, allow),
+        ],
+        "msync": [op(LOAD, ARGS[2]), op(JSET, _MS_SYNC, 0, 1), ignore, allow],
+        "prctl": allow_but(0, (_PDEATHSIG,), refuse),
+        "ioctl": allow_but(1, TERMINAL_INPUT, asked),
+    }

@@ -4,23 +4,22 @@ The first process has the candidate's user, and neither its limits nor its secon
 would let a candidate write into its memory (/proc/1/mem) and so run code there. A Landlock domain
 ends that: a process inside cannot trace, or look into, one outside.
 
-Runs inside the sandbox, before the candidate is loaded. Standard library only, and little of it:
-`ctypes` costs as much as the interpreter, what it is made of does not.
+Runs inside the sandbox, before the candidate is loaded. Standard library only.
 """
 
 from __future__ import annotations
 
 import posix
 
+from pulsus.core.sandbox.harness.system_calls import call
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Literal, NoReturn
+    from typing import Literal, NoReturn
 
     Way = Literal["scope", "refer", "parent"]
 
 MEMORY = "/proc/1/mem"
-_CREATE, _ADD, _RESTRICT = 444, 445, 446
 _SCOPES = 3  # abstract sockets and signals
 _REFER = 1 << 13
 _BENEATH = 1
@@ -58,27 +57,25 @@ def shut(way: Way) -> None:
 
 
 def _enter_domain(way: Way) -> None:
-    call = _function("syscall")
     rights = (0, 0, _SCOPES) if way == "scope" else (_REFER,)
     attributes = b"".join(right.to_bytes(8, "little") for right in rights)
-    ruleset = _done(call, _CREATE, attributes, len(attributes), 0)
+    ruleset = call("landlock_create_ruleset", attributes, len(attributes), 0)
     if way == "refer":
         top = posix.open("/", posix.O_PATH)
         rule = _REFER.to_bytes(8, "little") + top.to_bytes(4, "little")
-        _done(call, _ADD, ruleset, _BENEATH, rule, 0)
+        call("landlock_add_rule", ruleset, _BENEATH, rule, 0)
         posix.close(top)
-    _done(call, _RESTRICT, ruleset, 0)
+    call("landlock_restrict_self", ruleset, 0)
     posix.close(ruleset)
 
 
 def _leave_a_parent() -> None:
     """Go on in a child. This process stays, the first of the sandbox, and lets no process in."""
-    control = _function("prctl")
-    _done(control, _DUMPABLE, 0, 0, 0, 0)
+    call("prctl", _DUMPABLE, 0, 0, 0, 0)
     child = posix.fork()
     if child:
         _wait_for(child)
-    _done(control, _DUMPABLE, 1, 0, 0, 0)
+    call("prctl", _DUMPABLE, 1, 0, 0, 0)
 
 
 def _wait_for(child: int) -> NoReturn:
@@ -87,23 +84,3 @@ def _wait_for(child: int) -> NoReturn:
     while posix.waitpid(-1, 0)[0] != child:
         pass
     posix._exit(0)
-
-
-def _function(name: str) -> Callable[[tuple[object, ...]], int]:
-    import _ctypes
-
-    native: Any = _ctypes
-    address = native.dlsym(native.dlopen(None, 0), name)
-
-    def call(args: tuple[object, ...]) -> int:
-        found: int = native.call_function(address, args)
-        return found
-
-    return call
-
-
-def _done(call: Callable[[tuple[object, ...]], int], *args: object) -> int:
-    found = call(args)
-    if found < 0:
-        raise OSError(f"the first process cannot be shut off: step {args[0]} fails")
-    return found

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from pulsus.core.sandbox.harness.traced_paths import GONE, resolve
-from pulsus.core.sandbox.observation import native_calls
+from pulsus.core.sandbox.observation.notifications import (
+    WaitingCall,
+    process_of,
+    signed,
+    take_descriptor,
+)
 
 _PATH_BYTES = 4096
 _PAGE = 4096
 _AT_FDCWD = -100
 _WAITING = ("0A", "07")  # TCP_LISTEN, and TCP_CLOSE, which is a bound datagram socket
-
-
-class Gone(Exception):
-    """The process that called is no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,12 @@ class Inside:
 class Caller:
     """The process (or thread) that waits in a system call, as long as it waits."""
 
-    def __init__(self, pid: int, still: Callable[[], None]) -> None:
-        self.pid = pid
+    def __init__(self, waiting: WaitingCall) -> None:
+        self.pid = pid = waiting.thread
         self._numbers: tuple[str, str] | None = None
         self._memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
         try:
-            still()  # before anything is read: else the number could be another process's by now
+            waiting.check()  # before a read: its number may be another process's by now
         except BaseException:
             self.close()
             raise
@@ -169,26 +170,12 @@ class Caller:
 
     def bound_to(self, fd: int) -> tuple[str, int] | None:
         """Host and port that a socket of it is bound to; None for one of another family."""
-        with open(f"/proc/{self.pid}/status", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            leader = next(int(line.split()[1]) for line in file if line.startswith("Tgid:"))
-        pidfd = os.pidfd_open(leader)
-        try:
-            with socket.socket(
-                fileno=native_calls.call(native_calls.PIDFD_GETFD, pidfd, fd, 0)
-            ) as found:
-                name = found.getsockname()
-                inet = found.family in (socket.AF_INET, socket.AF_INET6)
-        finally:
-            os.close(pidfd)
+        with socket.socket(fileno=take_descriptor(process_of(self.pid), fd)) as found:
+            name = found.getsockname()
+            inet = found.family in (socket.AF_INET, socket.AF_INET6)
         return (name[0], name[1]) if inet else None
 
     def facts_of(self, fd: int) -> str:
         """What the kernel says about a descriptor of it."""
         with open(f"/proc/{self.pid}/fdinfo/{fd}", encoding="ascii") as file:  # noqa: PTH123
             return file.read()
-
-
-def signed(value: int) -> int:
-    """An argument as the C int it is."""
-    low = value & 0xFFFFFFFF
-    return low - (1 << 32) if low & 0x80000000 else low

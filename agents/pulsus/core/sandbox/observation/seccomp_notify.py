@@ -8,26 +8,26 @@ Layout: `linux/seccomp.h`.
 
 from __future__ import annotations
 
-import ctypes
-import errno
-import fcntl
 import functools
 import os
 import select
 import struct
 import time
 from contextlib import suppress
+from errno import EBADF, EPERM
 from pathlib import Path
 
-from pulsus.core.sandbox.confinement.bpf import column
-from pulsus.core.sandbox.observation import native_calls, traced_syscalls
-from pulsus.core.sandbox.observation.process_memory import Gone, Inside
+from pulsus.core.sandbox.harness.system_calls import call
+from pulsus.core.sandbox.observation import traced_syscalls
+from pulsus.core.sandbox.observation.notifications import (
+    SIZES,
+    WaitingCall,
+    receive,
+    take_descriptor,
+)
+from pulsus.core.sandbox.observation.process_memory import Inside
 from pulsus.core.sandbox.observation.syscall_effects import SyscallEffects
 
-_RECV, _SEND, _VALID = 0xC0502100, 0xC0182101, 0x40082102
-_CONTINUE = 1
-_CALL = struct.Struct("=QIIiIQ6Q")  # id, pid, flags, then number, processor, address, arguments
-_ANSWER = struct.Struct("=QqiI")
 _GET_SIZES = 3
 _ODD = (OSError, ValueError, OverflowError, struct.error)  # addresses that lead nowhere, and so on
 _SECONDS_AT_ONCE = 0.02  # then limits are looked at again
@@ -59,11 +59,7 @@ class Listener:
         try:
             harness = harness_of(first)
             witness = SyscallEffects(Inside(first, harness))
-            pidfd = os.pidfd_open(harness)
-            try:
-                return cls(native_calls.call(native_calls.PIDFD_GETFD, pidfd, number, 0), witness)
-            finally:
-                os.close(pidfd)
+            return cls(take_descriptor(harness, number), witness)
         except OSError as error:
             _refused.append(str(error))
             raise NoListener from error
@@ -80,12 +76,9 @@ class Listener:
             if not events & select.POLLIN:
                 self.ended = bool(events)
                 return
-            call = bytearray(_CALL.size)
-            try:
-                fcntl.ioctl(self._fd, _RECV, call)
-            except (FileNotFoundError, InterruptedError):
-                continue  # it was killed meanwhile
-            self._look(call)
+            waiting = receive(self._fd)
+            if waiting is not None:
+                self._look(waiting)
 
     def close(self) -> None:
         """Let go of it."""
@@ -93,25 +86,17 @@ class Listener:
             os.close(self._fd)
             self._fd = -1
 
-    def _look(self, call: bytearray) -> None:
-        key, pid, _, number, _, _, *args = _CALL.unpack(call)
-        name = traced_syscalls.names().get(number)
+    def _look(self, waiting: WaitingCall) -> None:
+        name = traced_syscalls.names().get(waiting.number)
         allowed = name in traced_syscalls.FILES or name in traced_syscalls.OTHERS
         try:
-            with suppress(Gone, *_ODD):
-                still = functools.partial(self._still, key)
-                allowed = self.witness.note(number, args, pid, still)
+            with suppress(*_ODD):
+                allowed = self.witness.note(waiting)
         finally:
-            with suppress(OSError):
-                answer = (0, _CONTINUE) if allowed else (-errno.EPERM, 0)
-                fcntl.ioctl(self._fd, _SEND, _ANSWER.pack(key, 0, *answer))
-
-    def _still(self, key: int) -> None:
-        """Raise Gone where its process is no more: the number may be somebody else's by now."""
-        try:
-            fcntl.ioctl(self._fd, _VALID, struct.pack("=Q", key))
-        except OSError as error:
-            raise Gone from error
+            if allowed:
+                waiting.let_run()
+            else:
+                waiting.fail(EPERM)
 
 
 def harness_of(first: int) -> int:
@@ -129,15 +114,14 @@ def objection() -> str:
 
 @functools.cache
 def _lacking() -> str:
+    sizes = bytes(6)  # the kernel fills it in
     try:
-        sizes = ctypes.create_string_buffer(6)
-        native_calls.call(traced_syscalls.SECCOMP[column()], _GET_SIZES, 0, sizes)
-        call, answer, _ = struct.unpack("=3H", sizes.raw)
-        if (call, answer) != (_CALL.size, _ANSWER.size):
+        call("seccomp", _GET_SIZES, 0, sizes)
+        if struct.unpack("=3H", sizes)[:2] != SIZES:
             return "the kernel describes system calls otherwise than we know"
-        native_calls.call(native_calls.PIDFD_GETFD, -1, 0, 0)
+        call("pidfd_getfd", -1, 0, 0)
     except KeyError:
         return "it is not known how on this processor"
     except OSError as error:
-        return "" if error.errno == 9 else f"the kernel does not show system calls: {error}"
+        return "" if error.errno == EBADF else f"the kernel does not show system calls: {error}"
     return ""

@@ -6,13 +6,14 @@ Effect: reads /proc, through `process_memory.py`.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from pulsus.core.sandbox.confinement.seccomp_filter import TERMINAL_INPUT
 from pulsus.core.sandbox.harness.audit_hook import MOST, SYSTEM, Fact, is_shared, outside, printable
 from pulsus.core.sandbox.observation import network_effects, process_targets, traced_syscalls
-from pulsus.core.sandbox.observation.process_memory import Caller, Inside, signed
+from pulsus.core.sandbox.observation.notifications import WaitingCall, signed
+from pulsus.core.sandbox.observation.process_memory import Caller, Inside
 
 _CACHES = ("/var/cache/fontconfig/",)  # which every program that draws text tries to renew
 _LOCK_UN = 8
@@ -40,16 +41,16 @@ class SyscallEffects:
         self._shared: set[str] = set()  # names of shared memory that this sandbox made
         self._private = {inside.device(path) for path in ("/", "/tmp", "/dev", "/dev/shm")}
 
-    def note(self, number: int, args: Sequence[int], pid: int, still: Callable[[], None]) -> bool:
-        """Take in one call, and say whether it may be carried out.
+    def note(self, waiting: WaitingCall) -> bool:
+        """Note the effects of one call, and return True if it may be carried out.
 
-        `still` raises where the caller is no more. Raises OSError.
+        Raises OSError if the caller was killed meanwhile.
         """
-        name = self._names.get(number, "")
+        name, args = self._names.get(waiting.number, ""), waiting.args
         try:
-            with closing(Caller(pid, still)) as caller:
+            with closing(Caller(waiting)) as caller:
                 facts = list(self._facts(name, caller, args))
-                still()  # of a process that was killed meanwhile the call is not carried out
+                waiting.check()  # a killed process's call is not carried out
             self._keep(facts)
         except PermissionError:  # it made itself one that only root may look into
             self._keep([("s", "hides what it does")])

@@ -28,6 +28,7 @@ from pulsus.core.sandbox.confinement.bpf import (
     LOAD,
     NR,
     RET,
+    allow_but,
     column,
     deny,
     op,
@@ -200,9 +201,7 @@ def _asked(name: str) -> list[bytes]:
         kernel = [op(LOAD, ARGS[0]), op(JEQ, _NETLINK, 3, 0)]  # `ss` and `ip` ask it, raw
         return [*kernel, op(LOAD, ARGS[1]), op(AND, 0xF), op(JEQ, raw, 1, 0), allow, ask]
     if name in _CHOSEN:
-        position, orders = _CHOSEN[name]
-        each = [part for order in orders for part in (op(JEQ, order, 0, 1), ask)]
-        return [op(LOAD, ARGS[position]), *each, allow]
+        return allow_but(*_CHOSEN[name], ask)
     if name in _OWN:
         checks = [
             part

@@ -14,8 +14,8 @@ import stat
 import struct
 from contextlib import contextmanager, suppress
 
+from pulsus.core.sandbox.observation.notifications import OpenedFile, WaitingCall, signed
 from pulsus.execution.confinement.enter import DEVICES
-from pulsus.execution.confinement.supervision.notifications import File, Question, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Files:
 
     def __init__(self, folders: dict[str, int]) -> None:
         self._folders = {os.fsencode(path): place for path, place in folders.items()}
-        self.calls: dict[str, Callable[[Question], int | File]] = {
+        self.calls: dict[str, Callable[[WaitingCall], int | OpenedFile]] = {
             "open": lambda q: self._open(q, None, 0, 1, 2),
             "openat": lambda q: self._open(q, 0, 1, 2, 3),
             "creat": lambda q: self._create(q),
@@ -98,33 +98,35 @@ class Files:
         finally:
             os.close(place)
 
-    def _open(self, q: Question, folder: int | None, path: int, flags: int, mode: int) -> File:
+    def _open(
+        self, q: WaitingCall, folder: int | None, path: int, flags: int, mode: int
+    ) -> OpenedFile:
         return self._opened(q, q.path(folder, path), signed(q.args[flags]), q.args[mode])
 
-    def _create(self, q: Question) -> File:
+    def _create(self, q: WaitingCall) -> OpenedFile:
         return self._opened(q, q.path(None, 0), os.O_CREAT | os.O_WRONLY | os.O_TRUNC, q.args[1])
 
-    def _opened(self, q: Question, path: bytes, flags: int, mode: int) -> File:
+    def _opened(self, q: WaitingCall, path: bytes, flags: int, mode: int) -> OpenedFile:
         flags &= _ALL_OPENS
         late = bool(flags & os.O_CLOEXEC)
         if path in _DEVICES or path.removeprefix(_PTY).isdigit():
-            return File(os.open(path, flags & ~(os.O_CREAT | os.O_EXCL) | os.O_NOCTTY), late)
+            return OpenedFile(os.open(path, flags & ~(os.O_CREAT | os.O_EXCL) | os.O_NOCTTY), late)
         if flags & _UNNAMED and path.rstrip(b"/") in _TEMPORARY:
             mine = next(iter(self._folders.values()))
-            return File(os.open(".", flags, mode & _ABOUT_MODE, dir_fd=mine), late)
+            return OpenedFile(os.open(".", flags, mode & _ABOUT_MODE, dir_fd=mine), late)
         number = _STREAMS.get(path)
         if number is None and path.startswith(_STREAM):
             number = int(path.rpartition(b"/")[2])
         if number is not None:
-            return File(_stream(q, number, flags), late)
+            return OpenedFile(_stream(q, number, flags), late)
         with self.parent(path) as (place, name):
             quick = flags | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO must not stop the supervisor
             opened = os.open(name, quick, mode & _ABOUT_MODE, dir_fd=place)
         if not flags & os.O_NONBLOCK:
             fcntl.fcntl(opened, fcntl.F_SETFL, fcntl.fcntl(opened, fcntl.F_GETFL) & ~os.O_NONBLOCK)
-        return File(opened, late)
+        return OpenedFile(opened, late)
 
-    def _truncate(self, q: Question) -> int:
+    def _truncate(self, q: WaitingCall) -> int:
         with self.parent(q.path(None, 0)) as (place, name):
             found = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
         try:
@@ -133,18 +135,18 @@ class Files:
             os.close(found)
         return 0
 
-    def _mkdir(self, q: Question, folder: int | None, path: int) -> int:
+    def _mkdir(self, q: WaitingCall, folder: int | None, path: int) -> int:
         with self.parent(q.path(folder, path)) as (place, name):
             os.mkdir(name, q.args[path + 1] & _ABOUT_MODE, dir_fd=place)
         return 0
 
-    def _remove(self, q: Question, at: int | None, path: int, *, folder: bool) -> int:
+    def _remove(self, q: WaitingCall, at: int | None, path: int, *, folder: bool) -> int:
         with self.parent(q.path(at, path)) as (place, name):
             (os.rmdir if folder else os.unlink)(name, dir_fd=place)
         return 0
 
     def _rename(
-        self, q: Question, old: tuple[int | None, int], new: tuple[int | None, int], flags: int
+        self, q: WaitingCall, old: tuple[int | None, int], new: tuple[int | None, int], flags: int
     ) -> int:
         if flags & ~_NO_REPLACE:
             raise OSError(errno.EINVAL, "not carried out here")
@@ -155,41 +157,43 @@ class Files:
             os.rename(name, to, src_dir_fd=one, dst_dir_fd=other)
         return 0
 
-    def _link(self, q: Question, old: tuple[int | None, int], new: tuple[int | None, int]) -> int:
+    def _link(
+        self, q: WaitingCall, old: tuple[int | None, int], new: tuple[int | None, int]
+    ) -> int:
         source, target = q.path(*old), q.path(*new)
         with self.parent(source) as (one, name), self.parent(target) as (other, to):
             os.link(name, to, src_dir_fd=one, dst_dir_fd=other, follow_symlinks=False)
         return 0
 
-    def _symlink(self, q: Question, folder: int | None, path: int) -> int:
+    def _symlink(self, q: WaitingCall, folder: int | None, path: int) -> int:
         leads_to = q.text(q.args[0])
         with self.parent(q.path(folder, path)) as (place, name):
             os.symlink(leads_to, name, dir_fd=place)
         return 0
 
-    def _mode(self, q: Question, folder: int | None, path: int, mode: int) -> int:
+    def _mode(self, q: WaitingCall, folder: int | None, path: int, mode: int) -> int:
         with self._existing(q, folder, path) as place:
             os.chmod(place, q.args[mode] & _ABOUT_MODE)  # noqa: PTH101
         return 0
 
-    def _mode_of_open(self, q: Question) -> int:
+    def _mode_of_open(self, q: WaitingCall) -> int:
         with self._open_file(q) as found:
             os.fchmod(found, q.args[1] & _ABOUT_MODE)
         return 0
 
-    def _owner(self, q: Question, folder: int | None, path: int, owner: int) -> int:
+    def _owner(self, q: WaitingCall, folder: int | None, path: int, owner: int) -> int:
         with self._existing(q, folder, path) as place:
             os.chown(place, signed(q.args[owner]), signed(q.args[owner + 1]))
         return 0
 
-    def _owner_of_open(self, q: Question) -> int:
+    def _owner_of_open(self, q: WaitingCall) -> int:
         with self._open_file(q) as found:
             os.fchown(found, signed(q.args[1]), signed(q.args[2]))
         return 0
 
     def _times(
         self,
-        q: Question,
+        q: WaitingCall,
         folder: int | None,
         path: int,
         times: int,
@@ -204,13 +208,13 @@ class Files:
                 _set_times(place, wanted)
         return 0
 
-    def _lock(self, q: Question) -> int:
+    def _lock(self, q: WaitingCall) -> int:
         with self._open_file(q) as found:
             fcntl.flock(found, q.args[1] | fcntl.LOCK_NB)
         return 0
 
     @contextmanager
-    def _existing(self, q: Question, folder: int | None, path: int) -> Iterator[str]:
+    def _existing(self, q: WaitingCall, folder: int | None, path: int) -> Iterator[str]:
         """A path of ours to the file that the arguments name; a link itself is refused."""
         with self.parent(q.path(folder, path)) as (place, name):
             found = os.open(name, _LINK_ONLY, dir_fd=place)
@@ -222,7 +226,7 @@ class Files:
             os.close(found)
 
     @contextmanager
-    def _open_file(self, q: Question) -> Iterator[int]:
+    def _open_file(self, q: WaitingCall) -> Iterator[int]:
         """What the caller has open under the first argument, if it lies below our folders."""
         found = q.file(signed(q.args[0]))
         try:
@@ -234,7 +238,7 @@ class Files:
             os.close(found)
 
 
-def _stream(q: Question, number: int, flags: int) -> int:
+def _stream(q: WaitingCall, number: int, flags: int) -> int:
     """A pipe or terminal of the caller, opened again. Raises OSError for anything else."""
     found = q.file(number)
     try:

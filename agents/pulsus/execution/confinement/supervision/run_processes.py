@@ -12,13 +12,13 @@ import signal
 import time
 from contextlib import suppress
 
-from pulsus.execution.confinement.supervision.notifications import (
-    Carry,
-    Question,
+from pulsus.core.sandbox.harness.system_calls import call
+from pulsus.core.sandbox.observation.notifications import (
+    LetRun,
+    WaitingCall,
     process_of,
     signed,
 )
-from pulsus.execution.confinement.syscalls import call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 def become_reaper() -> None:
     """Let orphans of this run become children of this process. Raises OSError."""
-    if call("prctl", _SUBREAPER, 1, 0, 0, 0) < 0:
-        raise OSError("the kernel knows no subreaper")
+    call("prctl", _SUBREAPER, 1, 0, 0, 0)
 
 
 def descendants() -> list[int]:
@@ -101,7 +100,7 @@ class Processes:
         self._most = most
         self._alive = 1
         self.refused = False
-        self.calls: dict[str, Callable[[Question], int]] = {
+        self.calls: dict[str, Callable[[WaitingCall], int]] = {
             **dict.fromkeys(("clone", "fork", "vfork"), self._start),
             "kill": self._signal_process,
             "tkill": lambda q: self._signal_thread(q, 0),
@@ -111,20 +110,20 @@ class Processes:
             "pidfd_send_signal": self._signal_by_descriptor,
         }
 
-    def _start(self, q: Question) -> int:
+    def _start(self, q: WaitingCall) -> int:
         if self._alive >= self._most:
             self._alive = len(descendants())
         if self._alive >= self._most:
             self.refused = True
             raise OSError(errno.EAGAIN, "as many processes as it may have")
         self._alive += 1
-        raise Carry
+        raise LetRun
 
-    def _signal_process(self, q: Question) -> int:
+    def _signal_process(self, q: WaitingCall) -> int:
         target = signed(q.args[0])
         below = descendants()
         if target in below:
-            raise Carry
+            raise LetRun
         group = os.getpgid(q.thread) if target == 0 else -target
         if target > 0 or target == -1 or group == 1:
             raise PermissionError(errno.EPERM, "not a process of this run")
@@ -135,12 +134,12 @@ class Processes:
             os.kill(each, signed(q.args[1]))
         return 0
 
-    def _signal_thread(self, q: Question, position: int) -> int:
+    def _signal_thread(self, q: WaitingCall, position: int) -> int:
         if process_of(signed(q.args[position])) in descendants():
-            raise Carry
+            raise LetRun
         raise PermissionError(errno.EPERM, "not a process of this run")
 
-    def _signal_by_descriptor(self, q: Question) -> int:
+    def _signal_by_descriptor(self, q: WaitingCall) -> int:
         pidfd = q.file(signed(q.args[0]))
         try:
             with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:  # noqa: PTH123

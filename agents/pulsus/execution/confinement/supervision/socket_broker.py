@@ -13,8 +13,8 @@ import struct
 import time
 from contextlib import suppress
 
+from pulsus.core.sandbox.observation.notifications import AnsweredLater, WaitingCall, signed
 from pulsus.execution.confinement.supervision.file_broker import Files
-from pulsus.execution.confinement.supervision.notifications import Later, Question, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Sockets:
         self._hosts = None if hosts is None else [_split(each) for each in hosts]
         self._resolved: dict[str, tuple[float, frozenset[str]]] = {}
         self._servers: frozenset[str] | None = None
-        self.calls: dict[str, Callable[[Question], int]] = {
+        self.calls: dict[str, Callable[[WaitingCall], int]] = {
             "bind": self._bind,
             "connect": self._connect,
             "sendto": self._send_to,
@@ -55,7 +55,7 @@ class Sockets:
             "sendmmsg": self._send_messages,
         }
 
-    def _connect(self, q: Question) -> int:
+    def _connect(self, q: WaitingCall) -> int:
         raw = q.memory(q.args[1], min(q.args[2] & 0xFFFFFFFF, _ADDRESS_BYTES))
         family = int.from_bytes(raw[:2], "little")
         if family == _UNIX:
@@ -74,7 +74,7 @@ class Sockets:
             made.connect(address)
         return 0
 
-    def _connect_locally(self, q: Question, path: bytes) -> int:
+    def _connect_locally(self, q: WaitingCall, path: bytes) -> int:
         name = path.partition(b"\0")[0]
         allowed = name in self._local or any(
             each.endswith(b"/") and name.startswith(each) and b"/" not in name[len(each) :]
@@ -102,7 +102,7 @@ class Sockets:
                     )
         return 0
 
-    def _bind(self, q: Question) -> int:
+    def _bind(self, q: WaitingCall) -> int:
         """Asked only where Landlock does not hold files: a local socket would be one."""
         raw = q.memory(q.args[1], min(q.args[2] & 0xFFFFFFFF, _ADDRESS_BYTES))
         family = int.from_bytes(raw[:2], "little")
@@ -116,17 +116,17 @@ class Sockets:
                 made.bind(_internet(family, raw))
         return 0
 
-    def _send_to(self, q: Question) -> int:
+    def _send_to(self, q: WaitingCall) -> int:
         size = min(q.args[2], _MOST_BYTES)
         raw = q.memory(q.args[4], min(q.args[5] & 0xFFFFFFFF, _ADDRESS_BYTES))
         data = q.memory(q.args[1], size)
         return self._sent(q, data, signed(q.args[3]), raw)
 
-    def _send_message(self, q: Question) -> int:
+    def _send_message(self, q: WaitingCall) -> int:
         head = q.memory(q.args[1], _MESSAGE)
         return self._sent(q, *self._message(q, head, signed(q.args[2])))
 
-    def _send_messages(self, q: Question) -> int:
+    def _send_messages(self, q: WaitingCall) -> int:
         count = min(q.args[2] & 0xFFFFFFFF, _MOST_MESSAGES)
         done = 0
         for number in range(count):
@@ -142,7 +142,7 @@ class Sockets:
             done += 1
         return done
 
-    def _message(self, q: Question, head: bytes, flags: int) -> tuple[bytes, int, bytes]:
+    def _message(self, q: WaitingCall, head: bytes, flags: int) -> tuple[bytes, int, bytes]:
         """The bytes, flags and address of a `struct msghdr`."""
         name, size, _, parts, count, _, control, _, _ = _MSGHDR.unpack(head)
         if control:
@@ -156,7 +156,7 @@ class Sockets:
         raw = q.memory(name, min(size, _ADDRESS_BYTES)) if name and size else b""
         return data, flags, raw
 
-    def _sent(self, q: Question, data: bytes, flags: int, raw: bytes, wait: bool = True) -> int:
+    def _sent(self, q: WaitingCall, data: bytes, flags: int, raw: bytes, wait: bool = True) -> int:
         family = int.from_bytes(raw[:2], "little") if raw else 0
         address = _internet(family, raw) if raw else None
         if flags & 0x20000000:
@@ -178,7 +178,7 @@ class Sockets:
                 return int(made.sendto(data, flags, address))
             return int(made.send(data, flags))
 
-    def _socket(self, q: Question, family: int) -> Any:
+    def _socket(self, q: WaitingCall, family: int) -> Any:
         """The caller's socket, if it is of that family (0: any). Raises OSError."""
         import _socket
 
@@ -274,8 +274,8 @@ def _non_blocking(made: Any) -> bool:
     return bool(fcntl.fcntl(made.fileno(), fcntl.F_GETFL) & os.O_NONBLOCK)
 
 
-def _in_thread(q: Question, made: Any, act: Callable[[], int | None]) -> None:
-    """Carry it out in a thread that answers the caller. Always raises Later."""
+def _in_thread(q: WaitingCall, made: Any, act: Callable[[], int | None]) -> None:
+    """LetRun it out in a thread that answers the caller. Always raises AnsweredLater."""
     import _thread
 
     def perform() -> None:
@@ -287,7 +287,7 @@ def _in_thread(q: Question, made: Any, act: Callable[[], int | None]) -> None:
             q.fail(error.errno or errno.EIO)
 
     _thread.start_new_thread(perform, ())
-    raise Later
+    raise AnsweredLater
 
 
 class _closing:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
-    from pulsus.execution.confinement.supervision.notifications import Question
+    from pulsus.core.sandbox.observation.notifications import WaitingCall
 
 _TICK_MS = 100
 _AT_ONCE = 64
@@ -51,7 +51,7 @@ class Run:
         within = within or private_folder.base(os.environ)
         self._within = within
         self.folder, self._lock = private_folder.make(within)
-        self._answers: dict[str, Callable[[Question], Any]] = {}
+        self._answers: dict[str, Callable[[WaitingCall], Any]] = {}
 
     def start(self, announce: Callable[[], None], keep: tuple[int, ...]) -> bool:
         """Fork the child and confine it. True in the child, False here. Raises NotConfined.
@@ -81,7 +81,7 @@ class Run:
 
     def _hear(self, said: int) -> None:
         """Wait until the child is confined, and take its listener. Raises NotConfined."""
-        from pulsus.execution.confinement.supervision.notifications import take
+        from pulsus.core.sandbox.observation.notifications import take_descriptor
 
         word = _read(said)
         os.close(said)
@@ -90,7 +90,7 @@ class Run:
                 raise NotConfined(word.decode("utf-8", "replace") or "the child ended at once")
             number = json.loads(word)["listener"]
             if number >= 0:
-                self._listener = take(self._child, number)
+                self._listener = take_descriptor(self._child, number)
         except (OSError, NotConfined) as error:
             os.kill(self._child, signal.SIGKILL)
             self.clear_up()
@@ -106,7 +106,7 @@ class Run:
         try:
             listener = enter.enter(self._plan, self.folder, keep)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the tool is not loaded
-            os.write(saying, (str(error) or type(error).__name__).encode())
+            os.write(saying, _describe(error).encode())
             os._exit(1)
         os.write(saying, json.dumps({"listener": listener}).encode("ascii"))
         os.close(saying)
@@ -190,7 +190,7 @@ class Run:
         os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
 
     def _answer_some(self) -> None:
-        from pulsus.execution.confinement.supervision.notifications import receive
+        from pulsus.core.sandbox.observation.notifications import receive
 
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
@@ -201,17 +201,17 @@ class Run:
             if question is not None:
                 self._answer(question)
 
-    def _answer(self, q: Question) -> None:
-        from pulsus.execution.confinement.supervision.notifications import Carry, Later
+    def _answer(self, q: WaitingCall) -> None:
+        from pulsus.core.sandbox.observation.notifications import AnsweredLater, LetRun
 
         act = self._answers.get(self._names.get(q.number, ""))
         try:
             if act is None:
                 raise PermissionError(errno.EPERM, "not carried out here")
             result = act(q)
-        except Carry:
-            q.carry()
-        except Later:
+        except LetRun:
+            q.let_run()
+        except AnsweredLater:
             pass
         except OSError as error:
             q.fail(error.errno or errno.EPERM)
@@ -257,6 +257,10 @@ class Run:
     def _reaped(self, process: int, status: int) -> None:
         if process == self._child:
             self.status = status
+
+
+def _describe(error: BaseException) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _read(pipe: int) -> bytes:

@@ -1,6 +1,8 @@
-"""System calls of a confined process that wait for an answer (`linux/seccomp.h`).
+"""System calls that wait until another process answers them (`linux/seccomp.h`).
 
-Effects: takes descriptors from that process, reads and writes its memory.
+The sandbox's host looks at them and lets most of them run. The supervisor of a confined run carries
+them out itself. The worker of a run loads this module, so it imports little.
+Effects: takes descriptors from the calling process, reads and writes its memory.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import os
 import struct
 from contextlib import suppress
 
-from pulsus.execution.confinement.syscalls import call
+from pulsus.core.sandbox.harness.system_calls import call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,28 +23,31 @@ _RECEIVE, _SEND, _VALID, _ADD = 0xC0502100, 0xC0182101, 0x40082102, 0x40182103
 _CALL = struct.Struct("=QIIiIQ6Q")  # id, thread, flags, number, processor, address, arguments
 _ANSWER = struct.Struct("=QqiI")
 _FILE = struct.Struct("=QIIII")
+SIZES = _CALL.size, _ANSWER.size
+"""Bytes of a notification and of its answer, as this module lays them out."""
+
 _CONTINUE, _SEND_IT = 1, 2
 _PAGE = _LONGEST = 4096
 _CWD = -100
 
 
-class Carry(Exception):
+class LetRun(Exception):
     """The kernel may carry the call out itself: its arguments are in registers alone."""
 
 
-class Later(Exception):
-    """The call is answered by a thread of its own, since it may wait."""
+class AnsweredLater(Exception):
+    """A thread of its own answers the call, because the call may wait."""
 
 
-class File:
-    """A descriptor for the caller, in place of what the call would have opened."""
+class OpenedFile:
+    """A descriptor for the caller, in place of the file that the call would have opened."""
 
     def __init__(self, number: int, close_on_exec: bool) -> None:
         self.number = number
         self.close_on_exec = close_on_exec
 
 
-class Question:
+class WaitingCall:
     """One waiting call: its number, its arguments, and the memory of its process."""
 
     def __init__(self, listener: int, raw: bytes | bytearray) -> None:
@@ -51,11 +56,11 @@ class Question:
         self._listener = listener
 
     def check(self) -> None:
-        """Raise OSError if the caller no longer waits: its number may be another's by now."""
+        """Raise OSError if the caller was killed: its number may be another's by now."""
         fcntl.ioctl(self._listener, _VALID, struct.pack("=Q", self.key))
 
     def memory(self, address: int, size: int) -> bytes:
-        """So many bytes of the caller, or fewer. Raises OSError."""
+        """Return so many bytes of the caller, or fewer. Raises OSError."""
         place = os.open(f"/proc/{self.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
         try:
             self.check()
@@ -66,7 +71,7 @@ class Question:
             os.close(place)
 
     def write(self, address: int, data: bytes) -> None:
-        """Put these bytes into the caller's memory. Raises OSError."""
+        """Write these bytes into the caller's memory. Raises OSError."""
         place = os.open(f"/proc/{self.thread}/mem", os.O_RDWR | os.O_CLOEXEC)
         try:
             self.check()
@@ -75,7 +80,7 @@ class Question:
             os.close(place)
 
     def text(self, address: int) -> bytes:
-        """The bytes up to a zero. Raises OSError, ENAMETOOLONG included."""
+        """Return the bytes up to a zero. Raises OSError, ENAMETOOLONG included."""
         found = b""
         while b"\0" not in found:
             if len(found) > _LONGEST:
@@ -88,7 +93,7 @@ class Question:
         return found.partition(b"\0")[0]
 
     def path(self, folder: int | None, at: int) -> bytes:
-        """The absolute path that the arguments at these positions name, links not followed."""
+        """Return the absolute path that these arguments name. Links are not followed."""
         name = self.text(self.args[at])
         if not name:
             raise OSError(errno.ENOENT, "an empty path")
@@ -100,69 +105,58 @@ class Question:
         return b"%s/%s" % (start, name)
 
     def file(self, number: int) -> int:
-        """A descriptor of ours for what the caller has under that number. Raises OSError."""
-        pidfd = os.pidfd_open(process_of(self.thread))
-        try:
-            self.check()
-            found = call("pidfd_getfd", pidfd, number, 0)
-        finally:
-            os.close(pidfd)
-        if found < 0:
-            raise OSError(errno.EBADF, "no such descriptor")
-        return found
+        """Copy the caller's descriptor of that number into this process. Raises OSError."""
+        return take_descriptor(process_of(self.thread), number, self)
 
-    def answer(self, result: int | File) -> None:
+    def answer(self, result: int | OpenedFile) -> None:
         """Let the call return this."""
-        try:
-            if isinstance(result, File):
-                flags = os.O_CLOEXEC if result.close_on_exec else 0
-                order = _FILE.pack(self.key, _SEND_IT, result.number, 0, flags)
+        if isinstance(result, OpenedFile):
+            flags = os.O_CLOEXEC if result.close_on_exec else 0
+            order = _FILE.pack(self.key, _SEND_IT, result.number, 0, flags)
+            with suppress(OSError):  # the caller was killed
                 fcntl.ioctl(self._listener, _ADD, order)
-            else:
-                self._send(result, 0, 0)
-        except OSError:
-            pass  # the caller was killed meanwhile
+        else:
+            self._send(result, 0, 0)
 
     def fail(self, number: int) -> None:
         """Let the call fail with that error number."""
-        self._quietly(0, -number, 0)
+        self._send(0, -number, 0)
 
-    def carry(self) -> None:
+    def let_run(self) -> None:
         """Let the kernel carry the call out."""
-        self._quietly(0, 0, _CONTINUE)
-
-    def _quietly(self, value: int, error: int, flags: int) -> None:
-        with suppress(OSError):  # the caller may have been killed meanwhile
-            self._send(value, error, flags)
+        self._send(0, 0, _CONTINUE)
 
     def _send(self, value: int, error: int, flags: int) -> None:
-        fcntl.ioctl(self._listener, _SEND, _ANSWER.pack(self.key, value, error, flags))
+        with suppress(OSError):  # the caller was killed
+            fcntl.ioctl(self._listener, _SEND, _ANSWER.pack(self.key, value, error, flags))
 
 
-def receive(listener: int) -> Question | None:
-    """The next waiting call; None if its process was killed meanwhile."""
+def receive(listener: int) -> WaitingCall | None:
+    """Return the next waiting call, or None if its process was killed."""
     raw = bytearray(_CALL.size)
     try:
         fcntl.ioctl(listener, _RECEIVE, raw)
     except (FileNotFoundError, InterruptedError):
         return None
-    return Question(listener, raw)
+    return WaitingCall(listener, raw)
 
 
-def take(process: int, number: int) -> int:
-    """A descriptor of ours for one of that process. Raises OSError."""
+def take_descriptor(process: int, number: int, waiting: WaitingCall | None = None) -> int:
+    """Copy a descriptor of another process into this one. Raises OSError.
+
+    With `waiting`, also if that call's process was killed before its number was looked up.
+    """
     pidfd = os.pidfd_open(process)
     try:
-        found = call("pidfd_getfd", pidfd, number, 0)
+        if waiting is not None:
+            waiting.check()
+        return call("pidfd_getfd", pidfd, number, 0)
     finally:
         os.close(pidfd)
-    if found < 0:
-        raise OSError("the kernel does not hand over descriptors")
-    return found
 
 
 def process_of(thread: int) -> int:
-    """The process that a thread belongs to. Raises OSError."""
+    """Return the process that a thread belongs to. Raises OSError."""
     with open(f"/proc/{thread}/status", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
         for line in file:
             if line.startswith("Tgid:"):
@@ -171,6 +165,6 @@ def process_of(thread: int) -> int:
 
 
 def signed(value: int) -> int:
-    """An argument as the C int it is."""
+    """Return an argument as the C int that it is."""
     low = value & 0xFFFFFFFF
     return low - (1 << 32) if low & 0x80000000 else low
