@@ -114,6 +114,12 @@ def test_a_folder_that_is_named_is_made(tmp_path):
     assert (tmp_path / "new/other/workflows/shared_tools").is_dir()
 
 
+def test_logs_that_are_ignored_but_for_a_readme_are_not_ignored_twice(tmp_path):
+    (tmp_path / ".gitignore").write_text("/logs/*\n!/logs/README.md\n", encoding="utf-8")
+    assert pulsus(tmp_path, "init", "--empty").code == 0
+    assert "/logs/" not in (tmp_path / ".gitignore").read_text("utf-8").splitlines()
+
+
 def test_a_gitignore_that_is_not_utf8_is_kept_as_it_is(tmp_path):
     (tmp_path / ".gitignore").write_bytes(b"caf\xe9\r\n")
     assert pulsus(tmp_path, "init", "--empty").code == 0

@@ -55,7 +55,7 @@ def test_a_promise_names_a_test_that_exists(row):
 def test_a_promise_names_code_that_exists(row):
     for token in marked(row[2]):
         if token.endswith(".py"):
-            assert any(name.endswith(token) for name in MODULES), token
+            assert any(f"/{name}".endswith(f"/{token}") for name in MODULES), token
         elif "/" in token and "." not in token and not token.startswith("/"):
             assert token in FOLDERS or f"{token}.py" in MODULES, token
 

@@ -72,8 +72,9 @@ def _ignore(path: Path) -> bool:
     new = not path.exists()
     old = b"" if new else path.read_bytes()
     lines = old.splitlines()
-    # An unanchored `logs/` covers `/logs/`; `pulsus tools check` reports the tools it hides.
-    covered = {"/logs/"} if b"logs/" in lines else set()
+    # `/logs/*` leaves room for a README. An unanchored `logs/` covers it too, and `pulsus tools
+    # check` reports the tools that it hides.
+    covered = {"/logs/"} if {b"logs/", b"/logs/*"}.intersection(lines) else set()
     missing = [entry for entry in IGNORED if entry.encode() not in lines and entry not in covered]
     if not missing:
         return False
