@@ -20,7 +20,7 @@ from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation import calibration_fit
 from pulsus.routing.evaluation.calibration_fit import Sample
 from pulsus.routing.evaluation.dataset import GoldenRow, load_queries, load_tools
-from pulsus.routing.search.memory_store import MemoryStore, of_queries
+from pulsus.routing.search.memory_store import MemoryStore, accepted_queries
 
 CODE = Path(__file__).parent.parent / "agents/pulsus"
 
@@ -100,7 +100,7 @@ def _with_past(folder: Path) -> Iterator[Sample]:
         return
     tools = load_tools(folder / "tools.jsonl")
     recall = MemoryStore(RankerConfig().history_half_life_days, NOW)
-    rows = of_queries([(row.query, row.tools) for row in past], NOW)
+    rows = accepted_queries([(row.query, row.tools) for row in past], NOW)
     memory = recall.of(list(rows), len(tools))
     yield from _ranked(Ranker.build(tools, memory=memory), _rows(folder))
 
@@ -110,4 +110,6 @@ def _rows(folder: Path) -> list[GoldenRow]:
 
 
 def _ranked(index: Ranker, rows: Sequence[GoldenRow]) -> Iterator[Sample]:
-    return calibration_fit.samples(rows, lambda text, gone: index.rank(text, limit=1, without=gone))
+    return calibration_fit.collect_samples(
+        rows, lambda text, gone: index.rank(text, limit=1, without=gone)
+    )

@@ -172,7 +172,7 @@ def plot(path: Path, alone: Said, own: Said) -> None:
         f"worst of them, {worst}": bins(alone[worst]),
         f"after a refit on {OWN} requests": bins(_pooled(own)),
     }
-    reliability_plot.draw(path, curves, tau=TAU)
+    reliability_plot.draw_reliability(path, curves, tau=TAU)
 
 
 def _pooled(said: Said) -> list[Prediction]:

@@ -24,7 +24,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pulsus.cli.evaluate.evaluate import prepare
-from pulsus.cli.options import Session
+from pulsus.cli.options import CommandSession
 from pulsus.core.embeddings.similarity import asked
 from pulsus.errors import ExtraMissing
 from pulsus.routing.evaluation.dataset import load_queries, load_tools
@@ -145,7 +145,7 @@ def pulsus(*, embeddings=False, history=False):
             raise FileNotFoundError(past.name)
         with tempfile.TemporaryDirectory() as empty:
             flags = {"embeddings_enabled": embeddings, "cache_enabled": False}
-            session = Session(Path(empty), "json", 0, flags)
+            session = CommandSession(Path(empty), "json", 0, flags)
             bench = prepare(session, folder / "tools.jsonl", past)
         return lambda query: [found.tool for found in bench.search(query).candidates]
 

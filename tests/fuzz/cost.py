@@ -84,7 +84,8 @@ def _work(number, text):
         return _calls(_module, _PLACES[number].replace(b"%s", text))
     name, around = _MANIFESTS[number - len(_PLACES)]
     return _calls(
-        lambda data: manifest.parse(data, Path("/w/d/a", name)), around.replace(b"%s", text)
+        lambda data: manifest.parse_manifest(data, Path("/w/d/a", name)),
+        around.replace(b"%s", text),
     )
 
 

@@ -52,7 +52,7 @@ def _memory(data):
 
 
 def _discovery(data):
-    found, failure = attempt((OtherReader, ValueError), index_format.unpack, data, READER)
+    found, failure = attempt((OtherReader, ValueError), index_format.unpack_index, data, READER)
     assert failure or isinstance(found.folders, tuple)
 
 

@@ -11,7 +11,7 @@ from pulsus.core.compose.plans import dsl
 from pulsus.errors import PlanInvalid
 from pulsus.routing.discovery import manifest
 from pulsus.routing.index import value_codec
-from pulsus.routing.index.value_codec import Loaded
+from pulsus.routing.index.value_codec import LoadedManifest
 from tests.fuzz import attempt, harmless
 
 WORDS = (
@@ -38,15 +38,15 @@ def fuzz_one(data):
         _plan(data[1:].decode("utf-8", "replace"), as_json=data[:1] == b"q")
         return
     path = Path("/w/d/a/x.tool.toml" if data[:1] == b"t" else "/w/d/a/x.tool.yaml")
-    found = manifest.parse(data[1:], path)
-    assert manifest.parse(data[1:], path) == found
+    found = manifest.parse_manifest(data[1:], path)
+    assert manifest.parse_manifest(data[1:], path) == found
     for warning in found.warnings:
         assert warning
         assert harmless(warning)
     _kept(found)
 
 
-def _kept(found: Loaded) -> None:
+def _kept(found: LoadedManifest) -> None:
     """The warm index gives back what was read."""
     text = json.dumps(value_codec.encode(found)).encode("ascii")
     assert value_codec.decode(json.loads(text)) == found

@@ -233,8 +233,8 @@ def _index() -> list[bytes]:
     return [
         *(b"s" + mark + segment for mark in (b"!", b"-")),
         *(b"m" + mark + memory for mark in (b"!", b"-")),
-        *(b"d" + mark + index_format.pack(stored, READER) for mark in (b"!", b"-")),
-        *(b"v-" + value_store.text(value) for value in (*_TOOLS, broken)),
+        *(b"d" + mark + index_format.pack_index(stored, READER) for mark in (b"!", b"-")),
+        *(b"v-" + value_store.to_json(value) for value in (*_TOOLS, broken)),
     ]
 
 

@@ -375,7 +375,7 @@ def test_a_plan_that_needs_more_than_glue_is_left_to_the_generator(project, ask,
     def unwirable(*_):
         raise PlanUnwirable("s2 has nowhere to take 'rows' from")
 
-    monkeypatch.setattr("pulsus.routing.plan_preview.compose", unwirable)
+    monkeypatch.setattr("pulsus.routing.plan_preview.compose_plan", unwirable)
     done = ask("route", COMPOSE)
     assert done.json["policy"] == "generate"
     assert "'rows'" in done.json["reason"]
@@ -389,7 +389,7 @@ def test_where_a_tool_fits_the_summary_says_why_one_is_written_all_the_same(proj
         env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
         asked = pulsus_here(project, "generate", COUNT, *GIVEN, "--dry-run", env=env)
         assert "a new tool was asked for, though text/count/count_words fits" in asked.out, asked
-        monkeypatch.setattr("pulsus.routing.plan_preview.compose", _unwirable)
+        monkeypatch.setattr("pulsus.routing.plan_preview.compose_plan", _unwirable)
         routed = pulsus_here(project, "route", COMPOSE, env=env)
     assert "no plan: s2 has nowhere to take 'rows' from" in routed.out
     assert "serves every part" not in asked.out + routed.out

@@ -146,12 +146,12 @@ def test_nor_does_it_run_if_confinement_would_leave_it_a_way_out(contract, proje
 def test_without_confinement_no_unknown_record_runs(project):
     from pulsus import bootstrap
     from pulsus.errors import RecordUnknown
-    from pulsus.routing.run_tool import require_known
+    from pulsus.routing.run_tool import require_approved_records
 
     planted(project)
     app = bootstrap.build(project, {})
     with pytest.raises(RecordUnknown):
-        require_known(app, [app.tool("things")], "off")
+        require_approved_records(app, [app.tool("things")], "off")
 
 
 def test_a_known_record_is_not_set_back_without_a_word(tmp_path):

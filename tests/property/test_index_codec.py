@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pulsus.core import types
 from pulsus.routing.index import value_codec
-from pulsus.routing.index.value_codec import Loaded
+from pulsus.routing.index.value_codec import LoadedManifest
 
 PATHS = st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8).map(
     lambda t: Path("/w") / t
@@ -45,7 +45,7 @@ TOOLS = every_field(
     score=NUMBERS,
 )
 BROKEN = every_field(types.BrokenTool, path=PATHS)
-LOADED = every_field(Loaded, manifest=st.none() | MANIFESTS)
+LOADED = every_field(LoadedManifest, manifest=st.none() | MANIFESTS)
 
 
 @settings(max_examples=150, deadline=None)

@@ -12,7 +12,7 @@ from pulsus.core.compose.selection.clauses import split
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.tie_breaks import Candidate, order_key
 from pulsus.core.text.tokens import clean, stems
-from pulsus.routing.clarify import question, resolve
+from pulsus.routing.clarify import clarifying_question, resolve_answer
 from pulsus.routing.prompt_parser import PromptParser
 from tests.ranking import CATALOGUE, tool
 
@@ -78,11 +78,11 @@ def test_parsing_never_fails_and_names_only_what_exists(text):
 @given(requests, st.text(max_size=30))
 def test_any_answer_leaves_an_intent_of_the_catalogue(request_text, answer):
     reading = PARSER.read(request_text)
-    asked = question(reading, threshold=0.55, max_options=4)
+    asked = clarifying_question(reading, threshold=0.55, max_options=4)
     if asked is None:
         return
     assert 2 <= len(asked.options) <= 4
-    found = resolve(reading, asked, answer)
+    found = resolve_answer(reading, asked, answer)
     assert found.action is None or (found.domain, found.action) in PLACES
     assert 0 <= found.confidence <= 1
 

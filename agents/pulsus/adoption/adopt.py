@@ -61,7 +61,7 @@ def adopt(
     Raises UsageError for what cannot be adopted, or a candidate of that name that is there
     already unless `replace`; TargetRefused for a place that is none.
     """
-    source = candidate_module.read_bytes(file)
+    source = candidate_module.read_module(file)
     target = Target(domain, action, name or _name(file))
     script = _read(source, file, target.name)
     path = project.tmp_dir / f"{target.name}.py"
@@ -69,9 +69,11 @@ def adopt(
         raise UsageError(f"{path.name} is there already", hint="--replace it, or give a --name")
     made = tool_source.module(script, target.name, file.name).encode("utf-8")
     test = path.with_name(f"test_{path.name}")
-    candidate_module.write(path, made)
+    candidate_module.write_candidate(path, made)
     if replace or not test.exists():
-        candidate_module.write(test, scaffold.test(path.stem, path.name, ()).encode("utf-8"))
+        candidate_module.write_candidate(
+            test, scaffold.test(path.stem, path.name, ()).encode("utf-8")
+        )
     tool = project.define(made, path)
     report, validated = project.pipeline().validate(made, path, tool, {})
     note = candidate_store.Candidate(

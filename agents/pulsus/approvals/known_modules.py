@@ -24,7 +24,7 @@ _SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Novelty:
     """Why a module is not new.
 
     `known` says what is on record for its own id, `repeats` which promoted tool it resembles.
@@ -35,9 +35,9 @@ class Standing:
     repeats: str = ""
 
 
-def standing(
+def assess_novelty(
     root: Path, target: Target, source: bytes, summary: str, logged: Collection[str]
-) -> Standing:
+) -> Novelty:
     """Compare a module with every record of the catalogue at `root`.
 
     `logged` are the ids that the decision log names. Raises MetadataCorrupt, StorageUnwritable.
@@ -46,12 +46,12 @@ def standing(
     for record in metadata.read_all(root):
         records.setdefault(record.tool_id, []).append(record)
     own = records.pop(target.tool_id, [])
-    known = _known(target, own, logged, version_archive.digest(source))
+    known = _known_reason(target, own, logged, version_archive.digest(source))
     others = sorted({*records, *logged} - {target.tool_id})
-    return Standing(known, _repeats(root, target, source, summary, records, others))
+    return Novelty(known, _repeated_tool(root, target, source, summary, records, others))
 
 
-def _known(target: Target, own: list[Record], logged: Collection[str], digest: str) -> str:
+def _known_reason(target: Target, own: list[Record], logged: Collection[str], digest: str) -> str:
     tool = target.tool_id
     if not own:
         return f"{tool} is in the decision log, but not in metadata.jsonl" * (tool in logged)
@@ -65,7 +65,7 @@ def _known(target: Target, own: list[Record], logged: Collection[str], digest: s
     return f"{tool} is on record as {latest.version} ({latest.id})"
 
 
-def _repeats(
+def _repeated_tool(
     root: Path,
     target: Target,
     source: bytes,

@@ -29,7 +29,7 @@ class Approve:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class EditModule:
     """The module was changed to these bytes: prove it again, then ask again."""
 
     source: bytes
@@ -49,7 +49,7 @@ class Discard:
     reason: str = "rejected"
 
 
-Answer = Approve | Edit | ChangeTarget | Discard
+ApprovalAnswer = Approve | EditModule | ChangeTarget | Discard
 
 
 class Approver(Protocol):
@@ -59,7 +59,7 @@ class Approver(Protocol):
         """The answer to the one question; None or "" for no answer."""
         ...
 
-    def decide(self, proposal: Proposal) -> Answer:
+    def decide(self, proposal: Proposal) -> ApprovalAnswer:
         """What to do with a proven module."""
         ...
 

@@ -16,7 +16,7 @@ from pulsus.core.types import Constant, JsonValue, ParamRef, PlanStep, ToolSpec
 from pulsus.core.validators.effects.effect_check import DRY_RUN, takes_dry_run
 from pulsus.errors import ApprovalNeeded
 
-Given = Literal["asked", "yes", "dry_run"]
+RunConsent = Literal["asked", "yes", "dry_run"]
 """How a run of a tool that may write was agreed to: by a person, by `--yes`, or not needed."""
 
 
@@ -27,7 +27,7 @@ class RunApproval:
     person: Approver | None = None
     yes: bool = False
 
-    def given(self, tool: ToolSpec, *, dry: bool) -> Given:
+    def given(self, tool: ToolSpec, *, dry: bool) -> RunConsent:
         """How the run of `tool`, which may write, was agreed to. Raises ApprovalNeeded.
 
         `tool` has the kind that it counts as; `dry` says that the call only tries.
@@ -45,7 +45,9 @@ class RunApproval:
         )
 
 
-def only_tries(used: Sequence[ToolSpec], source: bytes, inputs: Mapping[str, JsonValue]) -> bool:
+def is_dry_run_call(
+    used: Sequence[ToolSpec], source: bytes, inputs: Mapping[str, JsonValue]
+) -> bool:
     """Whether the call of `used[0]`, of these bytes, gives `dry_run` true to all that may write.
 
     `used` are the tool and its steps with the kinds they count as. A default does not count: who
@@ -58,11 +60,11 @@ def only_tries(used: Sequence[ToolSpec], source: bytes, inputs: Mapping[str, Jso
     plan = plan_of(source) if writing else None
     found = [step for step in plan.steps if step.tool in writing] if plan else []
     return {step.tool for step in found} == writing.keys() and all(
-        takes_dry_run(writing[step.tool]) and _given(step, inputs) is True for step in found
+        takes_dry_run(writing[step.tool]) and _dry_run_value(step, inputs) is True for step in found
     )
 
 
-def _given(step: PlanStep, inputs: Mapping[str, JsonValue]) -> JsonValue:
+def _dry_run_value(step: PlanStep, inputs: Mapping[str, JsonValue]) -> JsonValue:
     """What the step gets for `dry_run`, as far as it is known before the run."""
     match step.inputs.get(DRY_RUN):
         case Constant(value):

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pulsus.approvals.known_modules import Standing
+from pulsus.approvals.known_modules import Novelty
 from pulsus.core.compose.plans import step_links
 from pulsus.core.storage.candidate_store import Candidate
 from pulsus.core.storage.records.target import Target
@@ -20,7 +20,7 @@ from pulsus.errors import ApprovalNeeded, LowConfidence, PulsusError
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
+class RouteApproval:
     """The request that selected a tool or a plan.
 
     `allowed` is True if automatic approval was asked for. `least` is the least confidence.
@@ -32,7 +32,7 @@ class Routed:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class GenerationApproval:
     """The request that a module was generated for.
 
     `allowed` is True if automatic approval was asked for. `asked` is True if a new module was asked
@@ -61,12 +61,12 @@ class NoApproval:
     hint: str
 
 
-Approval = Routed | Written | CallerApproval | NoApproval
+Approval = RouteApproval | GenerationApproval | CallerApproval | NoApproval
 """Who approves a module if no person is at the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ApprovalCase:
     """A proven module that an automatic approval is wanted for.
 
     `shown` is its path as the user writes it. `steps` are the standings of the tools that it calls
@@ -78,14 +78,16 @@ class Case:
     target: Target
     sha256: str
     proof: Proof | None
-    standing: Standing
+    standing: Novelty
     candidate: Candidate | None = None
-    steps: Mapping[str, tuple[str, Standing]] = field(default_factory=dict)
+    steps: Mapping[str, tuple[str, Novelty]] = field(default_factory=dict)
     rendered: bool = False
     step: bool = False
 
 
-def objection(case: Case, approval: Routed | Written | NoApproval) -> PulsusError | None:
+def find_objection(
+    case: ApprovalCase, approval: RouteApproval | GenerationApproval | NoApproval
+) -> PulsusError | None:
     """Return why no automatic approval is given; None if every condition of ADR 9 holds.
 
     In order: the module is new, and so are the steps it calls. `--non-interactive` asked for the
@@ -99,13 +101,13 @@ def objection(case: Case, approval: Routed | Written | NoApproval) -> PulsusErro
     not_new = _not_new(case)
     if not_new:
         return not_new
-    if isinstance(approval, Written):
-        return _written(case, approval) or _candidate(case)
+    if isinstance(approval, GenerationApproval):
+        return _generation_refusal(case, approval) or _candidate_refusal(case)
     outcome = approval.outcome
     found = auto_approval_refusal(
         outcome, allowed=approval.allowed, least=approval.least
-    ) or _candidate(case)
-    return found or (None if case.step else _composition(case, outcome))
+    ) or _candidate_refusal(case)
+    return found or (None if case.step else _composition_refusal(case, outcome))
 
 
 def promote_command(shown: str, target: Target) -> str:
@@ -115,7 +117,7 @@ def promote_command(shown: str, target: Target) -> str:
     return f"pulsus promote {path} {domain}--action {target.action} --name {target.name} --yes"
 
 
-def _not_new(case: Case) -> ApprovalNeeded | None:
+def _not_new(case: ApprovalCase) -> ApprovalNeeded | None:
     """Changed bytes of a promoted tool, a copy of one, or a plan that calls such a tool."""
     # Compositions resemble each other because Pulsus renders them all.
     reason = case.standing.known or ("" if case.rendered else case.standing.repeats)
@@ -157,9 +159,9 @@ def auto_approval_refusal(
     unsure = low_confidence(outcome, least)
     if unsure:
         return unsure
-    weak = [r for r in _chosen(outcome) if r.p < outcome.tau]
+    weak = [r for r in _ranked_selection(outcome) if r.p < outcome.tau]
     if weak:
-        listed = ", ".join(f"{r.tool.id} (p {_floor(r.p)})" for r in weak)
+        listed = ", ".join(f"{r.tool.id} (p {_cut_number(r.p)})" for r in weak)
         return ApprovalNeeded(
             f"below τ {outcome.tau:.2f}: {listed}", hint="approve it on a terminal"
         )
@@ -208,14 +210,14 @@ def low_confidence(outcome: RouteOutcome, least: float) -> LowConfidence | None:
         return None
     asked = outcome.clarification.question if outcome.clarification else ""
     return LowConfidence(
-        f"confidence {_floor(intent.confidence)} is below {least:.2f}"
+        f"confidence {_cut_number(intent.confidence)} is below {least:.2f}"
         + (f"; the question would have been: {asked}" if asked else ""),
         hint="say more precisely what you need, or answer the question on a terminal",
         question=asked,
     )
 
 
-def _composition(case: Case, outcome: RouteOutcome) -> ApprovalNeeded | None:
+def _composition_refusal(case: ApprovalCase, outcome: RouteOutcome) -> ApprovalNeeded | None:
     """A plan that may mean something else than the request, or that no example proves."""
     plan = outcome.decision.plan
     if plan is None:
@@ -242,7 +244,7 @@ def _composition(case: Case, outcome: RouteOutcome) -> ApprovalNeeded | None:
     )
 
 
-def _written(case: Case, approval: Written) -> PulsusError | None:
+def _generation_refusal(case: ApprovalCase, approval: GenerationApproval) -> PulsusError | None:
     unlogged = "the decision log does not know these bytes as generated" * (not approval.generated)
     return generated_module_refusal(
         case.shown.rpartition("/")[2],
@@ -255,7 +257,7 @@ def _written(case: Case, approval: Written) -> PulsusError | None:
     )
 
 
-def _candidate(case: Case) -> ApprovalNeeded | None:
+def _candidate_refusal(case: ApprovalCase) -> ApprovalNeeded | None:
     """A candidate that a person rejected, or that is not as Pulsus made it."""
     candidate = case.candidate
     if candidate is None:
@@ -275,12 +277,12 @@ def _candidate(case: Case) -> ApprovalNeeded | None:
     return None
 
 
-def _floor(value: float) -> str:
+def _cut_number(value: float) -> str:
     """The number cut, not rounded: what fell short of a limit must not look as if it reached it."""
     return f"{math.floor(value * 1000) / 1000:.3f}"
 
 
-def _chosen(outcome: RouteOutcome) -> list[Ranked]:
+def _ranked_selection(outcome: RouteOutcome) -> list[Ranked]:
     """The selected tools as they were ranked; a step that its clause does not rank counts as 0."""
     selected, clauses = outcome.decision.selected, outcome.subintents
     if outcome.decision.policy == "compose":

@@ -28,10 +28,10 @@ def build(project: Path, flags: dict[str, Any], progress: Progress | None = None
     if app.widenings or app.links:
         from pulsus.bootstrap import project_trust
 
-        found, _ = project_trust.standings(project, app.asked)
+        found, _ = project_trust.setting_approvals(project, app.asked)
         unapproved = [each for each in found if each.state != "approved"]
         if unapproved:
-            raise project_trust.refused(unapproved, app.redactor.redact_value)
+            raise project_trust.untrusted_error(unapproved, app.redactor.redact_value)
         app = replace(app, standings=found)
     return _recovered(app)
 
@@ -45,14 +45,14 @@ def inspect(project: Path, flags: dict[str, Any], progress: Progress | None = No
     from pulsus.bootstrap import project_trust
 
     app = _wired(project, flags, progress)
-    asked = [*app.asked, *project_trust.of_tables(project)]
+    asked = [*app.asked, *project_trust.table_widenings(project)]
     if asked:
-        found, failure = project_trust.standings(project, asked, lenient=True)
+        found, failure = project_trust.setting_approvals(project, asked, lenient=True)
         unapproved = [each for each in found if each.state != "approved"]
         app = replace(app, standings=found, trust_failure=failure)
         settings = [each for each in unapproved if "/" not in each.key]
         if settings:
-            usable = project_trust.without(app.settings, app.origins, settings)
+            usable = project_trust.without_unapproved(app.settings, app.origins, settings)
             app = replace(app, settings=usable, unsaved=None)
     if not app.writable:
         return replace(app, settings=replace(app.settings, cache_enabled=False), unsaved=None)

@@ -22,10 +22,10 @@ from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pulsus.approvals.protocol import Approver
-    from pulsus.bootstrap.command_gate import Commands
+    from pulsus.bootstrap.command_gate import CommandGate
     from pulsus.bootstrap.history import ProjectHistory
     from pulsus.bootstrap.maintenance import Maintenance
-    from pulsus.bootstrap.project_trust import Standing
+    from pulsus.bootstrap.project_trust import SettingApproval
     from pulsus.bootstrap.ranking import Ranking
     from pulsus.bootstrap.validation import ValidationSetup
     from pulsus.core.memory.past_routes import PastRoute
@@ -59,7 +59,7 @@ class App:
     progress: Progress | None = None
     unsaved: settings_cache.SettingsFingerprint | None = None
     widenings: tuple[Widening, ...] = ()
-    standings: tuple[Standing, ...] = ()
+    standings: tuple[SettingApproval, ...] = ()
     trust_failure: str = ""
 
     @property
@@ -144,18 +144,18 @@ class App:
     @cached_property
     def synonyms(self) -> Mapping[str, tuple[str, ...]]:
         """The plugins' vocabulary and the project's own, `config/synonyms.toml`."""
-        from pulsus.routing.intent.synonyms import load_synonyms, merge_synonyms, stemmed
+        from pulsus.routing.intent.synonyms import load_synonyms, merge_synonyms, stem_synonyms
 
         own = load_synonyms(self.project / "config" / "synonyms.toml")
         merged = merge_synonyms([self.contributions.synonyms, own])
-        return stemmed(merged, self.cache_dir)
+        return stem_synonyms(merged, self.cache_dir)
 
     @cached_property
-    def commands(self) -> Commands:
+    def commands(self) -> CommandGate:
         """The command gate."""
-        from pulsus.bootstrap.command_gate import Commands
+        from pulsus.bootstrap.command_gate import CommandGate
 
-        return Commands(self)
+        return CommandGate(self)
 
     @cached_property
     def proving(self) -> ValidationSetup:
@@ -262,9 +262,9 @@ class App:
 
         Raises LlmNotConfigured, ConfigError, ModelRefused.
         """
-        from pulsus.bootstrap.language_model import connected
+        from pulsus.bootstrap.language_model import connect_model
 
-        return connected(self)
+        return connect_model(self)
 
     def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:
         """The validation pipeline with this project's rules and `extra`."""

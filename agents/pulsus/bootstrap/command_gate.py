@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Commands:
+class CommandGate:
     """How shell commands are judged in one project."""
 
     ground: ProjectContext

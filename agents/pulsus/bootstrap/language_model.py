@@ -15,7 +15,7 @@ _TELLING = ("model.api_key_env", "model.base_url")
 """Settings that have further rules if a file of the project sets them, approved or not."""
 
 
-def connected(ground: ProjectContext) -> BudgetedModel:
+def connect_model(ground: ProjectContext) -> BudgetedModel:
     """The configured model, with a budget of its own.
 
     Raises LlmNotConfigured, ConfigError, ModelRefused.

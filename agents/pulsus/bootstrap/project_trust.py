@@ -39,7 +39,7 @@ Redact = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Standing:
+class SettingApproval:
     """One value that needs approval. `approved` is what was approved for its key before.
 
     `bound` is the hash that an approval of this value holds.
@@ -62,12 +62,12 @@ class Standing:
         return None if "/" in self.key else json_value(_value(Settings(), self.key))
 
 
-def standings(
+def setting_approvals(
     project: Path,
     asked: Sequence[tuple[Widening, Any]],
     *,
     lenient: bool = False,
-) -> tuple[tuple[Standing, ...], str]:
+) -> tuple[tuple[SettingApproval, ...], str]:
     """How each of `asked` (with its value) stands, and why approvals cannot be read.
 
     Raises UserStateInvalid for that reason unless `lenient`: then nothing is approved.
@@ -86,11 +86,11 @@ def standings(
         bound = bound_hash(widening, value, project)
         state = approvals.state(project, widening, bound)
         known = approvals.of(project, widening.key)
-        found.append(Standing(widening, value, bound, state, known))
+        found.append(SettingApproval(widening, value, bound, state, known))
     return tuple(found), failure
 
 
-def of_tables(project: Path) -> list[tuple[Widening, Any]]:
+def table_widenings(project: Path) -> list[tuple[Widening, Any]]:
     """The project's own tables of commands, as one value: file names with their hashes.
 
     A table says what counts as a read, as `policy.allow` does.
@@ -136,31 +136,33 @@ class TableApproval:
 
     @cached_property
     def _approved(self) -> tuple[Mapping[str, str], str]:
-        found, failure = standings(self.project, of_tables(self.project), lenient=True)
+        found, failure = setting_approvals(
+            self.project, table_widenings(self.project), lenient=True
+        )
         approved = [each.value for each in found if each.state == "approved"]
         return (approved[0] if approved else {}), failure
 
 
-def refused(found: Sequence[Standing], redact: Redact) -> ConfigUntrusted:
+def untrusted_error(found: Sequence[SettingApproval], redact: Redact) -> ConfigUntrusted:
     """The error for values that are not approved; `found` is not empty."""
     first, *others = found
-    also = [f"{e.found.place} {e.key} = {shown(redact(e.value))}" for e in others]
+    also = [f"{e.found.place} {e.key} = {shorten_json(redact(e.value))}" for e in others]
     more = f"; not approved either: {'; '.join(also)}" if also else ""
     again = "was changed since it was approved" if first.state == "changed" else "is not approved"
     keys = " ".join(each.key for each in found)
-    what = f"sets {first.key} = {shown(redact(first.value))}"
+    what = f"sets {first.key} = {shorten_json(redact(first.value))}"
     if "/" in first.key:
-        what = f"is a link to {shown(first.value)}, outside the project"
+        what = f"is a link to {shorten_json(first.value)}, outside the project"
     return ConfigUntrusted(
         f"{first.found.place} {what}: it widens what may "
         f"run on this machine or leave it, and {again} by this machine's user{more}",
         hint=f"`pulsus config trust {keys}` shows the value and asks"
-        + ("" if "/" in first.key else f"; in CI set {variable(first.key)} instead"),
-        settings=[row(each, redact) for each in found],
+        + ("" if "/" in first.key else f"; in CI set {environment_variable(first.key)} instead"),
+        settings=[approval_row(each, redact) for each in found],
     )
 
 
-def row(each: Standing, redact: Redact) -> dict[str, Any]:
+def approval_row(each: SettingApproval, redact: Redact) -> dict[str, Any]:
     """One value as JSON."""
     return {
         "key": each.key,
@@ -174,19 +176,19 @@ def row(each: Standing, redact: Redact) -> dict[str, Any]:
     }
 
 
-def shown(value: object) -> str:
+def shorten_json(value: object) -> str:
     """A value in a message: ASCII, so that it holds no look-alikes, and bounded."""
     text = json.dumps(value)
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}… ({len(text)} characters)"
 
 
-def variable(key: str) -> str:
+def environment_variable(key: str) -> str:
     """The environment's variable for a key: it needs no approval."""
     return "PULSUS_" + key.upper().replace(".", "__")
 
 
-def without(
-    settings: Settings, origins: Mapping[str, str], unapproved: Sequence[Standing]
+def without_unapproved(
+    settings: Settings, origins: Mapping[str, str], unapproved: Sequence[SettingApproval]
 ) -> Settings:
     """The settings with the default in the place of each value that is not approved."""
     for each in unapproved:
@@ -217,7 +219,7 @@ def _value(settings: Section, key: str) -> Any:
     return value
 
 
-def approve(project: Path, given: Sequence[Standing], redact: Redact, at: str) -> None:
+def approve(project: Path, given: Sequence[SettingApproval], redact: Redact, at: str) -> None:
     """Record that this user approved these values. Raises UserStateInvalid, Busy, and the like."""
     state = UserState.of(project)
     real = os.path.realpath(project)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pulsus.core.rankers.ranker import Ranker
     from pulsus.core.types import ToolSpec
     from pulsus.routing.prompt_parser import PromptParser
-    from pulsus.routing.search.docs import Docs
+    from pulsus.routing.search.docs import ProjectDocs
     from pulsus.routing.search.searcher import Searcher
     from pulsus.routing.search.vector_cache import VectorFiles
 
@@ -88,9 +88,9 @@ class Ranking:
 
     @cached_property
     def _calibration(self) -> tuple[Calibration, str | None]:
-        from pulsus.routing.evaluation.calibration_file import own_or_shipped
+        from pulsus.routing.evaluation.calibration_file import load_calibration
 
-        return own_or_shipped(self.ground.project)
+        return load_calibration(self.ground.project)
 
     @property
     def calibration_warnings(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class Ranking:
 
     def parser(self) -> PromptParser:
         """The parser that knows this catalogue's words."""
-        from pulsus.routing.parser_cache import known_parser
+        from pulsus.routing.parser_cache import cached_parser
 
         tools = self.ground.catalogue.tools
         meaning = None
@@ -149,14 +149,14 @@ class Ranking:
             meaning = folders_meaning(tools, self.vectors)
         rag = self.ground.settings.rag_enabled
         library = self._docs.shelf(tools, self.vectors) if rag else None
-        learned = known_parser(tools, self.ground.synonyms, self.ground.cache_dir)
+        learned = cached_parser(tools, self.ground.synonyms, self.ground.cache_dir)
         return replace(learned, meaning=meaning, library=library)
 
     @cached_property
-    def _docs(self) -> Docs:
-        from pulsus.routing.search.docs import Docs
+    def _docs(self) -> ProjectDocs:
+        from pulsus.routing.search.docs import ProjectDocs
 
-        return Docs(self.ground.project, self.ground.workflows_root, self.ground.cache_dir)
+        return ProjectDocs(self.ground.project, self.ground.workflows_root, self.ground.cache_dir)
 
     @property
     def hint_warnings(self) -> tuple[str, ...]:

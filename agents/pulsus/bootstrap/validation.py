@@ -47,9 +47,9 @@ class ValidationSetup:
         ground, sandbox = self.ground, self.ground.settings.sandbox
         if sandbox.network == "off" and not sandbox.tool_network:
             return None
-        from pulsus.routing.delivery.network_allowlist import allowlist
+        from pulsus.routing.delivery.network_allowlist import build_allowlist
 
-        return allowlist(sandbox, ground.origins, ground.tmp_dir, lambda: self.past.latest)
+        return build_allowlist(sandbox, ground.origins, ground.tmp_dir, lambda: self.past.latest)
 
     @property
     def _mypy_cache(self) -> Path | None:

@@ -6,7 +6,14 @@ import sys
 
 import click
 
-from pulsus.approvals.protocol import Answer, Approve, ChangeTarget, Discard, Edit, Proposal
+from pulsus.approvals.protocol import (
+    ApprovalAnswer,
+    Approve,
+    ChangeTarget,
+    Discard,
+    EditModule,
+    Proposal,
+)
 from pulsus.cli import console
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
@@ -26,7 +33,7 @@ class Terminal:
             console.note(f"  {number}. {option}")
         return _ask("number or name (Enter: best guess)")
 
-    def decide(self, proposal: Proposal) -> Answer:
+    def decide(self, proposal: Proposal) -> ApprovalAnswer:
         """Approve, edit, relocate or discard."""
         tool = proposal.tool
         console.note(f"{tool.id}: {one_line(tool.summary)}")
@@ -79,7 +86,7 @@ class Terminal:
         question = f"{tool_id} would run with all your rights, unconfined. Run it? [y/N]"
         return (_ask(question) or "").lower() in ("y", "yes")
 
-    def _answer(self, choice: str, proposal: Proposal) -> Answer | None:
+    def _answer(self, choice: str, proposal: Proposal) -> ApprovalAnswer | None:
         match choice:
             case "approve":
                 return Approve()
@@ -105,7 +112,7 @@ class Terminal:
         return None
 
 
-def _edited(source: bytes) -> Edit | None:
+def _edited(source: bytes) -> EditModule | None:
     """The module as it comes back from the editor; None where nothing was changed."""
     try:
         text = click.edit(source.decode("utf-8"), extension=".py")
@@ -115,7 +122,7 @@ def _edited(source: bytes) -> Edit | None:
     if text is None or text.encode("utf-8") == source:
         console.note("nothing was changed")
         return None
-    return Edit(text.encode("utf-8"))
+    return EditModule(text.encode("utf-8"))
 
 
 def _ask(prompt: str) -> str | None:

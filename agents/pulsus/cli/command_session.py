@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Session:
+class CommandSession:
     """What the common options said. The application is built on first use.
 
     A command that `inspects` only reports on the project: it works with settings that are not
@@ -52,7 +52,7 @@ class Session:
         return is_terminal(sys.stdin) and is_terminal(sys.stderr)
 
 
-def resolved(project: Path) -> Path:
+def resolve_project(project: Path) -> Path:
     """That folder, absolute. Raises UsageError."""
     try:
         return project.resolve()

@@ -40,7 +40,7 @@ def pretty(value: Any) -> str:
     return escape_controls(json.dumps(value, ensure_ascii=not utf8, indent=2, default=str))
 
 
-def unbreakable() -> None:
+def tolerate_encodings() -> None:
     """Let a character the terminal's encoding has not got be shown as its escape, not raise.
 
     A closed stream stays closed, but its number is not left for the next file to take.

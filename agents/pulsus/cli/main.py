@@ -15,7 +15,7 @@ from pulsus.errors import Aborted, PulsusError, storage_error
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status (docs/exit-codes.md)."""
     args = list(sys.argv[1:] if argv is None else argv)
-    console.unbreakable()
+    console.tolerate_encodings()
     try:
         status = _status(args)
     except BrokenPipeError:

@@ -10,17 +10,17 @@ from typing import Any
 
 import click
 
-from pulsus.cli.command_session import Session, resolved
+from pulsus.cli.command_session import CommandSession, resolve_project
 from pulsus.cli.console import warn
 from pulsus.errors import Denied, PulsusError
 
-__all__ = ["Session", "allow", "common", "kind_option", "network_option"]
+__all__ = ["CommandSession", "allow_network", "common", "kind_option", "network_option"]
 
 
 def common(
     *formats: str, inspects: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the common options; the command receives a `Session` first.
+    """Add the common options; the command receives a `CommandSession` first.
 
     `formats` are output formats beyond text and json. A command that `inspects` works with project
     settings that are not approved, and uses none of them.
@@ -45,7 +45,9 @@ def common(
                 flags["non_interactive"] = True
             if quiet > verbose:
                 logging.getLogger("pulsus").setLevel(logging.ERROR)
-            session = Session(resolved(project), output, verbose - quiet, flags, inspects)
+            session = CommandSession(
+                resolve_project(project), output, verbose - quiet, flags, inspects
+            )
             try:
                 return command(session, *args, **options)
             except Denied as refusal:
@@ -77,13 +79,13 @@ network_option = click.option(
 )
 
 
-def allow(session: Session, network: tuple[str, ...]) -> None:
+def allow_network(session: CommandSession, network: tuple[str, ...]) -> None:
     """Let the dry runs of this command reach those hosts, where any were named."""
     if network:
         session.flags["sandbox"] = {"network": list(network)}
 
 
-def _log_refusal(session: Session, refusal: Denied) -> None:
+def _log_refusal(session: CommandSession, refusal: Denied) -> None:
     """Keep in the decision log that policy refused something; it is refused in any case."""
     try:
         session.app.upkeep.log_refusal(refusal)

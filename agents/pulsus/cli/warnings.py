@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pulsus.cli import console
-from pulsus.cli.options import Session
-from pulsus.cli.render.outcome_text import relative
+from pulsus.cli.options import CommandSession
+from pulsus.cli.render.validation_text import relative
 
 
-def show(session: Session) -> None:
+def show_warnings(session: CommandSession) -> None:
     """Failed plugins, shadowed tools and manifests or indexes not used; broken files with -v."""
     if session.verbosity < 0:
         return

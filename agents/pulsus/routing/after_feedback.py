@@ -55,13 +55,13 @@ def feedback_effect(project: Project, request: str, right: Sequence[str]) -> Fee
         tau=project.settings.ranker.threshold,
         reason=choice.reason,
         missed=tuple(
-            _missed(project, searcher, found, t, request) for t in right if t not in selected
+            _why_missed(project, searcher, found, t, request) for t in right if t not in selected
         ),
         kept=() if right else selected,
     )
 
 
-def _missed(
+def _why_missed(
     project: Project, searcher: Searcher, found: SearchResult, tool_id: str, request: str
 ) -> WhyNot:
     (tool,) = project.catalogue.find(tool_id)

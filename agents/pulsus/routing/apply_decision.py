@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pulsus.approvals import unattended
 from pulsus.approvals.protocol import Approver
-from pulsus.approvals.unattended import Routed
+from pulsus.approvals.unattended import RouteApproval
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import RouteOutcome
 from pulsus.errors import ApprovalNeeded
@@ -20,7 +20,7 @@ from pulsus.routing.delivery.delivery_outcome import (
     trace_delivery,
 )
 from pulsus.routing.delivery.project import Project
-from pulsus.routing.run_tool import inputs_for, run_outcome
+from pulsus.routing.run_tool import collect_inputs, run_outcome
 
 
 class Options(Protocol):
@@ -47,8 +47,10 @@ class DecisionApplier:
         """What came of it in the end; `text` is the request. Raises PulsusError."""
         project, settings = self.project, self.project.settings
         trace, options = self.trace, self.options
-        inputs = inputs_for(project, outcome, options.inputs, self.person) if options.run else {}
-        module = candidate_module.module(project, outcome, trace.run_id, self.person)
+        inputs = (
+            collect_inputs(project, outcome, options.inputs, self.person) if options.run else {}
+        )
+        module = candidate_module.module_of_decision(project, outcome, trace.run_id, self.person)
         deliverer = DeliveryPipeline(
             prover=project.pipeline(),
             promoter=project.promoter(trace.run_id, outcome.decision.route_id),
@@ -58,8 +60,8 @@ class DecisionApplier:
             root=project.project,
         )
         least = settings.parser.confidence_threshold
-        approval = Routed(outcome, allowed=settings.non_interactive, least=least)
-        steps = _Steps(project, module, deliverer, approval, trace)
+        approval = RouteApproval(outcome, allowed=settings.non_interactive, least=least)
+        steps = _PlanStepDelivery(project, module, deliverer, approval, trace)
         ended = steps.deliver() if options.run and self.person else None
         delivery = ended or deliverer.deliver(
             module,
@@ -69,7 +71,7 @@ class DecisionApplier:
         )
         outcome = replace(outcome, notes=(*outcome.notes, *steps.notes))
         if steps.ended:
-            return _without_step(outcome, steps.ended)
+            return _step_failure(outcome, steps.ended)
         with keep_promotion_in_error(delivery.promotion):
             trace_delivery(trace, delivery, project.project)
         outcome = delivered(outcome, module, delivery)
@@ -85,18 +87,18 @@ class DecisionApplier:
                 notes=(*outcome.notes, *plan_preview.unused_inputs_note(text, options.inputs)),
             )
         with keep_promotion_in_error(delivery.promotion):
-            candidate_module.remember(project, outcome, delivery, text)
+            candidate_module.remember_route(project, outcome, delivery, text)
         return outcome
 
 
 @dataclass(slots=True)
-class _Steps:
+class _PlanStepDelivery:
     """Promotes every step that `module` calls: only promoted tools run."""
 
     project: Project
     module: CandidateModule
     deliverer: DeliveryPipeline
-    approval: Routed
+    approval: RouteApproval
     trace: Trace
     notes: list[str] = field(default_factory=list)
     ended: DeliveryResult | None = None
@@ -120,7 +122,7 @@ class _Steps:
         return None
 
 
-def _without_step(outcome: RouteOutcome, step: DeliveryResult) -> RouteOutcome:
+def _step_failure(outcome: RouteOutcome, step: DeliveryResult) -> RouteOutcome:
     """The outcome of a run that ends because a step was not promoted."""
     assert step.failure is not None
     return replace(

@@ -23,7 +23,9 @@ SHARED = "shared"
 """How the shared tools' folder is called where a domain is asked for."""
 
 
-def question(reading: ParseResult, *, threshold: float, max_options: int) -> Clarification | None:
+def clarifying_question(
+    reading: ParseResult, *, threshold: float, max_options: int
+) -> Clarification | None:
     """The question to ask, or None where the reading is sure and complete.
 
     Asks for the domain, or, where that is sure already, for the action. With nothing to go by it
@@ -42,7 +44,7 @@ def question(reading: ParseResult, *, threshold: float, max_options: int) -> Cla
     return _ask("domain", list(domains) or known, max_options)
 
 
-def resolve(reading: ParseResult, asked: Clarification, answer: str | None) -> ParsedIntent:
+def resolve_answer(reading: ParseResult, asked: Clarification, answer: str | None) -> ParsedIntent:
     """The intent after the answer: an option's number, an option, or any known domain or action.
 
     Anything else, or no answer, leaves the best guess and its confidence as they were.

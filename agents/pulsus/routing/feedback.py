@@ -28,7 +28,7 @@ class PastRun:
     chosen: tuple[str, ...]
 
 
-def find(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun:
+def find_run(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun:
     """The run of that id, from past routes or from its trace. Raises RunNotFound.
 
     A `route_id` means the newest run of that route, `last` the newest run that has a trace.
@@ -47,7 +47,7 @@ def find(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun:
     return _traced(run_id, log_dir / "runs" / run_id / "steps.log")
 
 
-def row(
+def feedback_row(
     run: PastRun, right: Sequence[str], routes: Sequence[PastRoute], now: datetime
 ) -> PastRoute | None:
     """What to keep of somebody's word on a run; None where it is the last said on its words.

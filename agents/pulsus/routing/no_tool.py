@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pulsus.routing.delivery.project import Project
 
 
-def failure(
+def no_tool_failure(
     project: Project, found: SearchResult, reason: str, wanted: GenerationRequest, *, looks: bool
 ) -> NothingFits | None:
     """The failure; None where the generator is to write a tool. `looks`: nothing is to be done."""

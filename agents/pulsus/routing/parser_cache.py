@@ -23,7 +23,7 @@ from pulsus.routing.prompt_parser import FolderVocabulary, PromptParser, folder_
 FILE_NAME = "parser.json"
 
 
-def known_parser(
+def cached_parser(
     tools: Sequence[ToolSpec], synonyms: Synonyms, state_dir: Path | None
 ) -> PromptParser:
     """`PromptParser.learn(tools, synonyms)`, as an earlier run learned it where there was one.

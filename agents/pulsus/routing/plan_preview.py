@@ -9,7 +9,7 @@ from pulsus.core.text.literals import take_values
 from pulsus.core.types import Plan, RouteOutcome, ToolSpec
 
 
-def compose(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Plan:
+def compose_plan(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Plan:
     """The plan that runs `tools` in order. Raises PlanUnwirable."""
     from pulsus.core.compose.plans import planner  # only where there is something to plan
 
@@ -24,7 +24,7 @@ def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
     decision, text = outcome.decision, outcome.intent.intent
     if not decision.selected:
         return outcome
-    plan = decision.plan or compose(text, decision.selected, max_steps)
+    plan = decision.plan or compose_plan(text, decision.selected, max_steps)
     notes = (*outcome.notes, *unused_inputs_note(text))
     return replace(outcome, decision=replace(decision, plan=plan), notes=notes)
 

@@ -192,7 +192,7 @@ class Router:
             top_score=intent.confidence,
             hints=[[p.source, p.heading, p.score] for p in reading.passages],
         )
-        return reading, clarify.question(
+        return reading, clarify.clarifying_question(
             reading, threshold=config.confidence_threshold, max_options=config.max_options
         )
 
@@ -230,7 +230,7 @@ class Router:
         agreed = clarify.intent_of_accepted_plan(intent, found, asked)
         if agreed:
             return agreed, asked, found
-        intent = clarify.resolve(reading, asked, asked.answer)
+        intent = clarify.resolve_answer(reading, asked, asked.answer)
         if intent != reading.intent:
             found = searcher.search(intent, hinted=reading.hinted)
         return intent, asked, found
@@ -253,7 +253,7 @@ class Router:
         plan = None
         if choice.policy == "compose":
             try:
-                plan = plan_preview.compose(
+                plan = plan_preview.compose_plan(
                     intent.intent, tools, self.project.settings.compose.max_steps
                 )
             except PlanUnwirable as error:
@@ -266,7 +266,9 @@ class Router:
         failure = (
             None
             if tools
-            else no_tool.failure(self.project, found, choice.reason, options.wanted, looks=looks)
+            else no_tool.no_tool_failure(
+                self.project, found, choice.reason, options.wanted, looks=looks
+            )
         )
         trace.event(
             "decide",

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.approvals.protocol import Approver
-from pulsus.approvals.run_consent import Given, RunApproval, only_tries
+from pulsus.approvals.run_consent import RunApproval, RunConsent, is_dry_run_call
 from pulsus.core.compose.plans.planner import params_of
 from pulsus.core.contract.kinds import stronger
 from pulsus.core.storage.records.target import Target
@@ -30,7 +30,7 @@ from pulsus.execution.confinement.run_mode import how_to_run
 from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.pipes import OnOutput
 from pulsus.execution.tool_process import RunResult, run_tool
-from pulsus.routing.delivery.candidate_module import read_bytes, steps_of
+from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
 from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project import Project
 from pulsus.routing.delivery.record_check import ACCEPT
@@ -39,7 +39,7 @@ from pulsus.routing.search.access_filter import access_filter
 _LOG = logging.getLogger("pulsus")
 
 
-def inputs_for(
+def collect_inputs(
     project: Project, outcome: RouteOutcome, pairs: Sequence[str], person: Approver | None
 ) -> Mapping[str, JsonValue]:
     """The values a run needs, checked before anything is proven.
@@ -52,7 +52,7 @@ def inputs_for(
         params_of(decision.plan, decision.selected) if decision.plan else decision.selected[0].args
     )
     given = parse_inputs(pairs, [replace(arg, required=False) for arg in args])
-    asked = [_asked(arg, person) for arg in args if _needs(arg) and arg.name not in given]
+    asked = [_ask_value(arg, person) for arg in args if _is_required(arg) and arg.name not in given]
     return parse_inputs([*pairs, *asked], args)
 
 
@@ -65,7 +65,7 @@ def run_outcome(
 ) -> RouteOutcome:
     """The outcome with the result of running what it promoted. Raises ToolFailed, UsageError."""
     assert outcome.promotion is not None
-    source = read_bytes(outcome.promotion.path)
+    source = read_module(outcome.promotion.path)
     tool = project.define(source, outcome.promotion.path)
     if isinstance(tool, BrokenTool):
         raise ToolNotFound(f"{outcome.promotion.path} is no tool: {tool.reason}")
@@ -104,16 +104,16 @@ def run_promoted(
     UsageError; for what may write also ApprovalNeeded and as `Promoter.decided`, and then it did
     not run.
     """
-    steps = steps_of(project, source)
+    steps = pinned_steps(project, source)
     check_access(project, tool, [step for step, _ in steps.values()])
     used = [require_promoted(project, tool, source)]
     used += [require_promoted(project, step, code) for step, code in steps.values()]
     check_access(project, used[0], [])  # its kind may be another on record
-    confinement = require_known(project, used, confinement)
+    confinement = require_approved_records(project, used, confinement)
     given = secrets.named(used, os.environ)
     veil = secrets.SecretMask(given.values())
     writes = any(each.kind == "write" for each in used)
-    tries = writes and tool.kind == "write" and only_tries(used, source, inputs)
+    tries = writes and tool.kind == "write" and is_dry_run_call(used, source, inputs)
     run = project.settings.run
     limits = RunLimits(run.max_mem_mb, run.max_processes, run.max_files)
     planned = how_to_run(used, inputs, limits, confinement, reads=not writes or tries)
@@ -121,7 +121,7 @@ def run_promoted(
         counted = replace(used[0], kind="write")  # a step that may write counts for all
         how = consent.given(counted, dry=tries)
         shown = {name: veil.value(value) for name, value in inputs.items()}
-        _log(project, tool, shown, how, veil.value(planned.held))
+        _log_run(project, tool, shown, how, veil.value(planned.held))
     output = veil.output(on_output) if on_output else None
     try:
         done = run_tool(
@@ -182,7 +182,7 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpe
     return replace(tool, kind=stronger(tool.kind, promoted.kind))
 
 
-def require_known(project: Project, used: Sequence[ToolSpec], confinement: Mode) -> Mode:
+def require_approved_records(project: Project, used: Sequence[ToolSpec], confinement: Mode) -> Mode:
     """Return how to confine a run, given whose records this user did not approve (ADR 31).
 
     Tools that only read, reach no host, start no program and get no secret run confined, with a
@@ -193,7 +193,7 @@ def require_known(project: Project, used: Sequence[ToolSpec], confinement: Mode)
     if not unknown:
         return confinement
     reason = "; ".join(unknown)
-    open_ended = next((each.id for each in used if _reaches(each)), None)
+    open_ended = next((each.id for each in used if _is_open_ended(each)), None)
     if confinement == "off" or open_ended:
         why = (
             "it is not run without confinement"
@@ -209,18 +209,18 @@ def require_known(project: Project, used: Sequence[ToolSpec], confinement: Mode)
     return "required"
 
 
-def _reaches(tool: ToolSpec) -> bool:
+def _is_open_ended(tool: ToolSpec) -> bool:
     """True if confinement would leave the tool more than reading files and giving a result."""
     effects = tool.effects
     declared = bool(effects and (effects.hosts or effects.commands))
     return tool.kind == "write" or declared or bool(tool.secrets)
 
 
-def _log(
+def _log_run(
     project: Project,
     tool: ToolSpec,
     inputs: Mapping[str, JsonValue],
-    consent: Given,
+    consent: RunConsent,
     confinement: JsonValue,
 ) -> None:
     """Record who runs a tool that may write, before it does: unlogged, it does not run."""
@@ -234,11 +234,11 @@ def _log(
     project.promoter().decided("run", data)
 
 
-def _needs(arg: ArgSpec) -> bool:
+def _is_required(arg: ArgSpec) -> bool:
     return arg.required and not arg.kind.startswith("var_")
 
 
-def _asked(arg: ArgSpec, person: Approver | None) -> str:
+def _ask_value(arg: ArgSpec, person: Approver | None) -> str:
     text = person.value(arg) if person else None
     if not text:
         raise InputNeeded(

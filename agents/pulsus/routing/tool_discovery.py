@@ -17,14 +17,14 @@ from pulsus.core.system.regular_files import Unreadable
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
 from pulsus.errors import StateCorrupt, ToolAmbiguous, ToolNotFound, WorkflowsMissing
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.discovery.module_files import Listing, scan
-from pulsus.routing.discovery.module_reader import Reader
+from pulsus.routing.discovery.module_files import Listing, scan_folders
+from pulsus.routing.discovery.module_reader import ModuleReader
 from pulsus.routing.discovery.tool_path import SHARED, ToolPath, parse_tool_path
-from pulsus.routing.index.catalogue_builder import BuiltCatalogue, Rows, derive
+from pulsus.routing.index.catalogue_builder import BuiltCatalogue, Rows, build_catalogue
 from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.index.folder_rows import Folder
 from pulsus.routing.index.index_format import Stored
-from pulsus.routing.index.value_codec import Loaded
+from pulsus.routing.index.value_codec import LoadedManifest
 from pulsus.routing.index.value_store import DamagedValue
 
 
@@ -64,7 +64,7 @@ def discover(
     if stored and _same(stored, folders, roots):
         folders, derived = list(stored.folders), stored.derived
     else:
-        derived = derive(folders, roots)
+        derived = build_catalogue(folders, roots)
     tools = ToolTable(derived.columns, _Decoder(derived, Rows.of(folders), reader, cache))
     if cache and derived is not (stored and stored.derived):
         cache.save(folders, derived, roots)
@@ -103,11 +103,13 @@ def select_pool(
     return tuple(tools[n] for n in (*own, *kept))
 
 
-def _reader(config: DiscoveryConfig, cache: DiscoveryIndex | None, stored: Stored | None) -> Reader:
+def _reader(
+    config: DiscoveryConfig, cache: DiscoveryIndex | None, stored: Stored | None
+) -> ModuleReader:
     if cache is None:
-        return Reader(config.max_file_bytes)
+        return ModuleReader(config.max_file_bytes)
     known = {folder.path: folder for folder in stored.folders} if stored else {}
-    return Reader(config.max_file_bytes, known, cache.values, cache.now_ns)
+    return ModuleReader(config.max_file_bytes, known, cache.values, cache.now_ns)
 
 
 def _listed(
@@ -116,7 +118,7 @@ def _listed(
     return [
         (source, listing)
         for source, root in enumerate(roots)
-        for listing in scan(root, tmp_dirname=tmp_dirname, max_depth=config.max_depth)
+        for listing in scan_folders(root, tmp_dirname=tmp_dirname, max_depth=config.max_depth)
     ]
 
 
@@ -133,7 +135,7 @@ class _Decoder:
 
     derived: BuiltCatalogue
     rows: Rows
-    reader: Reader
+    reader: ModuleReader
     cache: DiscoveryIndex | None
 
     def __call__(self, at: int) -> ToolSpec:
@@ -145,7 +147,9 @@ class _Decoder:
         except DamagedValue as damage:
             return self._again(folder, n, str(damage))
         assert isinstance(tool, ToolSpec)
-        return replace(tool, manifest=loaded.manifest) if isinstance(loaded, Loaded) else tool
+        return (
+            replace(tool, manifest=loaded.manifest) if isinstance(loaded, LoadedManifest) else tool
+        )
 
     def _again(self, folder: Folder, n: int, why: str) -> ToolSpec:
         """The tool from its file, where the index is damaged. Raises StateCorrupt."""
@@ -167,7 +171,7 @@ class _Decoder:
             )
         if folder.hints[n] < 0:
             return tool
-        hints = manifest.load(path.with_name(folder.names[folder.hints[n]]))
+        hints = manifest.load_manifest(path.with_name(folder.names[folder.hints[n]]))
         return replace(tool, manifest=hints.manifest)
 
 

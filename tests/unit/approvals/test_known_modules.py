@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pulsus.approvals.known_modules import Standing, standing
+from pulsus.approvals.known_modules import Novelty, assess_novelty
 from pulsus.core.storage.records import version_archive
 from pulsus.core.storage.records.target import Target
 from tests.promotions import module, promoted
@@ -14,12 +14,12 @@ LONG = module("".join(f"line number {n} of it\n" for n in range(20)))
 
 
 def of(tmp_path, source, target=PLACE, summary="Something else.", logged=()):
-    return standing(tmp_path / "workflows", target, source, summary, logged)
+    return assess_novelty(tmp_path / "workflows", target, source, summary, logged)
 
 
 def test_a_tool_without_any_record_is_new(tmp_path):
     promoted(tmp_path, module("other"), target=Target("text", "sort", "lines"))
-    assert of(tmp_path, module("new")) == Standing()
+    assert of(tmp_path, module("new")) == Novelty()
 
 
 def test_changed_bytes_of_a_promoted_tool_are_not_new(tmp_path):
@@ -43,7 +43,7 @@ def test_a_tool_whose_record_was_taken_out_is_known_by_the_decision_log(tmp_path
     promoted(tmp_path, module("one"))
     (tmp_path / "workflows/domains/system/count/metadata.jsonl").unlink()
     assert "decision log" in of(tmp_path, module("two"), logged=[PLACE.tool_id]).known
-    assert of(tmp_path, module("two")) == Standing()
+    assert of(tmp_path, module("two")) == Novelty()
 
 
 def test_a_deprecated_tool_is_not_new(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.approvals.run_consent import RunApproval, only_tries
+from pulsus.approvals.run_consent import RunApproval, is_dry_run_call
 from pulsus.core.compose.plans.module_source import render_module
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import ApprovalNeeded
@@ -43,19 +43,19 @@ def saved(value):
 def test_a_composition_tries_only_where_every_writing_step_is_told_to(value, given, tries):
     params = (value.name,) if isinstance(value, ParamRef) else ()
     source = composed(*saved(value), params=params)
-    assert only_tries([COMPOSED, READ, SAVE], source, given) is tries
+    assert is_dry_run_call([COMPOSED, READ, SAVE], source, given) is tries
 
 
 def test_a_step_that_writes_and_cannot_try_makes_the_call_one_that_writes():
     source = composed(*saved(ParamRef("dry_run")), step(3, PRUNE))
-    assert not only_tries([COMPOSED, READ, SAVE, PRUNE], source, {"dry_run": True})
+    assert not is_dry_run_call([COMPOSED, READ, SAVE, PRUNE], source, {"dry_run": True})
 
 
 def test_a_step_that_the_plan_does_not_name_makes_the_call_one_that_writes():
     """A step's own steps are run too, and nobody knows what they are given."""
     source = composed(*saved(ParamRef("dry_run")))
     hidden = spec("shared/save/hidden", DRY, kind="write")
-    assert not only_tries([COMPOSED, READ, SAVE, hidden], source, {"dry_run": True})
+    assert not is_dry_run_call([COMPOSED, READ, SAVE, hidden], source, {"dry_run": True})
 
 
 def test_nobody_may_agree_by_default():

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.approvals.known_modules import Standing
+from pulsus.approvals.known_modules import Novelty
 from pulsus.approvals.unattended import (
-    Case,
+    ApprovalCase,
+    GenerationApproval,
     NoApproval,
-    Routed,
-    Written,
+    RouteApproval,
     auto_approval_refusal,
+    find_objection,
     low_confidence,
-    objection,
 )
 from pulsus.core.storage.candidate_store import Candidate
 from pulsus.core.storage.records.target import Target
@@ -103,17 +103,17 @@ COMMAND = "pulsus promote workflows/domains/d/a/x.py --domain d --action a --nam
 
 def case(**fields):
     shown = fields.pop("shown", "workflows/domains/d/a/x.py")
-    known = fields.pop("standing", Standing())
-    return Case(shown, PLACE, SHA, fields.pop("proof", "behaviour"), known, **fields)
+    known = fields.pop("standing", Novelty())
+    return ApprovalCase(shown, PLACE, SHA, fields.pop("proof", "behaviour"), known, **fields)
 
 
 def routed(*chosen, **fields):
-    return Routed(outcome(*(chosen or (candidate(),)), **fields), allowed=True, least=LEAST)
+    return RouteApproval(outcome(*(chosen or (candidate(),)), **fields), allowed=True, least=LEAST)
 
 
 def written(**fields):
     given = {"allowed": True, "asked": True, "strong": True, "placed": True, "generated": True}
-    return Written(**{**given, **fields})
+    return GenerationApproval(**{**given, **fields})
 
 
 def composed(*steps, clauses=("count words of the text", "count lines of the text"), **fields):
@@ -128,7 +128,9 @@ def composed(*steps, clauses=("count words of the text", "count lines of the tex
     said = tuple(
         replace(clause, text=text) for clause, text in zip(route.subintents, clauses, strict=True)
     )
-    return Routed(replace(route, decision=decision, subintents=said), allowed=True, least=LEAST)
+    return RouteApproval(
+        replace(route, decision=decision, subintents=said), allowed=True, least=LEAST
+    )
 
 
 CONNECTED = ({"a": ParamRef("p")}, {"b": OutputRef("s1", "o"), "a": ParamRef("p")})
@@ -136,34 +138,34 @@ CONNECTED = ({"a": ParamRef("p")}, {"b": OutputRef("s1", "o"), "a": ParamRef("p"
 
 @pytest.mark.parametrize("approval", [routed(), written()], ids=["route", "generate"])
 def test_a_new_module_that_meets_every_condition_needs_no_person(approval):
-    assert objection(case(), approval) is None
+    assert find_objection(case(), approval) is None
 
 
 @pytest.mark.parametrize("approval", [routed(), written()], ids=["route", "generate"])
 @pytest.mark.parametrize(
     "known",
-    [Standing(known="d/a/x was changed"), Standing(repeats="its bytes are those of d/b/x")],
+    [Novelty(known="d/a/x was changed"), Novelty(repeats="its bytes are those of d/b/x")],
     ids=["changed", "copy"],
 )
 def test_changed_bytes_and_copies_of_promoted_tools_need_a_person(known, approval):
-    found = objection(case(standing=known), approval)
+    found = find_objection(case(standing=known), approval)
     assert found
     assert (found.code, found.exit_status) == ("APPROVAL_REQUIRED", 4)
     assert COMMAND in found.hint
 
 
 def test_changed_bytes_that_a_composition_pins_need_a_person():
-    steps = {"d/b/y": ("workflows/domains/d/b/y.py", Standing(known="d/b/y was changed"))}
-    found = objection(case(steps=steps), composed(*CONNECTED))
+    steps = {"d/b/y": ("workflows/domains/d/b/y.py", Novelty(known="d/b/y was changed"))}
+    found = find_objection(case(steps=steps), composed(*CONNECTED))
     assert found
     assert "pulsus promote workflows/domains/d/b/y.py --domain d --action b" in found.hint
 
 
 def test_a_rendered_composition_may_resemble_another_and_not_take_its_id():
-    alike = Standing(repeats="most of its lines are those of d/a/z")
-    assert objection(case(standing=alike, rendered=True), composed(*CONNECTED)) is None
-    known = Standing(known="d/a/x was changed")
-    assert objection(case(standing=known, rendered=True), composed(*CONNECTED))
+    alike = Novelty(repeats="most of its lines are those of d/a/z")
+    assert find_objection(case(standing=alike, rendered=True), composed(*CONNECTED)) is None
+    known = Novelty(known="d/a/x was changed")
+    assert find_objection(case(standing=known, rendered=True), composed(*CONNECTED))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_a_rendered_composition_may_resemble_another_and_not_take_its_id():
     ids=["shape", "unconnected", "pronoun", "noun"],
 )
 def test_a_composition_that_may_be_wrong_needs_a_person(route, proof, why):
-    found = objection(case(proof=proof, rendered=True), route)
+    found = find_objection(case(proof=proof, rendered=True), route)
     assert found
     assert (found.code, why in found.message) == ("APPROVAL_REQUIRED", True)
     assert "pulsus promote" in found.hint
@@ -185,8 +187,8 @@ def test_a_composition_that_may_be_wrong_needs_a_person(route, proof, why):
 
 def test_a_step_is_judged_as_a_tool_and_not_as_the_composition():
     route = composed({"a": ParamRef("p")}, {"a": ParamRef("p")})
-    assert objection(case(step=True, proof="shape"), route) is None
-    assert objection(case(step=True, standing=Standing(known="changed")), route)
+    assert find_objection(case(step=True, proof="shape"), route) is None
+    assert find_objection(case(step=True, standing=Novelty(known="changed")), route)
 
 
 def test_a_plan_whose_step_took_the_place_of_a_surer_tool_is_judged_by_its_own_p():
@@ -199,7 +201,7 @@ def test_a_plan_whose_step_took_the_place_of_a_surer_tool_is_judged_by_its_own_p
     )
     selected = (weaker.tool, route.outcome.decision.selected[1])
     decision = replace(route.outcome.decision, selected=selected)
-    found = objection(
+    found = find_objection(
         case(),
         replace(route, outcome=replace(route.outcome, decision=decision, subintents=clauses)),
     )
@@ -214,7 +216,7 @@ def test_a_candidate_that_was_edited_or_rejected_needs_a_person(status):
         Path("/p/workflows/_tmp/c.py"), "do it", "r", "run", status, ("slow",), NOON, sha
     )
     for approval in (routed(), written()):
-        found = objection(case(candidate=kept), approval)
+        found = find_objection(case(candidate=kept), approval)
         assert found
         assert found.code == "APPROVAL_REQUIRED"
 
@@ -228,13 +230,13 @@ def test_a_candidate_that_was_edited_or_rejected_needs_a_person(status):
     ids=str,
 )
 def test_a_generated_module_needs_every_condition(missing):
-    found = objection(case(), written(**missing))
+    found = find_objection(case(), written(**missing))
     assert found
     assert found.code == "APPROVAL_REQUIRED"
-    assert objection(case(proof="shape"), written())
+    assert find_objection(case(proof="shape"), written())
 
 
 def test_without_a_rule_only_a_person_approves():
-    found = objection(case(), NoApproval(hint="approve with --yes"))
+    found = find_objection(case(), NoApproval(hint="approve with --yes"))
     assert found
     assert (found.code, found.hint) == ("APPROVAL_REQUIRED", "approve with --yes")

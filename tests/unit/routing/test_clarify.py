@@ -7,11 +7,11 @@ import pytest
 from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.types import ParsedIntent
 from pulsus.routing.clarify import (
+    clarifying_question,
     intent_from_candidates,
     intent_of_accepted_plan,
-    question,
     question_between_tools,
-    resolve,
+    resolve_answer,
     select_answered_tool,
     with_plan_option,
 )
@@ -36,7 +36,7 @@ def reading(*shares):
 
 
 def ask(read, max_options=4):
-    return question(read, threshold=0.55, max_options=max_options)
+    return clarifying_question(read, threshold=0.55, max_options=max_options)
 
 
 def test_a_sure_and_complete_intent_is_not_questioned():
@@ -71,22 +71,22 @@ def test_a_catalogue_without_a_choice_asks_nothing():
 @pytest.mark.parametrize("answer", ["2", " ingest ", "Ingest", "domain=ingest", "ingest."])
 def test_an_answer_is_a_number_or_a_word(answer):
     read = reading((0, 0.4), (2, 0.3))
-    assert resolve(read, ask(read), answer) == ParsedIntent("ingest", "load", "words", 1.0)
+    assert resolve_answer(read, ask(read), answer) == ParsedIntent("ingest", "load", "words", 1.0)
 
 
 def test_an_answer_beyond_the_options_is_taken_where_it_exists():
     read = reading((0, 0.4), (2, 0.3))
-    assert resolve(read, ask(read), "web") == ParsedIntent("web", "tls", "words", 1.0)
+    assert resolve_answer(read, ask(read), "web") == ParsedIntent("web", "tls", "words", 1.0)
 
 
 def test_an_action_answers_a_question_for_the_domain():
     read = reading((0, 0.4), (2, 0.3))
-    assert resolve(read, ask(read), "load").domain == "ingest"
+    assert resolve_answer(read, ask(read), "load").domain == "ingest"
 
 
 def test_an_answer_settles_only_its_part():
     read = reading((0, 0.3), (1, 0.2), (2, 0.2))
-    found = resolve(read, ask(read), "analysis")
+    found = resolve_answer(read, ask(read), "analysis")
     assert found.action == "summarise"
     assert found.confidence == pytest.approx(0.6)
 
@@ -94,12 +94,12 @@ def test_an_answer_settles_only_its_part():
 @pytest.mark.parametrize("answer", [None, "", "  ", "9", "0", "-1", "no idea", "\x00"])
 def test_no_usable_answer_leaves_the_best_guess(answer):
     read = reading((0, 0.4), (2, 0.3))
-    assert resolve(read, ask(read), answer) == read.intent
+    assert resolve_answer(read, ask(read), answer) == read.intent
 
 
 def test_shared_tools_can_be_meant():
     read = reading((0, 0.4), (4, 0.3))
-    assert resolve(read, ask(read), "shared") == ParsedIntent(None, "sort", "words", 1.0)
+    assert resolve_answer(read, ask(read), "shared") == ParsedIntent(None, "sort", "words", 1.0)
 
 
 def test_every_vague_request_gets_exactly_one_question():
@@ -209,8 +209,8 @@ def test_another_answer_is_no_yes_to_the_plan(answer):
 
 
 def test_a_folder_still_answers_a_question_about_a_plan():
-    assert resolve(UNSURE, planned("3"), "3") == ParsedIntent("ingest", "load", "words", 1.0)
-    assert resolve(UNSURE, planned("web"), "web").domain == "web"
+    assert resolve_answer(UNSURE, planned("3"), "3") == ParsedIntent("ingest", "load", "words", 1.0)
+    assert resolve_answer(UNSURE, planned("web"), "web").domain == "web"
 
 
 def test_tools_that_are_sure_settle_what_the_words_leave_open():

@@ -11,7 +11,7 @@ from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.types import Manifest
 from pulsus.errors import WorkflowsMissing
 from pulsus.routing.discovery import module_files
-from pulsus.routing.discovery.module_reader import Reader
+from pulsus.routing.discovery.module_reader import ModuleReader
 from pulsus.routing.tool_discovery import discover, select_pool
 
 TOOL = '"""Sum.\n\nKind: read\n"""\ndef run(a: int = 1): ...\n'
@@ -225,10 +225,10 @@ def test_what_may_not_be_read_is_listed(tmp_path):
 
 def test_a_file_that_vanishes_while_listing_is_listed_not_a_crash(tmp_path):
     gone = write(tmp_path, "domains/d/a/gone.py")
-    listed = list(module_files.scan(tmp_path, tmp_dirname="_tmp", max_depth=6))
+    listed = list(module_files.scan_folders(tmp_path, tmp_dirname="_tmp", max_depth=6))
     gone.unlink()
     (listing,) = (found for found in listed if found.names)
-    assert Reader(1000).folder(0, listing).problems["gone.py"][0] == "UNREADABLE"
+    assert ModuleReader(1000).folder(0, listing).problems["gone.py"][0] == "UNREADABLE"
 
 
 def test_folders_below_the_action_order_tools_and_are_no_part_of_the_id(tmp_path):

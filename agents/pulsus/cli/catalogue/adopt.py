@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ValidationFailed
 
@@ -33,7 +33,7 @@ Examples:
 @click.option("--replace", is_flag=True, help="Write over a candidate of that name.")
 @common()
 def adopt(
-    session: Session,
+    session: CommandSession,
     file: Path,
     domain: str | None,
     action: str,
@@ -58,7 +58,7 @@ def adopt(
         console.table(("argument", "type", "default", "text"), rows)
         for note in found.notes:
             click.echo(strip_controls(f"- look at: {note}"))
-        click.echo("\n".join(validation_text.report(found.report, session.project)))
+        click.echo("\n".join(validation_text.report_lines(found.report, session.project)))
         click.echo(f"next: {_next(found, session.project)}")
     raise SystemExit(0 if found.report.ok else 3)
 
@@ -77,7 +77,7 @@ def _body(found: Adopted, project: Path) -> dict[str, Any]:
             for p in found.parameters
         ],
         "notes": list(found.notes),
-        "validation": validation_text.validation(found.report, project),
+        "validation": validation_text.validation_json(found.report, project),
         "next": _next(found, project),
     }
     if not found.report.ok:

@@ -10,14 +10,14 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.catalogue import audit_records
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import AuditTampered, UsageError
-from pulsus.routing.maintenance.audit_catalogue import Finding, Level
+from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
-    from pulsus.bootstrap.project_trust import Standing
+    from pulsus.bootstrap.project_trust import SettingApproval
     from pulsus.routing.maintenance.audit_catalogue import CatalogueAudit
     from pulsus.routing.maintenance.audit_log import LogAudit
 
@@ -68,7 +68,7 @@ _WORDS = 2
 )
 @common(inspects=True)
 def command(
-    session: Session,
+    session: CommandSession,
     expect_head: str | None,
     quick: bool,
     strict: bool,
@@ -83,8 +83,8 @@ def command(
     """
     pass
     from pulsus.routing.maintenance import audit_catalogue, audit_log
-    from pulsus.routing.maintenance.audit_changelog import changelogs
-    from pulsus.routing.maintenance.audit_witness import witnessed
+    from pulsus.routing.maintenance.audit_changelog import audit_changelogs
+    from pulsus.routing.maintenance.audit_witness import audit_witness
 
     _check(expect_head, quick, reason)
     commit = _accepting(accept_records, expect_commit, others=bool(expect_head or quick or reason))
@@ -93,22 +93,22 @@ def command(
     app = session.app
     if accept_records:
         return audit_records.run(session, commit)
-    found = audit_catalogue.recorded(app.workflows_root)
-    catalogued = audit_catalogue.catalogue(app.workflows_root, found, app.catalogue.tools)
+    found = audit_catalogue.read_records(app.workflows_root)
+    catalogued = audit_catalogue.audit_catalogue(app.workflows_root, found, app.catalogue.tools)
     folder = app.state_dir / "audit"
-    logged = audit_log.log(folder, found.records, quick=quick, expected=expect_head)
-    seen = list(witnessed(folder, found))
+    logged = audit_log.audit_log(folder, found.records, quick=quick, expected=expect_head)
+    seen = list(audit_witness(folder, found))
     moved = any(finding.level == "error" for finding in seen)
     if reason is not None and (logged.checked.damages or logged.unknown or moved):
         app.upkeep.accept_break(logged, reason)
-        logged = audit_log.log(folder, found.records)
-        seen = list(witnessed(folder, found))
+        logged = audit_log.audit_log(folder, found.records)
+        seen = list(audit_witness(folder, found))
     if any(finding.level == "error" for finding in logged.findings):
         seen = [finding for finding in seen if finding.level != "error"]  # one cause, told once
     findings = sorted(
         (
             *catalogued.findings,
-            *changelogs(app.workflows_root, found),
+            *audit_changelogs(app.workflows_root, found),
             *logged.findings,
             *seen,
             *settings_findings(app),
@@ -164,7 +164,7 @@ def _check(expected: str | None, quick: bool, reason: str | None) -> None:
         )
 
 
-def _refusal(findings: Sequence[Finding], *, strict: bool) -> AuditTampered | None:
+def _refusal(findings: Sequence[AuditFinding], *, strict: bool) -> AuditTampered | None:
     levels = ("error", "warning") if strict else ("error",)
     wrong = [f for f in findings if f.level in levels]
     if not wrong:
@@ -176,9 +176,12 @@ def _refusal(findings: Sequence[Finding], *, strict: bool) -> AuditTampered | No
 
 
 def _document(
-    session: Session, catalogued: CatalogueAudit, logged: LogAudit, findings: Sequence[Finding]
+    session: CommandSession,
+    catalogued: CatalogueAudit,
+    logged: LogAudit,
+    findings: Sequence[AuditFinding],
 ) -> dict[str, Any]:
-    from pulsus.cli.render.outcome_text import relative
+    from pulsus.cli.render.validation_text import relative
 
     log, head = logged.checked, logged.checked.head
     return {
@@ -226,7 +229,10 @@ def _document(
 
 
 def _tell(
-    session: Session, catalogued: CatalogueAudit, logged: LogAudit, findings: Sequence[Finding]
+    session: CommandSession,
+    catalogued: CatalogueAudit,
+    logged: LogAudit,
+    findings: Sequence[AuditFinding],
 ) -> None:
     """What was found, what to do about each kind, and what was compared."""
     counts = Counter(f.level for f in findings)
@@ -276,14 +282,14 @@ def _log(logged: LogAudit) -> str:
     )
 
 
-def _where(finding: Finding, session: Session) -> str:
-    from pulsus.cli.render.outcome_text import relative
+def _where(finding: AuditFinding, session: CommandSession) -> str:
+    from pulsus.cli.render.validation_text import relative
 
     where = relative(finding.path, session.project) if finding.path else finding.tool or ""
     return f"{where}:{finding.line}" if finding.line else where
 
 
-def settings_findings(app: App) -> Iterator[Finding]:
+def settings_findings(app: App) -> Iterator[AuditFinding]:
     """One finding for each value of a project file that widens what may run or leave.
 
     A setting that is not approved is an error: no command runs with it. The project's tables of
@@ -293,20 +299,20 @@ def settings_findings(app: App) -> Iterator[Finding]:
         yield _setting_finding(app, each)
 
 
-def _setting_finding(app: App, each: Standing) -> Finding:
-    from pulsus.bootstrap.project_trust import TABLES, shown
+def _setting_finding(app: App, each: SettingApproval) -> AuditFinding:
+    from pulsus.bootstrap.project_trust import TABLES, shorten_json
 
     place = app.project / each.found.file
     line = each.found.line or None
-    value = shown(app.redactor.redact_value(each.value))
+    value = shorten_json(app.redactor.redact_value(each.value))
     if each.state == "approved" and each.approved is not None:
         when = each.approved.approved_at[:10]
         reason = f"{each.key} = {value} was approved on this machine on {when}"
         fix = "`pulsus config trust --revoke KEY` takes an approval back"
-        return Finding("SETTING_APPROVED", "info", place, line, None, reason, fix)
+        return AuditFinding("SETTING_APPROVED", "info", place, line, None, reason, fix)
     reason = f"{each.key} = {value} widens what may run or leave, and is not approved here"
     if app.trust_failure:
         reason += f": {app.trust_failure}"
     fix = "`pulsus config trust KEY` shows and asks; in CI set the variable of the setting"
     level: Level = "warning" if each.key == TABLES else "error"
-    return Finding("SETTING_UNAPPROVED", level, place, line, None, reason, fix)
+    return AuditFinding("SETTING_UNAPPROVED", level, place, line, None, reason, fix)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session
+from pulsus.cli.options import CommandSession
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.errors import RecordUnknown, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.routing.maintenance.accept_records import Pending
+    from pulsus.routing.maintenance.accept_records import PendingRecords
 
 _FULL = (40, 64)
 _HEX = frozenset("0123456789abcdef")
@@ -34,7 +34,7 @@ def checked_commit(commit: str) -> str:
     return commit.lower()
 
 
-def run(session: Session, commit: str | None) -> None:
+def run(session: CommandSession, commit: str | None) -> None:
     """Show the records that this user did not approve, and accept them if the answer is yes.
 
     Raises RecordUnknown if no person can be asked and no commit is given, or a person says no.
@@ -42,14 +42,14 @@ def run(session: Session, commit: str | None) -> None:
     from pulsus.routing.maintenance import accept_records
 
     app = session.app
-    found = accept_records.pending(app.workflows_root, app.state_dir)
+    found = accept_records.pending_records(app.workflows_root, app.state_dir)
     if commit is not None:
         accept_records.require_commit(found, app.workflows_root, commit)
     if not session.json:
         _show(session, found)
     if found and commit is None:
         _ask(session, found)
-    count = accept_records.accept(
+    count = accept_records.accept_records(
         found,
         app.workflows_root,
         app.state_dir,
@@ -63,7 +63,7 @@ def run(session: Session, commit: str | None) -> None:
         click.echo(f"accepted {count} records of {len(found)} tools" if found else "nothing to do")
 
 
-def _ask(session: Session, found: Sequence[Pending]) -> None:
+def _ask(session: CommandSession, found: Sequence[PendingRecords]) -> None:
     if not session.interactive:
         raise RecordUnknown(
             f"the records of {len(found)} tools wait for a person, and nobody can be asked here",
@@ -76,8 +76,8 @@ def _ask(session: Session, found: Sequence[Pending]) -> None:
         raise RecordUnknown("nothing was accepted", hint="their tools still do not run")
 
 
-def _show(session: Session, found: Sequence[Pending]) -> None:
-    from pulsus.cli.render.outcome_text import relative
+def _show(session: CommandSession, found: Sequence[PendingRecords]) -> None:
+    from pulsus.cli.render.validation_text import relative
 
     for each in found:
         latest = each.latest
@@ -92,8 +92,8 @@ def _show(session: Session, found: Sequence[Pending]) -> None:
         click.echo()
 
 
-def _row(session: Session, each: Pending) -> dict[str, Any]:
-    from pulsus.cli.render.outcome_text import relative
+def _row(session: CommandSession, each: PendingRecords) -> dict[str, Any]:
+    from pulsus.cli.render.validation_text import relative
 
     return {
         "tool": each.tool,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--undo", is_flag=True, help="Take the deprecation back.")
 @common()
 def command(
-    session: Session, tool: str, replacement: str | None, sunset: datetime | None, undo: bool
+    session: CommandSession, tool: str, replacement: str | None, sunset: datetime | None, undo: bool
 ) -> None:
     """Let another tool be used instead of ID, and ID not be selected after a day.
 
@@ -72,7 +72,7 @@ def _checked(replacement: str | None, sunset: datetime | None, *, undo: bool) ->
     return sunset.date() if sunset else None
 
 
-def _tell(session: Session, record: Record, *, created: bool) -> None:
+def _tell(session: CommandSession, record: Record, *, created: bool) -> None:
     if session.json:
         console.document(
             {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
-from pulsus.cli.render.outcome_text import relative
+from pulsus.cli.options import CommandSession, common
+from pulsus.cli.render.validation_text import relative
 from pulsus.errors import PulsusError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Show what would go; remove nothing.")
 @common()
-def command(session: Session, dry_run: bool) -> None:
+def command(session: CommandSession, dry_run: bool) -> None:
     """Remove candidates and logs older than tmp.retention_days and log.retention_days.
 
     Promoted tools and .pulsus/audit/ are never touched. The decision log's newest segment is
@@ -40,14 +40,14 @@ def command(session: Session, dry_run: bool) -> None:
         raise failure
 
 
-def _sealed(session: Session, report: GcReport, *, dry_run: bool) -> Path | None:
+def _sealed(session: CommandSession, report: GcReport, *, dry_run: bool) -> Path | None:
     if not dry_run:
         session.app.upkeep.log_removed(report)
     return session.app.upkeep.seal_log(dry_run=dry_run)
 
 
 def _document(
-    session: Session, report: GcReport, sealed: Path | None, *, dry_run: bool
+    session: CommandSession, report: GcReport, sealed: Path | None, *, dry_run: bool
 ) -> dict[str, Any]:
     return {
         "dry_run": dry_run,
@@ -58,7 +58,7 @@ def _document(
     }
 
 
-def _tell(session: Session, report: GcReport, sealed: Path | None, *, dry_run: bool) -> None:
+def _tell(session: CommandSession, report: GcReport, sealed: Path | None, *, dry_run: bool) -> None:
     for path in report.removed:
         click.echo(relative(path, session.project))
     done = "would be" if dry_run else "was"

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
-from pulsus.cli.render.outcome_text import relative
+from pulsus.cli.options import CommandSession, common
+from pulsus.cli.render.validation_text import relative
 from pulsus.errors import ConfigUntrusted, PulsusError
 
 
@@ -18,7 +18,7 @@ from pulsus.errors import ConfigUntrusted, PulsusError
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--empty", is_flag=True, help="Only the folders, without the starter tools.")
 @common(inspects=True)
-def command(session: Session, folder: Path, empty: bool) -> None:
+def command(session: CommandSession, folder: Path, empty: bool) -> None:
     """Set up a catalogue in FOLDER: starter tools, settings and ignore rules.
 
     What is there already is kept; nothing is overwritten. The decision log of FOLDER notes which
@@ -40,7 +40,7 @@ def command(session: Session, folder: Path, empty: bool) -> None:
     click.echo('next: pulsus "how full are my disks" --explain')
 
 
-def _log(session: Session, root: Path, made: Iterable[Path]) -> None:
+def _log(session: CommandSession, root: Path, made: Iterable[Path]) -> None:
     """Let the decision log know the starter's promotions; the tools are there in any case."""
     if not any(path.suffix == ".jsonl" for path in made):
         return

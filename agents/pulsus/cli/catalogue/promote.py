@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, allow, common, network_option
+from pulsus.cli.options import CommandSession, allow_network, common, network_option
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @network_option
 @common()
 def command(
-    session: Session,
+    session: CommandSession,
     path: Path,
     domain: str | None,
     action: str,
@@ -58,7 +58,7 @@ def command(
     from pulsus.core.storage.records.target import Target
     from pulsus.routing.delivery.candidate_module import file_module
 
-    allow(session, network)
+    allow_network(session, network)
     _require_named(domain=domain, action=action, name=name)
     if owner is not None and not owner.strip():
         raise UsageError(
@@ -76,7 +76,7 @@ def command(
         owner=owner,
         replaces=_promoted_from(session, module),
     )
-    tell(session, target, deliver(session, module, promoter, approved=yes))
+    print_delivery(session, target, deliver(session, module, promoter, approved=yes))
 
 
 def _require_named(**given: str | None) -> None:
@@ -90,7 +90,7 @@ def _require_named(**given: str | None) -> None:
 
 
 def deliver(
-    session: Session, module: CandidateModule, promoter: CataloguePromoter, *, approved: bool
+    session: CommandSession, module: CandidateModule, promoter: CataloguePromoter, *, approved: bool
 ) -> DeliveryResult:
     """How proving, asking and promoting ended."""
     from pulsus.approvals.unattended import CallerApproval, NoApproval
@@ -101,7 +101,7 @@ def deliver(
     app = session.app
     promoter.require_log()  # before anything is proven: that takes seconds
     deliverer = DeliveryPipeline(
-        prover=acceptance.prover_of(app, module),
+        prover=acceptance.validator_for(app, module),
         promoter=promoter,
         read=app.define,
         person=approval_prompt.Terminal() if session.interactive and not approved else None,
@@ -112,22 +112,22 @@ def deliver(
     return deliverer.deliver(module, dry_run=False, approval=approval)
 
 
-def tell(session: Session, target: Target, delivery: DeliveryResult) -> None:
+def print_delivery(session: CommandSession, target: Target, delivery: DeliveryResult) -> None:
     """Print how it ended; leaves with a failure's exit status."""
-    from pulsus.cli.render import outcome_json, outcome_text
+    from pulsus.cli.render import outcome_text, validation_text
 
     if session.json:
         body = {
             "ok": delivery.failure is None,
             "tool": target.tool_id,
-            "validation": outcome_json.validation(delivery.report, session.project),
+            "validation": validation_text.validation_json(delivery.report, session.project),
             "promotion": _promotion(delivery.promotion, session.project),
         }
         failed = console.error_body(delivery.failure) if delivery.failure else {}
         console.document(body | failed)
         raise SystemExit(delivery.failure.exit_status if delivery.failure else 0)
     if delivery.failure:
-        click.echo("\n".join(outcome_text.report(delivery.report, session.project)))
+        click.echo("\n".join(validation_text.report_lines(delivery.report, session.project)))
         raise delivery.failure
     made = delivery.promotion
     if made is None:
@@ -142,7 +142,7 @@ def tell(session: Session, target: Target, delivery: DeliveryResult) -> None:
         click.echo(f"{outcome_text.TAG}   {change}")
 
 
-def _promoted_from(session: Session, module: CandidateModule) -> Target | None:
+def _promoted_from(session: CommandSession, module: CandidateModule) -> Target | None:
     """Where the tool is promoted already, if the file lies in another place of the catalogue."""
     from pulsus.core.storage.records.target import Target
     from pulsus.core.types import BrokenTool
@@ -155,7 +155,7 @@ def _promoted_from(session: Session, module: CandidateModule) -> Target | None:
 
 
 def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
-    from pulsus.cli.render.outcome_text import relative
+    from pulsus.cli.render.validation_text import relative
 
     if made is None:
         return None
@@ -172,7 +172,8 @@ def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
 
 
 def _line(made: Promotion, project: Path) -> str:
-    from pulsus.cli.render.outcome_text import TAG, relative
+    from pulsus.cli.render.outcome_text import TAG
+    from pulsus.cli.render.validation_text import relative
 
     done = "promote →" if made.created else "already promoted, unchanged:"
     if made.created and made.restores:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("tool", metavar="ID[@VERSION]")
 @click.option("--yes", is_flag=True, help="You approve it; recorded with your user name.")
 @common()
-def command(session: Session, tool: str, yes: bool) -> None:
+def command(session: CommandSession, tool: str, yes: bool) -> None:
     """Put an older version of a tool back; without VERSION the one before the latest.
 
     Its kept bytes are validated again and promoted under a new, higher version: what has been is
@@ -45,12 +45,12 @@ def command(session: Session, tool: str, yes: bool) -> None:
     app.record_check().require_version(target, kept.version)
     promoter = replace(promoter, restores=kept.version)
     delivery = promote.deliver(session, _module(session, kept), promoter, approved=yes)
-    promote.tell(session, target, delivery)
+    promote.print_delivery(session, target, delivery)
 
 
-def _module(session: Session, kept: ArchivedVersion) -> CandidateModule:
+def _module(session: CommandSession, kept: ArchivedVersion) -> CandidateModule:
     """The kept bytes as what would lie in the tool's place."""
-    from pulsus.routing.delivery.candidate_module import steps_of
+    from pulsus.routing.delivery.candidate_module import pinned_steps
     from pulsus.routing.delivery.deliver import CandidateModule
 
     path = kept.target.path(session.app.workflows_root)
@@ -59,5 +59,5 @@ def _module(session: Session, kept: ArchivedVersion) -> CandidateModule:
         source=kept.source,
         tool=session.app.define(kept.source, path),
         target=kept.target,
-        steps=steps_of(session.app, kept.source),
+        steps=pinned_steps(session.app, kept.source),
     )

@@ -8,7 +8,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.catalogue import adopt, tools_check
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.core.telemetry.sanitize import strip_controls
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ def command() -> None:
 @command.command("list")
 @click.argument("prefix", default="")
 @common()
-def list_(session: Session, prefix: str) -> None:
+def list_(session: CommandSession, prefix: str) -> None:
     """List tools whose id starts with PREFIX."""
     from pulsus.cli import warnings
 
     found = [t for t in session.app.catalogue.tools if t.id.startswith(prefix)]
-    warnings.show(session)
+    warnings.show_warnings(session)
     if prefix and not found:
         console.warn(f"no tool's id starts with {prefix!r}")
     if session.json:
@@ -42,7 +42,7 @@ def list_(session: Session, prefix: str) -> None:
 @command.command()
 @click.argument("tool_id", metavar="ID")
 @common()
-def show(session: Session, tool_id: str) -> None:
+def show(session: CommandSession, tool_id: str) -> None:
     """Show the contract of one tool: arguments, outputs, effects, examples."""
     tool = session.app.tool(tool_id)
     if session.json:
@@ -63,7 +63,7 @@ command.add_command(tools_check.check)
 command.add_command(adopt.adopt)
 
 
-def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:
+def _body(session: CommandSession, tool: ToolSpec) -> dict[str, Any]:
     """The tool, and what its last promotion record says of it."""
     from pulsus.cli.render import outcome_json
 
@@ -78,14 +78,14 @@ def _body(session: Session, tool: ToolSpec) -> dict[str, Any]:
     }
 
 
-def _summary(session: Session, tool: ToolSpec) -> str:
+def _summary(session: CommandSession, tool: ToolSpec) -> str:
     record = session.app.past.told.get(tool.id)
     denied = "[denied] " if _refusal(session, tool) else ""
     gone = f"[deprecated: use {record.replacement}] " if record and record.deprecated else ""
     return f"{denied}{gone}{tool.summary}"
 
 
-def _refusal(session: Session, tool: ToolSpec) -> str | None:
+def _refusal(session: CommandSession, tool: ToolSpec) -> str | None:
     """Why the settings keep the tool from being routed to; None where they do not."""
     from pulsus.routing.search.access_filter import access_filter
 

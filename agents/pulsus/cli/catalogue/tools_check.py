@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ValidationFailed
 
 if TYPE_CHECKING:
     from pulsus.core.types import ToolSpec
-    from pulsus.routing.maintenance.catalogue_check import Finding, Level
-    from pulsus.routing.maintenance.reachability import First, ReachabilityResult
+    from pulsus.routing.maintenance.catalogue_check import CatalogueFinding, Level
+    from pulsus.routing.maintenance.reachability import FirstTool, ReachabilityResult
 
 NAMES: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}
 
@@ -51,7 +51,9 @@ Examples:
 )
 @click.option("--strict", is_flag=True, help="Exit 3 for warnings too.")
 @common("github")
-def check(session: Session, golden: Path | None, unused_days: int | None, strict: bool) -> None:
+def check(
+    session: CommandSession, golden: Path | None, unused_days: int | None, strict: bool
+) -> None:
     """Say which files are no tools, which tools are duplicates, unreachable or unused, and why.
 
     Every tool is asked for in its own words, and in golden requests where there are some. Exit 3
@@ -71,7 +73,9 @@ def check(session: Session, golden: Path | None, unused_days: int | None, strict
     raise SystemExit(refusal.exit_status if refusal else 0)
 
 
-def _findings(session: Session, golden: Path | None, unused_days: int | None) -> list[Finding]:
+def _findings(
+    session: CommandSession, golden: Path | None, unused_days: int | None
+) -> list[CatalogueFinding]:
     """Every finding, the worst first."""
     from pulsus.core.memory import past_routes
     from pulsus.core.storage.records import metadata
@@ -80,16 +84,16 @@ def _findings(session: Session, golden: Path | None, unused_days: int | None) ->
 
     app = session.app
     latest = {r.tool_id: r for r in metadata.read_all(app.workflows_root)}
-    found = catalogue_check.check(app.catalogue, latest)
-    found += catalogue_check.ignored(app.catalogue, app.project, app.workflows_root)
+    found = catalogue_check.check_catalogue(app.catalogue, latest)
+    found += catalogue_check.find_git_ignored(app.catalogue, app.project, app.workflows_root)
     first = _first(session)
     hidden = {found.shared for found in app.catalogue.shadowed}
     tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]
     tools = [tool for tool in tools if tool.id not in app.past.deprecations.records]
-    found += reachability.findings(_probed(session, golden, tools, first))
-    found += reachability.collisions(catalogue_check.claims(tools), first)
+    found += reachability.reachability_findings(_probed(session, golden, tools, first))
+    found += reachability.intent_collisions(catalogue_check.shared_intents(tools), first)
     past = past_routes.load(app.state_dir)
-    found += catalogue_check.unused(
+    found += catalogue_check.find_unused(
         app.catalogue.tools,
         catalogue_check.last_used(past, latest),
         {tool: record.created for tool, record in latest.items()},
@@ -100,7 +104,7 @@ def _findings(session: Session, golden: Path | None, unused_days: int | None) ->
 
 
 def _probed(
-    session: Session, golden: Path | None, tools: Sequence[ToolSpec], first: First
+    session: CommandSession, golden: Path | None, tools: Sequence[ToolSpec], first: FirstTool
 ) -> list[ReachabilityResult]:
     """Every tool asked for; with progress on a terminal."""
     from pulsus.routing.evaluation import dataset as golden_rows
@@ -109,14 +113,14 @@ def _probed(
     rows = golden or session.app.project / GOLDEN
     asked = golden_rows.load_queries(rows, console.warn) if golden or rows.exists() else ()
     quiet = session.verbosity < 0 or not console.is_terminal(sys.stderr)
-    probing = reachability.probe(tools, first, reachability.golden_texts(asked))
+    probing = reachability.probe_tools(tools, first, reachability.golden_texts(asked))
     with click.progressbar(
         probing, length=len(tools), label="asking for each tool", file=sys.stderr, hidden=quiet
     ) as shown:
         return list(shown)
 
 
-def _first(session: Session) -> First:
+def _first(session: CommandSession) -> FirstTool:
     """What comes first for a text, as it would where nothing was ever routed.
 
     Where ranking alone puts the wanted tool first, the whole search is spared.
@@ -136,7 +140,9 @@ def _first(session: Session) -> First:
     return first
 
 
-def _document(session: Session, found: Sequence[Finding], *, ok: bool) -> dict[str, Any]:
+def _document(
+    session: CommandSession, found: Sequence[CatalogueFinding], *, ok: bool
+) -> dict[str, Any]:
     return {
         "ok": ok,
         "tools": len(session.app.catalogue.tools),
@@ -155,7 +161,7 @@ def _document(session: Session, found: Sequence[Finding], *, ok: bool) -> dict[s
     }
 
 
-def _tell(session: Session, found: Sequence[Finding]) -> None:
+def _tell(session: CommandSession, found: Sequence[CatalogueFinding]) -> None:
     """A table of what was found, what to do about each kind, and the totals; notes with -v."""
     counts = Counter(f.level for f in found)
     shown = [f for f in found if f.level != "info" or session.verbosity > 0]
@@ -184,17 +190,17 @@ def _listed(rows: Sequence[tuple[str, str, str, str]], width: int | None) -> Non
         click.echo("\n".join(wrapped(text, width, indent="    ")))
 
 
-def _about(finding: Finding, project: Path) -> str:
+def _about(finding: CatalogueFinding, project: Path) -> str:
     return finding.tools[0] if finding.tools else _where(finding, project)
 
 
-def _where(finding: Finding, project: Path) -> str:
-    from pulsus.cli.render.outcome_text import relative
+def _where(finding: CatalogueFinding, project: Path) -> str:
+    from pulsus.cli.render.validation_text import relative
 
     return relative(finding.path, project) if finding.path else ""
 
 
-def _annotation(finding: Finding, project: Path) -> str:
+def _annotation(finding: CatalogueFinding, project: Path) -> str:
     """A workflow command of GitHub Actions; `%`, line breaks and separators are escaped."""
     kind = "notice" if finding.level == "info" else finding.level
     where = f"file={_property(_where(finding, project))}," if finding.path else ""

@@ -15,7 +15,7 @@ from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import Aborted, CommandRefused
 
 if TYPE_CHECKING:
-    from pulsus.cli.command_session import Session
+    from pulsus.cli.command_session import CommandSession
     from pulsus.gates.command_decision import Answer
 
 _FORMS = {"text", "json", "ndjson"}
@@ -31,13 +31,13 @@ def run(args: Sequence[str]) -> int | None:
         return None
     from pathlib import Path
 
-    from pulsus.cli.command_session import Session, resolved
+    from pulsus.cli.command_session import CommandSession, resolve_project
     from pulsus.cli.warning_listener import listen
     from pulsus.config.enclosing_project import ignored_enclosing_project
 
     listen()
-    project = resolved(Path())
-    session = Session(project, asked[1], 0)
+    project = resolve_project(Path())
+    session = CommandSession(project, asked[1], 0)
     if ignored_enclosing_project(project) is not None or session.app.has_plugins:
         return None  # both may have something to say first
     try:
@@ -63,7 +63,7 @@ def _asked(args: Sequence[str]) -> tuple[str, str] | None:
 
 
 def answer(
-    session: Session,
+    session: CommandSession,
     text: str,
     target: str | None,
     known: tuple[str, ...],
@@ -95,7 +95,7 @@ def answer(
     return refusal.exit_status if refusal else 0
 
 
-def _refused(session: Session, said: Answer) -> CommandRefused:
+def _refused(session: CommandSession, said: Answer) -> CommandRefused:
     """The error of a command that may not run as a read."""
     from pulsus.cli.commands import verdict_json, verdict_text
 

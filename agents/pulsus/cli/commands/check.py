@@ -10,7 +10,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.commands import project_scope, verdict_json
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.errors import UsageError, ValidationFailed
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ Exit codes: 0 all are right · 2 the call or a setting is wrong · 3 findings ·
     "--restrictions", is_flag=True, help="Find restrictions that no refused example shows, too."
 )
 @common()
-def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None:
+def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) -> None:
     """Check tables: that they read, name what there is, and judge their own examples as they say.
 
     Without FILE, every table that is used: the project's in config/commands/, plugins' and those
@@ -72,7 +72,7 @@ def check(session: Session, files: tuple[Path, ...], restrictions: bool) -> None
     raise SystemExit(refusal.exit_status if refusal else 0)
 
 
-def _advised(session: Session, found: Sequence[Problem]) -> list[str]:
+def _advised(session: CommandSession, found: Sequence[Problem]) -> list[str]:
     """What may be right and deserves a second look; told on standard error too."""
     told = [each for each in found if each.advises]
     advice = [f"{verdict_json.path(session, p.file)}: {p.reason}; {p.fix}" for p in told]
@@ -81,7 +81,9 @@ def _advised(session: Session, found: Sequence[Problem]) -> list[str]:
     return advice
 
 
-def _unproved(session: Session, files: Sequence[Path], found: Sequence[Problem]) -> list[Problem]:
+def _unproved(
+    session: CommandSession, files: Sequence[Path], found: Sequence[Problem]
+) -> list[Problem]:
     """Restrictions that no example shows, of tables without findings that do not ship."""
     from pulsus.commands.program_tables.loader import SHIPPED
     from pulsus.commands.table_check.checker import unproved
@@ -110,7 +112,7 @@ def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) ->
         click.echo()
 
 
-def _row(session: Session, problem: Problem) -> dict[str, Any]:
+def _row(session: CommandSession, problem: Problem) -> dict[str, Any]:
     return {
         "program": problem.program,
         "path": verdict_json.path(session, problem.file),
@@ -120,12 +122,12 @@ def _row(session: Session, problem: Problem) -> dict[str, Any]:
     }
 
 
-def _effect(session: Session, effect: Effect) -> dict[str, Any]:
+def _effect(session: CommandSession, effect: Effect) -> dict[str, Any]:
     because = [verdict_json.path(session, file) for file in effect.because]
     return _row(session, effect.problem) | {"fix": effect.fix, "because": because}
 
 
-def _failed(session: Session) -> list[dict[str, Any]]:
+def _failed(session: CommandSession) -> list[dict[str, Any]]:
     """Plugins that do not work: their tables and inspectors count for nothing."""
     return [
         {
@@ -165,7 +167,7 @@ def _passed_over(folder: Path) -> Iterator[tuple[Path, str, str]]:
             yield file, "a table is called PROGRAM.yaml", f"call it {file.stem}.yaml"
 
 
-def _found(session: Session, files: Sequence[Path]) -> tuple[list[Problem], list[Effect]]:
+def _found(session: CommandSession, files: Sequence[Path]) -> tuple[list[Problem], list[Effect]]:
     """Findings of each file, and what its neighbours bring about."""
     from pulsus.commands.table_check.checker import check as checked
     from pulsus.commands.table_check.overrides import parted
@@ -180,7 +182,7 @@ def _found(session: Session, files: Sequence[Path]) -> tuple[list[Problem], list
     return findings, effects
 
 
-def _context(session: Session, file: Path) -> JudgeContext:
+def _context(session: CommandSession, file: Path) -> JudgeContext:
     """What is known where the table in `file` is used. Raises UsageError for what is none."""
     from dataclasses import replace
 

@@ -9,7 +9,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.commands import check, project_scope
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import Aborted, CommandRefused, ConfigError, UsageError
 
@@ -81,7 +81,7 @@ def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str
 )
 @common("ndjson")
 def classify(
-    session: Session,
+    session: CommandSession,
     text: str | None,
     rows: Path | None,
     target: str | None,
@@ -115,7 +115,7 @@ def classify(
     raise SystemExit(status)
 
 
-def _answer(session: Session, rows: Path, answering: RowClassifier) -> int:
+def _answer(session: CommandSession, rows: Path, answering: RowClassifier) -> int:
     """Print what is said of each row; how many are not allowed."""
     import sys
 
@@ -133,7 +133,7 @@ def _answer(session: Session, rows: Path, answering: RowClassifier) -> int:
 @command.command("list")
 @click.argument("prefix", default="")
 @common()
-def list_(session: Session, prefix: str) -> None:
+def list_(session: CommandSession, prefix: str) -> None:
     """List programs whose name starts with PREFIX, and who says what they read with."""
     from pulsus.cli.commands import verdict_json
 
@@ -160,7 +160,7 @@ def list_(session: Session, prefix: str) -> None:
 @command.command()
 @click.argument("program")
 @common()
-def show(session: Session, program: str) -> None:
+def show(session: CommandSession, program: str) -> None:
     """Show the table of PROGRAM: options, operands and subcommands it reads with."""
     from pulsus.cli.commands import verdict_json
 

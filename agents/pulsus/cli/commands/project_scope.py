@@ -15,10 +15,10 @@ from pulsus.cli import console
 from pulsus.config.enclosing_project import ignored_enclosing_project
 
 if TYPE_CHECKING:
-    from pulsus.cli.command_session import Session
+    from pulsus.cli.command_session import CommandSession
 
 
-def warn(session: Session, *, plugins: bool = True) -> list[str]:
+def warn(session: CommandSession, *, plugins: bool = True) -> list[str]:
     """What may have been meant to count here and does not; told on standard error too."""
     asked = plugins and session.app.has_plugins
     failed = session.app.checked_plugins().failures if asked else ()

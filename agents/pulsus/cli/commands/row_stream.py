@@ -17,7 +17,7 @@ from pulsus.core.system.process_map import cores, map_in_processes
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.cli.command_session import Session
+    from pulsus.cli.command_session import CommandSession
 
 LONGEST = 1 << 20
 """Bytes of a row that are read; no command of that length is judged."""
@@ -44,7 +44,7 @@ class _BadRow(ValueError):
 class RowClassifier:
     """How rows are answered: `target` is that of rows that name none, `known` hold for each."""
 
-    session: Session
+    session: CommandSession
     target: str | None
     explain: bool
     warnings: list[str]

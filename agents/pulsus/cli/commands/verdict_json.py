@@ -13,14 +13,14 @@ from pulsus.core.telemetry.sanitize import escape_controls
 from pulsus.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.cli.command_session import Session
+    from pulsus.cli.command_session import CommandSession
     from pulsus.commands.explain_verdict import Explanation, Part
     from pulsus.commands.verdict import CommandVerdict, Destination, Finding
     from pulsus.gates.command_decision import Answer
 
 
 def explained(
-    session: Session, command: str, target: str | None, known: Sequence[str] = ()
+    session: CommandSession, command: str, target: str | None, known: Sequence[str] = ()
 ) -> Explanation:
     """The verdict on `command` by this project's tables, and why; what is offered in its place may
     run on `target`. `known` are hosts that the request named."""
@@ -33,7 +33,7 @@ def explained(
 
 
 def answered(
-    session: Session, found: CommandVerdict, target: str | None, known: Sequence[str] = ()
+    session: CommandSession, found: CommandVerdict, target: str | None, known: Sequence[str] = ()
 ) -> Answer:
     """What gate and policy say of a command that was judged and is to run on `target`."""
     from pulsus.gates.command_decision import answer
@@ -101,7 +101,7 @@ def line(body: Mapping[str, Any]) -> str:
     return f"{escape_controls(text)}\n"
 
 
-def explanation(session: Session, found: Explanation, said: Answer) -> dict[str, Any]:
+def explanation(session: CommandSession, found: Explanation, said: Answer) -> dict[str, Any]:
     """How the verdict came about."""
     from pulsus.gates.command_decision import told
 
@@ -138,7 +138,7 @@ def _found(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _part(session: Session, part: Part) -> dict[str, Any]:
+def _part(session: CommandSession, part: Part) -> dict[str, Any]:
     where = None if part.table is None else path(session, part.table)
     return {
         "program": part.program,
@@ -152,7 +152,7 @@ def _part(session: Session, part: Part) -> dict[str, Any]:
     }
 
 
-def path(session: Session, file: Path) -> str:
+def path(session: CommandSession, file: Path) -> str:
     """Where a table lies: in the project, in the package, or somewhere else."""
     from pulsus.commands.program_tables.loader import SHIPPED
 
@@ -162,7 +162,7 @@ def path(session: Session, file: Path) -> str:
     return file.as_posix()
 
 
-def origin(session: Session, file: Path) -> str:
+def origin(session: CommandSession, file: Path) -> str:
     """Who says what the table says."""
     from pulsus.commands.program_tables.loader import SHIPPED
 
@@ -171,7 +171,7 @@ def origin(session: Session, file: Path) -> str:
     return "project" if file.is_relative_to(session.project) else "plugin"
 
 
-def names(session: Session) -> list[str]:
+def names(session: CommandSession) -> list[str]:
     """Every program that is known. Raises ConfigError where a folder of tables cannot be read."""
     from pulsus.commands.program_tables.program_table import BadTable
 
@@ -187,7 +187,7 @@ def names(session: Session) -> list[str]:
     return found
 
 
-def program(session: Session, name: str) -> dict[str, Any]:
+def program(session: CommandSession, name: str) -> dict[str, Any]:
     """One program of the list. Raises ConfigError where its table cannot be read."""
     file, raw = _raw(session, name)
     other = str(raw["same_as"]) if "same_as" in raw else None
@@ -200,7 +200,7 @@ def program(session: Session, name: str) -> dict[str, Any]:
     }
 
 
-def table(session: Session, name: str) -> dict[str, Any]:
+def table(session: CommandSession, name: str) -> dict[str, Any]:
     """Everything that is known of one program. Raises UsageError, ConfigError."""
     body = program(session, name)
     shown = str(body["same_as"] or name)
@@ -213,7 +213,7 @@ def table(session: Session, name: str) -> dict[str, Any]:
     }
 
 
-def _raw(session: Session, name: str) -> tuple[Path, Mapping[str, object]]:
+def _raw(session: CommandSession, name: str) -> tuple[Path, Mapping[str, object]]:
     from pulsus.commands.program_tables.loader import parsed
     from pulsus.commands.program_tables.program_table import BadTable
 

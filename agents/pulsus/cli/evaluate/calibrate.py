@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pulsus.cli.evaluate.eval_report import Fitted
+from pulsus.cli.evaluate.eval_report import FittedCalibration
 
 if TYPE_CHECKING:
-    from pulsus.cli.options import Session
+    from pulsus.cli.options import CommandSession
     from pulsus.core.types import Ranked
     from pulsus.routing.evaluation.calibration_fit import Sample
     from pulsus.routing.evaluation.dataset import GoldenRow
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def fit(
-    session: Session, rows: Sequence[GoldenRow], bench: SearchSetup, *, force: bool = False
-) -> tuple[Fitted, dict[str, Any]]:
+    session: CommandSession, rows: Sequence[GoldenRow], bench: SearchSetup, *, force: bool = False
+) -> tuple[FittedCalibration, dict[str, Any]]:
     """p fitted to the rows, out of fold and whole, and the document to keep in the project.
 
     Raises CalibrationRefused, also where what is in use is better and `force` is not given.
@@ -33,11 +33,11 @@ def fit(
         in_use = shipped()  # it has seen these very requests: that is no comparison
     fitted = calibration_fit.refit(list(_samples(session, rows, bench)), shipped(), in_use)
     if not force:
-        calibration_fit.check_better(fitted, len({row.query for row in rows}))
+        calibration_fit.require_better(fitted, len({row.query for row in rows}))
     before, after = (
         reliability.calibration_metrics(s, bench.tau) for s in (fitted.before, fitted.after)
     )
-    body = calibration_file.document(
+    body = calibration_file.calibration_document(
         session.project,
         fitted.calibration,
         data=data,
@@ -48,14 +48,14 @@ def fit(
         figures={"before": before, "after": after},
     )
     return (
-        Fitted(
-            calibration_file.loaded(body),
+        FittedCalibration(
+            calibration_file.calibration_of(body),
             before,
             after,
             reliability.bins(fitted.before),
             reliability.bins(fitted.after),
             calibration_file.PLACE,
-            calibration_fit.described(bench.searcher.index.calibration),
+            calibration_fit.describe_calibration(bench.searcher.index.calibration),
         ),
         body,
     )
@@ -65,10 +65,14 @@ def check_enough(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
     """Raise CalibrationRefused for too few requests: known before anything is measured."""
     from pulsus.routing.evaluation import calibration_fit
 
-    calibration_fit.check(len({row.query for row in rows}), bench.searcher.index.calibration)
+    calibration_fit.require_enough(
+        len({row.query for row in rows}), bench.searcher.index.calibration
+    )
 
 
-def _samples(session: Session, rows: Sequence[GoldenRow], bench: SearchSetup) -> Iterator[Sample]:
+def _samples(
+    session: CommandSession, rows: Sequence[GoldenRow], bench: SearchSetup
+) -> Iterator[Sample]:
     """What the fit learns from, with progress on a terminal."""
     from pulsus.cli import console
     from pulsus.routing.evaluation import calibration_fit
@@ -85,7 +89,7 @@ def _samples(session: Session, rows: Sequence[GoldenRow], bench: SearchSetup) ->
 
     told = console.count_progress("calibrating, request", quiet=session.verbosity < 0)
     places = {row.query: number for number, row in enumerate(rows)}
-    for sample in calibration_fit.samples(rows, look, split):
+    for sample in calibration_fit.collect_samples(rows, look, split):
         if told:
             told(places.get(sample.request, 0), len(rows))
         yield sample

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.cli import console
-from pulsus.cli.evaluate.eval_report import Fitted, Shown
+from pulsus.cli.evaluate.eval_report import EvalResult, FittedCalibration
 from pulsus.core.system import atomic_write
 from pulsus.errors import PulsusError
 from pulsus.routing.evaluation import eval_metrics
 from pulsus.routing.evaluation.reliability import to_json
 
 
-def body(shown: Shown, failure: PulsusError | None) -> dict[str, Any]:
+def body(shown: EvalResult, failure: PulsusError | None) -> dict[str, Any]:
     """The document's keys; `schema_version` comes before them. `failure` ends the command."""
     told = shown.calibration.provenance
     found = eval_metrics.to_json(shown.report)
@@ -41,7 +41,7 @@ def keep(path: Path, document: Mapping[str, Any]) -> None:
     atomic_write.write_text(path, json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
 
 
-def _fitted(fitted: Fitted) -> dict[str, Any]:
+def _fitted(fitted: FittedCalibration) -> dict[str, Any]:
     told = fitted.calibration.provenance
     return {
         "stored": fitted.stored,

@@ -26,7 +26,7 @@ _MARKUP = {ord(mark): f"&#{ord(mark)};" for mark in "\\`*[]|@#!"}
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedCalibration:
     """What `--calibrate` did: the figures out of fold, before and after, and where it went."""
 
     calibration: Calibration
@@ -39,7 +39,7 @@ class Fitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class EvalResult:
     """Everything there is to print. `below` names the figures below their floor."""
 
     report: EvalReport
@@ -47,7 +47,7 @@ class Shown:
     floors: Mapping[str, float] = field(default_factory=dict)
     below: frozenset[str] = frozenset()
     deltas: Mapping[str, float | None] | None = None
-    fitted: Fitted | None = None
+    fitted: FittedCalibration | None = None
 
 
 def population(report: EvalReport) -> str:
@@ -68,21 +68,21 @@ def calibrated_by(calibration: Calibration) -> str:
     return f"calibration: {told.get('source', 'shipped')} v{told.get('version', 1)}{data}"
 
 
-def text(shown: Shown, width: int | None = None) -> Iterator[str]:
+def text(shown: EvalResult, width: int | None = None) -> Iterator[str]:
     """Lines for a person; none is wider than the terminal, where there is one."""
     for line in _lines(shown):
         indent = " " * (len(line) - len(line.lstrip()))
         yield from wrapped(line[len(indent) :], width, indent)
 
 
-def _lines(shown: Shown) -> Iterator[str]:
+def _lines(shown: EvalResult) -> Iterator[str]:
     report = shown.report
     yield population(report)
     yield calibrated_by(shown.calibration)
     for name in FIGURES:
         value = getattr(report, name)
         if value is not None:
-            yield f"  {name:<28} {value:.3f}{_beside(shown, name)}"
+            yield f"  {name:<28} {value:.3f}{_floor_note(shown, name)}"
     typical, worst = report.query_ms_p50 or 0, report.query_ms_p99 or 0
     yield f"  {'query_ms_p50 / p99':<28} {typical:.1f} / {worst:.1f}"
     yield from _reliability(report.reliability, "reliability (every request)")
@@ -91,12 +91,12 @@ def _lines(shown: Shown) -> Iterator[str]:
     if report.failures:
         yield f"{counted(len(report.failures), 'failure')}:"
     for failure in report.failures[:SHOWN]:
-        yield from _told(failure)
+        yield from _failure_lines(failure)
     if len(report.failures) > SHOWN:
         yield f"  and {len(report.failures) - SHOWN} more: --output json lists all"
 
 
-def markdown(shown: Shown) -> Iterator[str]:
+def markdown(shown: EvalResult) -> Iterator[str]:
     """A review comment: figures, floors, change since the baseline, and the failures folded."""
     report = shown.report
     yield f"### Routing: {_verdict(shown)}"
@@ -117,7 +117,7 @@ def markdown(shown: Shown) -> Iterator[str]:
     yield from _folded(report.failures)
 
 
-def _verdict(shown: Shown) -> str:
+def _verdict(shown: EvalResult) -> str:
     if shown.below:
         return f"❌ {len(shown.below)} below the floor"
     if shown.floors:
@@ -125,7 +125,7 @@ def _verdict(shown: Shown) -> str:
     return counted(len(shown.report.failures), "failure")
 
 
-def _row(shown: Shown, name: str) -> str:
+def _row(shown: EvalResult, name: str) -> str:
     value, floor = getattr(shown.report, name), shown.floors.get(name)
     cells = [name, _number(value), "" if floor is None else f"{floor:g}", ""]
     if floor is not None:
@@ -135,7 +135,7 @@ def _row(shown: Shown, name: str) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _beside(shown: Shown, name: str) -> str:
+def _floor_note(shown: EvalResult, name: str) -> str:
     """Floor and change behind a figure, where there are any."""
     floor = shown.floors.get(name)
     told = "" if floor is None else f"  (floor {floor:g}{', below' * (name in shown.below)})"
@@ -150,7 +150,7 @@ def _reliability(found: Sequence[Bin], title: str) -> Iterator[str]:
         yield f"    {one.low:.1f}-{one.high:.1f}  {one.p:.2f} → {one.right:.2f}  {one.weight:g}"
 
 
-def _fitted(fitted: Fitted) -> Iterator[str]:
+def _fitted(fitted: FittedCalibration) -> Iterator[str]:
     told = fitted.calibration.provenance
     yield f"calibrated on {counted(told['requests'], 'request')}, out of fold: before → after"
     for name in CalibrationMetrics.__slots__:
@@ -164,7 +164,7 @@ def _fitted(fitted: Fitted) -> Iterator[str]:
     )
 
 
-def _fitted_table(fitted: Fitted) -> Iterator[str]:
+def _fitted_table(fitted: FittedCalibration) -> Iterator[str]:
     told = fitted.calibration.provenance
     yield f"Calibrated on {counted(told['requests'], 'request')}; figures out of fold, stored in "
     instead = f", in place of {fitted.replaces}" if fitted.replaces else ""
@@ -177,7 +177,7 @@ def _fitted_table(fitted: Fitted) -> Iterator[str]:
         yield f"| {name} | {_number(before)} | {_number(after)} |"
 
 
-def _told(failure: Failure) -> Iterator[str]:
+def _failure_lines(failure: Failure) -> Iterator[str]:
     query = one_line(failure.query, 80)
     yield (
         f"  {query!r}: expected {_expected(failure)}, got {_got(failure)} "

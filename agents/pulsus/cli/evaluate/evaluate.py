@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.cli.evaluate.eval_report import Shown
-    from pulsus.cli.evaluate.output_files import Outputs
+    from pulsus.cli.evaluate.eval_report import EvalResult
+    from pulsus.cli.evaluate.output_files import OutputFiles
     from pulsus.core.memory.request_index import PastRequest
     from pulsus.core.types import ToolSpec
     from pulsus.routing.evaluation.dataset import GoldenRow
@@ -91,7 +91,7 @@ Examples:
 )
 @common("markdown")
 def command(
-    session: Session,
+    session: CommandSession,
     queries: Path,
     catalogue: Path | None,
     history: Path | None,
@@ -113,14 +113,14 @@ def command(
     """
     from pulsus.cli import console, warnings
     from pulsus.cli.evaluate.calibrate import check_enough, fit
-    from pulsus.cli.evaluate.eval_report import Shown
-    from pulsus.cli.evaluate.output_files import Outputs
+    from pulsus.cli.evaluate.eval_report import EvalResult
+    from pulsus.cli.evaluate.output_files import OutputFiles
     from pulsus.routing.evaluation import floors as held
     from pulsus.routing.evaluation.dataset import load_queries
 
     wanted = held.parse_floors(floors)
     then = held.load_baseline(baseline) if baseline else None
-    outputs = Outputs(session.project, keep, plot, calibrate)
+    outputs = OutputFiles(session.project, keep, plot, calibrate)
     outputs.check({"QUERIES": queries, "--catalogue": catalogue, "--history": history})
     if rag and catalogue:
         raise UsageError(
@@ -133,7 +133,7 @@ def command(
     rows = load_queries(queries, console.warn)[:limit]
     bench = prepare(session, catalogue, history)
     if catalogue is None:
-        warnings.show(session)
+        warnings.show_warnings(session)
     else:
         for line in (*session.app.ranking.calibration_warnings, *session.app.ranking.hint_warnings):
             console.warn(line)
@@ -149,18 +149,18 @@ def command(
             fitted, document = fit(session, rows, bench, force=force)
         except CalibrationRefused as refused:  # what was measured is told all the same
             failure = refused
-    shown = Shown(
+    shown = EvalResult(
         report=report,
         calibration=bench.searcher.index.calibration,
         floors=wanted,
-        below=frozenset(held.missed(report, wanted)),
-        deltas=held.deltas(report, then) if then is not None else None,
+        below=frozenset(held.figures_below_floor(report, wanted)),
+        deltas=held.baseline_deltas(report, then) if then is not None else None,
         fitted=fitted,
     )
     _finish(session, shown, failure, outputs, document)
 
 
-def prepare(session: Session, catalogue: Path | None, history: Path | None) -> SearchSetup:
+def prepare(session: CommandSession, catalogue: Path | None, history: Path | None) -> SearchSetup:
     """The project's catalogue, or bare rows, ready to be searched."""
     from pulsus.core.rankers.ranker import Ranker
     from pulsus.core.telemetry.ids import utc_now
@@ -198,7 +198,7 @@ def prepare(session: Session, catalogue: Path | None, history: Path | None) -> S
     return SearchSetup(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
 
 
-def _remembering(session: Session, searcher: Searcher, history: Path) -> Searcher:
+def _remembering(session: CommandSession, searcher: Searcher, history: Path) -> Searcher:
     """The project's searcher that remembers these requests too, filters and all."""
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.search import memory_store
@@ -223,11 +223,11 @@ def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
     from pulsus.routing.search import memory_store
 
     if history is None:
-        return [*memory_store.of_manifests(tools)]
+        return [*memory_store.manifest_requests(tools)]
     rows = [(row.query, row.tools) for row in dataset.load_queries(history, console.warn)]
     told = {tool for _, right in rows for tool in right}
     _warn_of_missing("--history: no such tool", told, frozenset(tool.id for tool in tools))
-    return [*memory_store.of_manifests(tools), *memory_store.of_queries(rows, utc_now())]
+    return [*memory_store.manifest_requests(tools), *memory_store.accepted_queries(rows, utc_now())]
 
 
 def _vectors_of(*files: Path | None) -> str:
@@ -247,10 +247,10 @@ def _below(report: EvalReport, wanted: dict[str, float]) -> EvalBelowFloor | Non
 
 
 def _finish(
-    session: Session,
-    shown: Shown,
+    session: CommandSession,
+    shown: EvalResult,
     failure: PulsusError | None,
-    outputs: Outputs,
+    outputs: OutputFiles,
     calibration: dict[str, Any] | None,
 ) -> None:
     """Write the files, then the report in the form asked for, whatever became of the files.

@@ -12,11 +12,11 @@ from pulsus.cli import console
 from pulsus.errors import StorageUnwritable, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.cli.evaluate.eval_report import Shown
+    from pulsus.cli.evaluate.eval_report import EvalResult
 
 
 @dataclass(frozen=True, slots=True)
-class Outputs:
+class OutputFiles:
     """What to write: the JSON report, the picture of p, the project's calibration."""
 
     project: Path
@@ -39,16 +39,16 @@ class Outputs:
             taken[name] = path.resolve()
             _writable(name, path)
         if self.plot:
-            from pulsus.routing.evaluation.reliability_plot import require
+            from pulsus.routing.evaluation.reliability_plot import require_plot
 
-            require(self.plot)
+            require_plot(self.plot)
         if self.calibrate:
             from pulsus.routing.evaluation.calibration_file import PLACE
 
             _writable("--calibrate", self.project / PLACE, makes_folder=True)
 
     def write(
-        self, shown: Shown, body: Mapping[str, Any], calibration: Mapping[str, Any] | None
+        self, shown: EvalResult, body: Mapping[str, Any], calibration: Mapping[str, Any] | None
     ) -> None:
         """Write all of it, the calibration last: one is in force only where the rest was kept.
 
@@ -63,11 +63,11 @@ class Outputs:
         if calibration is not None:
             from pulsus.routing.evaluation import calibration_file
 
-            calibration_file.store(self.project, calibration)
+            calibration_file.store_calibration(self.project, calibration)
 
 
-def _draw(path: Path, shown: Shown) -> None:
-    from pulsus.routing.evaluation.reliability_plot import draw
+def _draw(path: Path, shown: EvalResult) -> None:
+    from pulsus.routing.evaluation.reliability_plot import draw_reliability
 
     curves = {"every request": shown.report.reliability}
     if shown.fitted:
@@ -75,7 +75,7 @@ def _draw(path: Path, shown: Shown) -> None:
             "before, out of fold": shown.fitted.bins_before,
             "after, out of fold": shown.fitted.bins_after,
         }
-    draw(path, curves, tau=shown.report.tau)
+    draw_reliability(path, curves, tau=shown.report.tau)
     console.note(f"drawn: {path}")
 
 

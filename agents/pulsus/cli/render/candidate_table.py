@@ -17,7 +17,7 @@ _PUSHES = 5
 """Signals named a candidate; JSON has them all."""
 
 
-def candidates(
+def candidate_lines(
     ranked: Sequence[Ranked],
     weights: Mapping[str, float],
     request: str,
@@ -35,11 +35,11 @@ def candidates(
     yield head.removesuffix("  tool").rstrip() if narrow else head
     for one in ranked:
         yield from _row(one, list(weights), narrow=narrow)
-        for label, text in details(one, request, calibration):
+        for label, text in detail_lines(one, request, calibration):
             yield from wrapped(f"{label}: {text}", width)
 
 
-def details(
+def detail_lines(
     ranked: Ranked, request: str, calibration: Calibration | None
 ) -> Iterator[tuple[str, str]]:
     """What lies behind a candidate's numbers, as labels and texts; only what there is."""
@@ -84,7 +84,7 @@ def unmatched_words(ranked: Sequence[Ranked]) -> tuple[str, ...]:
     return tuple(word for word in missing if word not in heard)
 
 
-def answer(found: WhyNot, width: int | None) -> Iterator[str]:
+def why_not_lines(found: WhyNot, width: int | None) -> Iterator[str]:
     """The answer to `--why-not`: the reason, the gaps feature by feature, what would change it."""
     yield from wrapped(f"why not {found.tool}: {found.reason}", width, indent="")
     if found.gaps and found.own and found.winner:

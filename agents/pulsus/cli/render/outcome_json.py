@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.cli.render.candidate_table import unmatched_words
-from pulsus.cli.render.outcome_text import commands
-from pulsus.cli.render.validation_text import effects, relative
-from pulsus.cli.render.validation_text import validation as validation
+from pulsus.cli.render.outcome_text import candidate_commands
+from pulsus.cli.render.validation_text import effects_json, relative, validation_json
 from pulsus.core.compose.plans.dsl import to_dict
 from pulsus.core.rankers import explanation as why
 from pulsus.core.rankers.calibration import Calibration
@@ -54,7 +53,7 @@ def outcome(
         "plan": to_dict(decision.plan) if decision.plan else None,
         "reason": decision.reason,
         "module": relative(found.module, project) if found.module else None,
-        "validation": validation(found.validation, project) if found.validation else None,
+        "validation": validation_json(found.validation, project) if found.validation else None,
         "promotion": promotion(found.promotion, project),
         "shadowed": [
             {"shared": relative(s.shared, project), "domain": relative(s.domain, project)}
@@ -72,7 +71,7 @@ def outcome(
                 "reasons": list(left.reasons),
                 "created_at": left.created_at.isoformat(timespec="seconds"),
                 "edited": left.edited,
-                "commands": commands(left, found, project),
+                "commands": candidate_commands(left, found, project),
             }
             for left in found.left
         ],
@@ -254,7 +253,7 @@ def tool(spec: ToolSpec, project: Path) -> dict[str, Any]:
             {"name": r.name, "type": r.type_hint, "description": r.description}
             for r in spec.returns
         ],
-        "effects": effects(spec.effects),
+        "effects": effects_json(spec.effects),
         "secrets": list(spec.secrets),
         "examples": len(spec.examples),
         "missing_sections": list(spec.missing_sections),

@@ -10,9 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pulsus.cli.render import candidate_table
-from pulsus.cli.render.validation_text import VERDICTS, printable
-from pulsus.cli.render.validation_text import relative as relative
-from pulsus.cli.render.validation_text import report as report
+from pulsus.cli.render.validation_text import VERDICTS, printable, relative
 from pulsus.core.compose.plans.dsl import render_yaml
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
@@ -69,34 +67,36 @@ def explain(
     """
     weights = outcome.candidates[0].weights if outcome.candidates else outcome.weights
     shown = " ".join(f"{name}={weight:.2f}" for name, weight in weights.items())
-    yield from _told(
+    yield from _tagged(
         f"weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {_scope(outcome)}", width
     )
-    yield from candidate_table.candidates(
+    yield from candidate_table.candidate_lines(
         outcome.candidates, weights, outcome.intent.intent, calibration, width
     )
     order = "domain before shared, higher history, shallower path, file name"
-    yield from _told(f"tie-breakers: {order}", width)
+    yield from _tagged(f"tie-breakers: {order}", width)
     if calibration:
-        yield from _told(f"calibration: {candidate_table.calibrated_by(calibration)}", width)
+        yield from _tagged(f"calibration: {candidate_table.calibrated_by(calibration)}", width)
     nowhere = candidate_table.unmatched_words(outcome.candidates)
     if nowhere:
-        yield from _told(f"in none of these: {' '.join(nowhere)}", width)
+        yield from _tagged(f"in none of these: {' '.join(nowhere)}", width)
     for sub in outcome.subintents:
         best = sub.candidates[0] if sub.candidates else None
         found = f"{best.tool.id} p={best.p:.2f}" if best else "nothing"
-        yield from _told(f"sub-intent {sub.text!r}: {found}", width)
+        yield from _tagged(f"sub-intent {sub.text!r}: {found}", width)
     for passage in outcome.passages:
         under = f" — {passage.heading}" if passage.heading else ""
-        yield from _told(f"hint from {passage.source}{under} ({passage.score:.2f})", width)
-    yield from _told(f"reason: {outcome.decision.reason}", width)
+        yield from _tagged(f"hint from {passage.source}{under} ({passage.score:.2f})", width)
+    yield from _tagged(f"reason: {outcome.decision.reason}", width)
 
 
-def _told(text: str, width: int | None) -> Iterator[str]:
+def _tagged(text: str, width: int | None) -> Iterator[str]:
     return candidate_table.wrapped(f"{TAG} {text}", width, indent="")
 
 
-def commands(left: PendingCandidate, outcome: RouteOutcome, project: Path) -> dict[str, str]:
+def candidate_commands(
+    left: PendingCandidate, outcome: RouteOutcome, project: Path
+) -> dict[str, str]:
     """What to do with a candidate that was left: go on with it, approve it, or make it anew."""
     path = shlex.quote(relative(left.module, project))
     intent = outcome.intent
@@ -119,7 +119,7 @@ def _left(left: PendingCandidate, outcome: RouteOutcome, project: Path) -> Itera
         f"{TAG} kept: {relative(left.module, project)}, {left.status} on "
         f"{left.created_at:%Y-%m-%d}{edited}{why}"
     )
-    for what, command in commands(left, outcome, project).items():
+    for what, command in candidate_commands(left, outcome, project).items():
         yield f"{TAG}   {what}: {command}"
 
 

@@ -32,7 +32,7 @@ def printable(lines: Callable[_Given, Iterator[str]]) -> Callable[_Given, Iterat
 
 
 @printable
-def report(found: ValidationReport, project: Path, *, details: bool = True) -> Iterator[str]:
+def report_lines(found: ValidationReport, project: Path, *, details: bool = True) -> Iterator[str]:
     """One line a step, the checker's own words below a failed one, then the verdict."""
     for step in found.steps:
         yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {step.message}".rstrip()
@@ -52,7 +52,7 @@ def relative(path: Path, project: Path) -> str:
     return str(path.relative_to(project)) if path.is_relative_to(project) else str(path)
 
 
-def validation(found: ValidationReport, project: Path) -> dict[str, Any]:
+def validation_json(found: ValidationReport, project: Path) -> dict[str, Any]:
     """A validation report, as in `route` and `validate`."""
     return {
         "ok": found.ok,
@@ -77,7 +77,7 @@ def validation(found: ValidationReport, project: Path) -> dict[str, Any]:
     }
 
 
-def effects(found: Effects | ObservedEffects | None) -> dict[str, Any] | None:
+def effects_json(found: Effects | ObservedEffects | None) -> dict[str, Any] | None:
     """What a tool touches, or was seen to."""
     if found is None:
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common, kind_option
+from pulsus.cli.options import CommandSession, common, kind_option
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ToolNotFound
 
@@ -38,7 +38,7 @@ Examples:
 @kind_option
 @common()
 def command(
-    session: Session,
+    session: CommandSession,
     request: tuple[str, ...],
     about: str | None,
     rag: bool | None,
@@ -62,7 +62,7 @@ def command(
     app = session.app
     wanted = _wanted(session, about) if about else None
     outcome, answer = _explained(session, " ".join(request), wanted)
-    warnings.show(session)
+    warnings.show_warnings(session)
     calibration = app.ranking.index.calibration
     if session.json:
         body: dict[str, Any] = outcome_json.outcome(outcome, session.project, calibration)
@@ -71,7 +71,7 @@ def command(
         return
     width = console.width()
     if answer:
-        lines: Iterator[str] = candidate_table.answer(answer, width)
+        lines: Iterator[str] = candidate_table.why_not_lines(answer, width)
     else:
         notes = (f"{outcome_text.TAG} note: {note}" for note in outcome.notes)
         lines = chain(outcome_text.explain(outcome, calibration, width), notes)
@@ -79,10 +79,10 @@ def command(
 
 
 def _explained(
-    session: Session, request: str, wanted: ToolSpec | BrokenTool | None
+    session: CommandSession, request: str, wanted: ToolSpec | BrokenTool | None
 ) -> tuple[RouteOutcome, WhyNot | None]:
     """The decision, and the answer about the tool asked for."""
-    from pulsus.cli.render.outcome_text import relative
+    from pulsus.cli.render.validation_text import relative
     from pulsus.core.types import BrokenTool
     from pulsus.routing.prompt_parser import validate_request
     from pulsus.routing.search import why_not
@@ -119,7 +119,7 @@ def _explained(
     return outcome, answer
 
 
-def _outcome(session: Session, intent: ParsedIntent, found: SearchResult) -> RouteOutcome:
+def _outcome(session: CommandSession, intent: ParsedIntent, found: SearchResult) -> RouteOutcome:
     """The decision as `route` would give it, had it stopped there."""
     from pulsus.core.telemetry import ids
     from pulsus.core.types import RouteDecision, RouteOutcome
@@ -162,7 +162,7 @@ def _with(tool: ToolSpec, found: SearchResult, searcher: Searcher) -> tuple[SubI
     return tuple(clauses)
 
 
-def _wanted(session: Session, ref: str) -> ToolSpec | BrokenTool:
+def _wanted(session: CommandSession, ref: str) -> ToolSpec | BrokenTool:
     """The tool or broken file `ref` means. Raises ToolNotFound, ToolAmbiguous."""
     app = session.app
     try:
@@ -175,7 +175,7 @@ def _wanted(session: Session, ref: str) -> ToolSpec | BrokenTool:
         raise
 
 
-def _means(name: str, broken: BrokenTool, session: Session) -> bool:
+def _means(name: str, broken: BrokenTool, session: CommandSession) -> bool:
     from pulsus.routing.discovery.tool_path import ToolPath, parse_tool_path
 
     root = session.app.catalogue.root

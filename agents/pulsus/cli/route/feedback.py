@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.errors import UsageError
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--none", "nothing", is_flag=True, help="No tool here fits the request.")
 @common()
-def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool) -> None:
+def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothing: bool) -> None:
     """Remember which tool was right for the request of RUN; one that was chosen instead was wrong.
 
     RUN is `last`, or the route_id that a route prints, for its newest run; or the run_id that it
@@ -54,14 +54,14 @@ def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool
         )
     app = session.app
     tools = tuple(dict.fromkeys(app.tool(ref).id for ref in right))
-    run = feedback.find(run_id, app.past.routes, app.log_dir)
-    row = feedback.row(run, tools, app.past.routes, utc_now())
+    run = feedback.find_run(run_id, app.past.routes, app.log_dir)
+    row = feedback.feedback_row(run, tools, app.past.routes, utc_now())
     if row:
         app.remember(row)
     wrong = () if row is None else row.tools if nothing else row.wrong
     now = replace(app)  # opened anew: it knows what was just said
     coming = feedback_effect(now, run.request, tools)
-    warnings.show(session)
+    warnings.show_warnings(session)
     request = app.redactor.redact(run.request)
     if session.json:
         console.document(
@@ -80,7 +80,7 @@ def command(session: Session, run_id: str, right: tuple[str, ...], nothing: bool
     click.echo(f"{'noted' if row else 'known'}: {said!r} → {', '.join(tools) or 'nothing fits'}")
     if wrong:
         click.echo(f"not {', '.join(wrong)}")
-    for line in _lines(coming, request):
+    for line in _effect_lines(coming, request):
         click.echo(strip_controls(line))
 
 
@@ -99,7 +99,7 @@ def _next(coming: FeedbackEffect) -> dict[str, object]:
     }
 
 
-def _lines(coming: FeedbackEffect, request: str) -> Iterator[str]:
+def _effect_lines(coming: FeedbackEffect, request: str) -> Iterator[str]:
     """What will happen for the request, and why where that is not what was said."""
     p = "" if coming.p is None else f", p {coming.p:.2f}"
     if coming.selected:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ Exit codes: 0 done · 2 usage · 3 refused · 4 waits for approval · 5 no model
 @click.option("--rag/--no-rag", default=None, help="Give the model hints from docs. [default: off]")
 @common()
 def command(
-    session: Session,
+    session: CommandSession,
     request: tuple[str, ...],
     examples: tuple[str, ...],
     scaffold: bool,
@@ -73,7 +73,7 @@ def command(
     model with the reasons. An accepted module waits for your approval, like any other.
     """
     from pulsus.cli import approval_prompt, console
-    from pulsus.cli.route.route import tell
+    from pulsus.cli.route.route import print_outcome
     from pulsus.routing.generation.request import GenerationRequest
     from pulsus.routing.router import RouteOptions
 
@@ -92,7 +92,7 @@ def command(
     )
     options = RouteOptions(dry_run=dry_run, wanted=wanted)
     person = approval_prompt.Terminal() if session.interactive else None
-    tell(session, session.app.router(person).route(" ".join(request), options), options)
+    print_outcome(session, session.app.router(person).route(" ".join(request), options), options)
 
 
 def _read(text: str) -> tuple[Example, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common, kind_option
+from pulsus.cli.options import CommandSession, common, kind_option
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing
 @kind_option
 @common()
 def command(
-    session: Session,
+    session: CommandSession,
     request: tuple[str, ...],
     plan: bool,
     explain: bool,
@@ -90,15 +90,17 @@ def command(
     if kinds:
         session.flags["access"] = {"kinds": list(kinds)}
     person = approval_prompt.Terminal() if session.interactive else None
-    tell(session, session.app.router(person).route(" ".join(request), options), options)
+    print_outcome(session, session.app.router(person).route(" ".join(request), options), options)
 
 
-def tell(session: Session, outcome: RouteOutcome, options: RouteOptions) -> NoReturn:
+def print_outcome(
+    session: CommandSession, outcome: RouteOutcome, options: RouteOptions
+) -> NoReturn:
     """Print what came of a request, and leave with its exit status."""
     from pulsus.cli import warnings
     from pulsus.cli.render import outcome_json
 
-    warnings.show(session)
+    warnings.show_warnings(session)
     if options.plan and (network := session.app.proving.network):
         notes = network.notes(outcome.decision.selected)
         outcome = replace(outcome, notes=(*outcome.notes, *notes))
@@ -144,9 +146,9 @@ def _check(options: RouteOptions) -> None:
         console.warn("--input is used by --run only")
 
 
-def _lines(outcome: RouteOutcome, options: RouteOptions, session: Session) -> Iterator[str]:
+def _lines(outcome: RouteOutcome, options: RouteOptions, session: CommandSession) -> Iterator[str]:
     """What is printed for each flag of spec §12."""
-    from pulsus.cli.render import outcome_text
+    from pulsus.cli.render import outcome_text, validation_text
 
     project = session.project
     if options.explain:
@@ -158,5 +160,5 @@ def _lines(outcome: RouteOutcome, options: RouteOptions, session: Session) -> It
         return
     yield from outcome_text.summary(outcome, project)
     if options.dry_run and outcome.validation:
-        yield from outcome_text.report(outcome.validation, project)
+        yield from validation_text.report_lines(outcome.validation, project)
         yield from outcome_text.plan(outcome)

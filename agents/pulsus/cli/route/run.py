@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ApprovalNeeded
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 )
 @common()
 def command(
-    session: Session, tool_id: str, inputs: tuple[str, ...], yes: bool, unconfined: bool
+    session: CommandSession, tool_id: str, inputs: tuple[str, ...], yes: bool, unconfined: bool
 ) -> None:
     """Run the promoted tool ID on this machine, in a child process.
 
@@ -57,7 +57,7 @@ def command(
     from pulsus.approvals.run_consent import RunApproval
     from pulsus.cli.approval_prompt import Terminal
     from pulsus.execution.inputs import parse_inputs
-    from pulsus.routing.delivery.candidate_module import read_bytes
+    from pulsus.routing.delivery.candidate_module import read_module
     from pulsus.routing.run_tool import run_promoted
 
     app = session.app
@@ -65,7 +65,7 @@ def command(
         console.warn(line)
     tool = app.tool(tool_id)
     values = parse_inputs(inputs, tool.args)
-    source = read_bytes(tool.path)
+    source = read_module(tool.path)
     person = Terminal() if session.interactive else None
     consent = RunApproval(person, yes=yes)
     relay = None if session.verbosity < 0 else _relay

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.cli.setup.config_trust import trust
 from pulsus.config.trust.approved_settings import SOURCES
 from pulsus.errors import UsageError
@@ -36,7 +36,7 @@ command.add_command(trust)
 @command.command()
 @click.argument("prefix", default="")
 @common(inspects=True)
-def show(session: Session, prefix: str) -> None:
+def show(session: CommandSession, prefix: str) -> None:
     """Print each setting whose name starts with PREFIX, with its origin and its approval."""
     known = list(_rows(session))
     rows = [row for row in known if row["key"].startswith(prefix)]
@@ -55,7 +55,7 @@ def show(session: Session, prefix: str) -> None:
     )
 
 
-def _rows(session: Session) -> list[dict[str, Any]]:
+def _rows(session: CommandSession) -> list[dict[str, Any]]:
     """Each setting with the value that its origin gives it, approved or not."""
     from pulsus.config.layers import flatten
     from pulsus.config.sections import plain

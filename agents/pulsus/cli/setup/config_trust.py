@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.core.telemetry import ids
 from pulsus.errors import ApprovalNeeded, UsageError, UserStateInvalid
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.project_trust import Standing
+    from pulsus.bootstrap.project_trust import SettingApproval
 
 EPILOG = """\b
 Examples:
@@ -34,7 +34,11 @@ Exit codes: 0 approved, revoked or listed, or nothing to approve · 2 no such ke
 @click.option("--revoke", metavar="KEY", multiple=True, help="Take an approval back.")
 @common(inspects=True)
 def trust(
-    session: Session, keys: tuple[str, ...], every: bool, listing: bool, revoke: tuple[str, ...]
+    session: CommandSession,
+    keys: tuple[str, ...],
+    every: bool,
+    listing: bool,
+    revoke: tuple[str, ...],
 ) -> None:
     """Approve what a file of this project sets for KEY, on this machine and for this user.
 
@@ -55,7 +59,7 @@ def trust(
         _approve(session, keys, every=every)
 
 
-def _approve(session: Session, keys: Sequence[str], *, every: bool) -> None:
+def _approve(session: CommandSession, keys: Sequence[str], *, every: bool) -> None:
     from pulsus.bootstrap import project_trust
 
     app = session.app
@@ -63,10 +67,10 @@ def _approve(session: Session, keys: Sequence[str], *, every: bool) -> None:
         raise UserStateInvalid(app.trust_failure)
     open_ones = [each for each in app.standings if each.state != "approved"]
     asked = open_ones if every else _named(session, keys, open_ones)
-    given: list[Standing] = []
+    given: list[SettingApproval] = []
     for each in asked:
         if not session.interactive:
-            raise _nobody(each)
+            raise _no_terminal(each)
         if _confirmed(session, each):
             given.append(each)
     if given:
@@ -74,7 +78,7 @@ def _approve(session: Session, keys: Sequence[str], *, every: bool) -> None:
         project_trust.approve(session.project, given, app.redactor.redact_value, at)
     refusal = _declined([each.key for each in asked if each not in given])
     if session.json:
-        rows = [project_trust.row(each, app.redactor.redact_value) for each in given]
+        rows = [project_trust.approval_row(each, app.redactor.redact_value) for each in given]
         body: dict[str, Any] = {"ok": True, "approved": rows}
         console.document(body | (console.error_body(refusal) if refusal else {}))
         raise SystemExit(refusal.exit_status if refusal else 0)
@@ -96,7 +100,9 @@ def _declined(keys: Sequence[str]) -> ApprovalNeeded | None:
     )
 
 
-def _named(session: Session, keys: Sequence[str], open_ones: Sequence[Standing]) -> list[Standing]:
+def _named(
+    session: CommandSession, keys: Sequence[str], open_ones: Sequence[SettingApproval]
+) -> list[SettingApproval]:
     """The values of these keys that are not approved yet. Raises UsageError."""
     known = {each.key for each in session.app.standings}
     unknown = [key for key in keys if key not in known]
@@ -115,10 +121,10 @@ def _named(session: Session, keys: Sequence[str], open_ones: Sequence[Standing])
     return [each for each in open_ones if each.key in keys]
 
 
-def _nobody(each: Standing) -> ApprovalNeeded:
-    from pulsus.bootstrap.project_trust import variable
+def _no_terminal(each: SettingApproval) -> ApprovalNeeded:
+    from pulsus.bootstrap.project_trust import environment_variable
 
-    other = "" if "/" in each.key else f", or set the variable {variable(each.key)}"
+    other = "" if "/" in each.key else f", or set the variable {environment_variable(each.key)}"
     return ApprovalNeeded(
         f"{each.key} ({each.found.place}) is approved at a terminal only, and there is none",
         hint=f"run `pulsus config trust {each.key}` in a terminal{other}",
@@ -126,7 +132,7 @@ def _nobody(each: Standing) -> ApprovalNeeded:
     )
 
 
-def _confirmed(session: Session, each: Standing) -> bool:
+def _confirmed(session: CommandSession, each: SettingApproval) -> bool:
     """Show old and new value, and ask. The value is ASCII: no look-alike can stand in it."""
     console.note(f"{each.key} in {each.found.place} of {session.project}")
     old = f"{json.dumps(each.approved.value)} (approved)" if each.approved else ""
@@ -155,7 +161,7 @@ def _changes(default: Any, value: Any) -> list[str]:
     return more + [f"missing: {json.dumps(each)}" for each in default if each not in value]
 
 
-def _revoke(session: Session, keys: Sequence[str]) -> None:
+def _revoke(session: CommandSession, keys: Sequence[str]) -> None:
     from pulsus.bootstrap import project_trust
 
     had = project_trust.revoke(session.project, keys)
@@ -166,7 +172,7 @@ def _revoke(session: Session, keys: Sequence[str]) -> None:
         click.echo(f"revoked {key}" if key in had else f"{key} had no approval here")
 
 
-def _list(session: Session) -> None:
+def _list(session: CommandSession) -> None:
     """Every approval of this user, and the values of this project that need one."""
     import os
 
@@ -188,16 +194,23 @@ def _list(session: Session) -> None:
             }
             for each in approvals
         ]
-        here = [project_trust.row(each, app.redactor.redact_value) for each in app.standings]
+        here = [
+            project_trust.approval_row(each, app.redactor.redact_value) for each in app.standings
+        ]
         console.document({"ok": True, "settings": here, "approvals": kept})
         return
     waiting = [each for each in app.standings if each.state != "approved"]
     rows = [
-        ("NOT APPROVED", each.key, project_trust.shown(app.redactor.redact_value(each.value)), real)
+        (
+            "NOT APPROVED",
+            each.key,
+            project_trust.shorten_json(app.redactor.redact_value(each.value)),
+            real,
+        )
         for each in waiting
     ]
     rows += [
-        (each.approved_at, each.key, project_trust.shown(each.value), each.project)
+        (each.approved_at, each.key, project_trust.shorten_json(each.value), each.project)
         for each in approvals
     ]
     if rows:

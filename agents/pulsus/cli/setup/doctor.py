@@ -15,7 +15,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.console import fold_line
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pulsus.bootstrap import App
 
     pass
-    from pulsus.cli.setup.doctor_model import Examined
+    from pulsus.cli.setup.doctor_model import ModelExamination
 
 
 _IN_A_FILE = 100
@@ -31,7 +31,7 @@ _IN_A_FILE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """One thing looked at. Without a `required` one nothing can be promoted here."""
 
     name: str
@@ -44,13 +44,13 @@ class Check:
 @click.command()
 @click.option("--model", is_flag=True, help="Ask the configured model for what Pulsus needs of it.")
 @common(inspects=True)
-def command(session: Session, model: bool) -> None:
+def command(session: CommandSession, model: bool) -> None:
     """Show what works on this machine, why, and what to do where it does not.
 
     Exit 0 when tools can be validated and promoted here (and the model is fit to write them, where
     it is asked for), else 3.
     """
-    checks = list(examine(session.app))
+    checks = list(run_checks(session.app))
     examined = _examined(session) if model else None
     working = all(check.ok for check in checks if check.required)
     if session.json:
@@ -75,22 +75,24 @@ def _tell(rows: Sequence[CheckRow]) -> None:
     click.echo("\n".join(checklist_lines(rows, console.width() or _IN_A_FILE)))
 
 
-def _examined(session: Session) -> Examined:
+def _examined(session: CommandSession) -> ModelExamination:
     from pulsus.cli.setup import doctor_model
 
     quiet = session.verbosity < 0
-    return doctor_model.examine(session.app, lambda said: None if quiet else console.note(said))
+    return doctor_model.examine_model(
+        session.app, lambda said: None if quiet else console.note(said)
+    )
 
 
-def _not_ready(checks: Sequence[Check]) -> NotReady:
+def _not_ready(checks: Sequence[DoctorCheck]) -> NotReady:
     missing = [check for check in checks if check.required and not check.ok]
     said = "; ".join(f"{check.name}: {check.found}" for check in missing)
     return NotReady(f"no tool can be promoted here: {said}", hint=missing[0].hint)
 
 
-def examine(app: App) -> Iterator[Check]:
+def run_checks(app: App) -> Iterator[DoctorCheck]:
     """Every check, most important first."""
-    yield Check("python", True, platform.python_version())
+    yield DoctorCheck("python", True, platform.python_version())
     yield _sandbox()
     yield _confinement()
     for name in ("ruff", "mypy"):
@@ -107,16 +109,16 @@ def examine(app: App) -> Iterator[Check]:
     yield _package("matplotlib", hint, required=False)
 
 
-def _sandbox() -> Check:
+def _sandbox() -> DoctorCheck:
     from pulsus.core.sandbox.sandbox_probe import probe
 
     status = probe()
     if status.works:
-        return Check("sandbox", True, f"{status.how} (version {status.version})")
-    return Check("sandbox", False, status.reason, status.hint)
+        return DoctorCheck("sandbox", True, f"{status.how} (version {status.version})")
+    return DoctorCheck("sandbox", False, status.reason, status.hint)
 
 
-def _confinement() -> Check:
+def _confinement() -> DoctorCheck:
     """How promoted tools are confined while they run; not needed to promote."""
     from pulsus.execution.confinement.kernel_support import machine
 
@@ -129,51 +131,51 @@ def _confinement() -> Check:
     )
     found = ", ".join((*parts, *here.why))
     hint = "tools that read run with all your rights: use Linux 5.14 or newer"
-    return Check("run confinement", here.files != "none", found, hint, required=False)
+    return DoctorCheck("run confinement", here.files != "none", found, hint, required=False)
 
 
-def _package(name: str, hint: str, *, required: bool = True) -> Check:
+def _package(name: str, hint: str, *, required: bool = True) -> DoctorCheck:
     if find_spec(name) is None:
-        return Check(name, False, "not installed", hint, required)
+        return DoctorCheck(name, False, "not installed", hint, required)
     try:
-        return Check(name, True, version(name), required=required)
+        return DoctorCheck(name, True, version(name), required=required)
     except PackageNotFoundError:
-        return Check(name, True, "installed, version unknown", required=required)
+        return DoctorCheck(name, True, "installed, version unknown", required=required)
 
 
-def _settings(app: App) -> Check:
+def _settings(app: App) -> DoctorCheck:
     """Whether every value of the project's files that needs approval has it."""
-    from pulsus.bootstrap.project_trust import TABLES, shown
+    from pulsus.bootstrap.project_trust import TABLES, shorten_json
 
     missing = [each for each in app.standings if each.state != "approved"]
     if missing:
         redact = app.redactor.redact_value
-        told = [f"{e.found.place}: {e.key} = {shown(redact(e.value))}" for e in missing]
+        told = [f"{e.found.place}: {e.key} = {shorten_json(redact(e.value))}" for e in missing]
         why = f" ({app.trust_failure})" if app.trust_failure else ""
         hint = f"`pulsus config trust {' '.join(each.key for each in missing)}` shows and asks"
         found = f"not approved on this machine: {'; '.join(told)}{why}"
         required = any(each.key != TABLES for each in missing)
-        return Check("settings", False, found, hint, required)
+        return DoctorCheck("settings", False, found, hint, required)
     approved = ", ".join(each.key for each in app.standings)
-    return Check("settings", True, f"approved for this project: {approved}")
+    return DoctorCheck("settings", True, f"approved for this project: {approved}")
 
 
-def _catalogue(app: App) -> Check:
+def _catalogue(app: App) -> DoctorCheck:
     try:
         found = app.catalogue
     except PulsusError as failure:
-        return Check("catalogue", False, failure.message, failure.hint)
+        return DoctorCheck("catalogue", False, failure.message, failure.hint)
     broken = f", {len(found.broken)} broken files" if found.broken else ""
     hint = "`pulsus init` adds the starter tools"
-    return Check("catalogue", bool(found.tools), f"{len(found.tools)} tools{broken}", hint)
+    return DoctorCheck("catalogue", bool(found.tools), f"{len(found.tools)} tools{broken}", hint)
 
 
-def _git_ignored(app: App) -> Iterator[Check]:
+def _git_ignored(app: App) -> Iterator[DoctorCheck]:
     """Tools that git ignores, where there are some: they never reach a review."""
     from pulsus.routing.maintenance import catalogue_check
 
     try:
-        found = catalogue_check.ignored(app.catalogue, app.project, app.workflows_root)
+        found = catalogue_check.find_git_ignored(app.catalogue, app.project, app.workflows_root)
     except PulsusError:
         return  # the line about the catalogue says why it cannot be read
     if found:
@@ -182,46 +184,46 @@ def _git_ignored(app: App) -> Iterator[Check]:
             f"git ignores {len(tools)} tools: {', '.join(tools[:3])}" if tools else found[0].reason
         )
         hint = f"{found[0].fix}; `pulsus tools check` lists all"
-        yield Check("git", False, said, hint, required=False)
+        yield DoctorCheck("git", False, said, hint, required=False)
 
 
-def _state(app: App) -> Check:
+def _state(app: App) -> DoctorCheck:
     from pulsus.core.system.state_dir import open_state
 
     try:
         open_state(app.state_dir, create=False)
     except PulsusError as failure:
-        return Check("state", False, failure.message, failure.hint)
+        return DoctorCheck("state", False, failure.message, failure.hint)
     return _writable("state", app.state_dir)
 
 
-def _writable(name: str, folder: Path) -> Check:
+def _writable(name: str, folder: Path) -> DoctorCheck:
     nearest = next(p for p in (folder, *folder.parents) if p.exists())
     ok = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
-    return Check(name, ok, str(folder), f"give this user write access to {nearest}")
+    return DoctorCheck(name, ok, str(folder), f"give this user write access to {nearest}")
 
 
-def _model(app: App) -> Check:
+def _model(app: App) -> DoctorCheck:
     """Whether one is configured; nothing is sent."""
     try:
         model = app.model()
     except LlmNotConfigured:
         hint = "needed only to write new tools; set model.base_url"
-        return Check("model", False, "none", hint, required=False)
+        return DoctorCheck("model", False, "none", hint, required=False)
     except PulsusError as failure:
-        return Check("model", False, failure.message, failure.hint, required=False)
+        return DoctorCheck("model", False, failure.message, failure.hint, required=False)
     address = app.redactor.redact(app.settings.model.base_url)
     found = f"{model.model} at {address or model.provider} (`pulsus doctor --model` tries it)"
-    return Check("model", True, found, required=False)
+    return DoctorCheck("model", True, found, required=False)
 
 
-def _plugins(app: App) -> Check:
+def _plugins(app: App) -> DoctorCheck:
     failures = app.checked_plugins().failures
     found = "; ".join(failures) or f"{len(app.plugins.infos)} loaded"
-    return Check("plugins", not failures, found, "`pulsus plugins list`", required=False)
+    return DoctorCheck("plugins", not failures, found, "`pulsus plugins list`", required=False)
 
 
-def _mark(check: Check) -> str:
+def _mark(check: DoctorCheck) -> str:
     if check.ok:
         return "ok"
     return "MISSING" if check.required else "absent"

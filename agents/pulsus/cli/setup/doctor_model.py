@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class ModelExamination:
     """What was found out about the model."""
 
     provider: str
@@ -67,7 +67,7 @@ class Examined:
         return next((v for f in self.findings if (v := getattr(f, name)) is not None), None)
 
 
-def examine(app: App, tell: Callable[[str], None]) -> Examined:
+def examine_model(app: App, tell: Callable[[str], None]) -> ModelExamination:
     """Everything tried on the configured model; `tell` gets a line before each."""
     from pulsus.core.compose.proposer import Usage
     from pulsus.llm import model_probe
@@ -78,9 +78,9 @@ def examine(app: App, tell: Callable[[str], None]) -> Examined:
         model = app.model()
     except PulsusError as error:
         findings = [model_probe.failure("configured", error)]
-        return Examined(settings.provider, settings.name, shown, findings, Usage())
+        return ModelExamination(settings.provider, settings.name, shown, findings, Usage())
     tell(f"asking {settings.name} at {shown or settings.provider}; this may take minutes")
     found = list(
         model_probe.examine(model, time.monotonic, lambda question: tell(f"  {question}?"))
     )
-    return Examined(settings.provider, settings.name, shown, found, model.spent)
+    return ModelExamination(settings.provider, settings.name, shown, found, model.spent)

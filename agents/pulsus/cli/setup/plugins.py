@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session, common
+from pulsus.cli.options import CommandSession, common
 from pulsus.plugins.load import PluginInfo
 
 
@@ -18,7 +18,7 @@ def command() -> None:
 
 @command.command("list")
 @common()
-def list_(session: Session) -> None:
+def list_(session: CommandSession) -> None:
     """Print every plugin found, failed and disabled ones included."""
     infos = session.app.checked_plugins().infos
     if session.json:

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pulsus.cli.command_session import Session
+    from pulsus.cli.command_session import CommandSession
     from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 
 _ENTRIES = (b"def run(", b"def main(")
@@ -36,11 +36,11 @@ def run(args: Sequence[str]) -> int | None:
     try:
         from pathlib import Path
 
-        from pulsus.cli.command_session import Session, resolved
+        from pulsus.cli.command_session import CommandSession, resolve_project
         from pulsus.cli.warning_listener import listen
 
         listen()
-        session = Session(resolved(Path()), "text", 0)
+        session = CommandSession(resolve_project(Path()), "text", 0)
         path = Path(args[0])
         status = None if known else _refused(session, path, source)
         if status is not None:
@@ -86,10 +86,10 @@ def _only_file(args: Sequence[str]) -> bytes | None:
     return source if len(source) <= _MOST_BYTES else None
 
 
-def _refused(session: Session, path: Path, source: bytes) -> int | None:
+def _refused(session: CommandSession, path: Path, source: bytes) -> int | None:
     """The exit status where the gate refuses these bytes; None where more is to be looked at."""
     from pulsus.cli import console
-    from pulsus.cli.render.validation_text import report
+    from pulsus.cli.render.validation_text import report_lines
 
     app, real = session.app, path.resolve()
     tool = app.define(source, real)
@@ -97,11 +97,11 @@ def _refused(session: Session, path: Path, source: bytes) -> int | None:
     if found is None:
         return None
     app.cache_settings()
-    console.result("".join(f"{line}\n" for line in report(found, session.project)))
+    console.result("".join(f"{line}\n" for line in report_lines(found, session.project)))
     return 3
 
 
-def _proven(session: Session, path: Path, ahead: SharedPrestartedMypy | None) -> int:
+def _proven(session: CommandSession, path: Path, ahead: SharedPrestartedMypy | None) -> int:
     try:
         from pulsus.cli.validate.validation_round import Validation
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.cli import console
-from pulsus.cli.render.validation_text import effects, relative, validation
+from pulsus.cli.render.validation_text import effects_json, relative, validation_json
 from pulsus.core.types import ValidationReport
 from pulsus.core.validators.verdict_cache import Checked
 from pulsus.errors import Busy, PulsusError, ValidationFailed
@@ -28,8 +28,11 @@ def _module(checked: Checked, project: Path) -> dict[str, Any]:
         "path": relative(report.path, project),
         "sha256": report.sha256,
         "cached": report.cached,
-        **validation(report, project),
-        "effects": {"declared": effects(checked.declared), "observed": effects(report.observed)},
+        **validation_json(report, project),
+        "effects": {
+            "declared": effects_json(checked.declared),
+            "observed": effects_json(report.observed),
+        },
     }
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pulsus.cli.render.validation_text import report
+from pulsus.cli.render.validation_text import report_lines
 from pulsus.core.validators.verdict_cache import Checked
 
 
 def rendered(found: Sequence[Checked], project: Path) -> str:
     """Every report, and a last line of counts where there are many."""
-    lines = [line for checked in found for line in report(checked.report, project)]
+    lines = [line for checked in found for line in report_lines(checked.report, project)]
     if len(found) != 1:
         lines.append(counted(found))
     return "".join(f"{line}\n" for line in lines)

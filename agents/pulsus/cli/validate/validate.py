@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pulsus.cli.options import Session, allow, common, network_option
+from pulsus.cli.options import CommandSession, allow_network, common, network_option
 from pulsus.errors import UsageError
 
 
@@ -34,7 +34,7 @@ from pulsus.errors import UsageError
 @network_option
 @common("sarif", "junit", "github")
 def command(
-    session: Session,
+    session: CommandSession,
     paths: tuple[Path, ...],
     revision: str | None,
     watch: bool,
@@ -48,7 +48,7 @@ def command(
     """
     if cache is not None:
         session.flags["cache_enabled"] = cache
-    allow(session, network)
+    allow_network(session, network)
     if watch:
         raise SystemExit(_watch(session, paths, revision))
     ahead = None
@@ -66,7 +66,7 @@ def command(
         raise SystemExit(validation.run(validation.modules(paths, revision)))
 
 
-def _watch(session: Session, paths: Sequence[Path], revision: str | None) -> Any:
+def _watch(session: CommandSession, paths: Sequence[Path], revision: str | None) -> Any:
     if session.output != "text":
         raise UsageError(
             f"--watch prints text, not {session.output}", hint="leave out --output or --watch"

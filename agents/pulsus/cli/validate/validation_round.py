@@ -18,7 +18,7 @@ from pulsus.core.validators.validator_protocol import Steps
 from pulsus.errors import Busy, PulsusError, UsageError, ValidationFailed
 
 if TYPE_CHECKING:
-    from pulsus.cli.options import Session
+    from pulsus.cli.options import CommandSession
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
     from pulsus.core.validators.verdict_cache import Cache, Checked
@@ -34,7 +34,7 @@ _BAR = 24
 class Validation:
     """Validates modules for one session, as often as asked; `ahead` is a mypy already started."""
 
-    def __init__(self, session: Session, ahead: SharedPrestartedMypy | None = None) -> None:
+    def __init__(self, session: CommandSession, ahead: SharedPrestartedMypy | None = None) -> None:
         self._ahead = ahead
         self._session = session
         self._app = session.app
@@ -109,9 +109,11 @@ class Validation:
         return any(tool.path.resolve() in changed for tool, _ in steps.values())
 
     def _steps(self, source: bytes) -> Steps:
-        from pulsus.routing.delivery.candidate_module import steps_of  # only for what is composed
+        from pulsus.routing.delivery.candidate_module import (
+            pinned_steps,  # only for what is composed
+        )
 
-        return steps_of(self._app, source)
+        return pinned_steps(self._app, source)
 
     @functools.cached_property
     def _batch(self) -> Batch:
@@ -130,7 +132,7 @@ class Validation:
         """The pipeline that a model's candidates are held to."""
         from pulsus.routing.generation import acceptance  # only for those
 
-        steps = acceptance.steps(self._app.settings.generator)
+        steps = acceptance.guardrail_steps(self._app.settings.generator)
         ready = self._ahead.take if self._ahead else None
         return replace(self._app.pipeline(steps), ready=ready)
 
@@ -148,7 +150,7 @@ class Validation:
         return Cache(folder, rests_on + app.cache_token, app.log_dir) if rests_on else None
 
 
-def _print(found: Sequence[Checked], session: Session) -> None:
+def _print(found: Sequence[Checked], session: CommandSession) -> None:
     """Print the verdicts in the form that was asked for."""
     form = import_module(f"pulsus.cli.validate.{session.output}_report")
     console.result(form.rendered(found, session.project))

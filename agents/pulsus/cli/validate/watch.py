@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import Session
+from pulsus.cli.options import CommandSession
 from pulsus.cli.validate.validation_round import Validation
 from pulsus.core.validators.steps import mypy_prestart
 from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
@@ -24,7 +24,7 @@ Seen = dict[Path, tuple[int, int, int]]
 
 
 def watch(
-    session: Session,
+    session: CommandSession,
     paths: Sequence[Path],
     revision: str | None,
     sleep: Callable[[float], None] = time.sleep,

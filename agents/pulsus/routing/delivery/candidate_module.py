@@ -24,27 +24,27 @@ MAX_READ_BYTES = 64 * 1024 * 1024
 """Beyond this a file is not read at all; the static gate's own limit is far lower."""
 
 
-def module(
+def module_of_decision(
     project: Project, outcome: RouteOutcome, run_id: str, person: Approver | None
 ) -> CandidateModule:
     """What is to be proven: bytes read once, and the pinned bytes of every step they call."""
     if outcome.decision.plan:
         return _composed(project, outcome, run_id, person)
     tool = outcome.decision.selected[0]
-    source = read_bytes(tool.path)
+    source = read_module(tool.path)
     return CandidateModule(
         path=tool.path,
         source=source,
         tool=tool if digest(source) == tool.sha256 else project.define(source, tool.path),
         target=Target(tool.domain, tool.action, tool.name),
-        steps=steps_of(project, source),
+        steps=pinned_steps(project, source),
     )
 
 
 def step_module(project: Project, tool: ToolSpec, source: bytes) -> CandidateModule:
     """A pinned step as a module of its own, to be proven and promoted where it lies."""
     target = Target(tool.domain, tool.action, tool.name)
-    return CandidateModule(tool.path, source, tool, target, steps_of(project, source))
+    return CandidateModule(tool.path, source, tool, target, pinned_steps(project, source))
 
 
 def file_module(project: Project, path: Path, target: Target) -> CandidateModule:
@@ -52,23 +52,23 @@ def file_module(project: Project, path: Path, target: Target) -> CandidateModule
 
     A candidate of an earlier route brings its note. Raises UsageError where it cannot be read.
     """
-    source = read_bytes(path)
+    source = read_module(path)
     return CandidateModule(
         path=path,
         source=source,
         tool=project.define(source, path),
         target=target,
-        steps=steps_of(project, source),
+        steps=pinned_steps(project, source),
         candidate=candidate_store.read(path) if path.parent == project.tmp_dir else None,
     )
 
 
-def steps_of(project: Project, source: bytes) -> pins.Pinned:
+def pinned_steps(project: Project, source: bytes) -> pins.Pinned:
     """Tool and pinned bytes of every step a module calls; the catalogue is read only for one."""
-    return pins.collect_step_sources(source, lambda ref: project.catalogue.find(ref), read_bytes)
+    return pins.collect_step_sources(source, lambda ref: project.catalogue.find(ref), read_module)
 
 
-def read_bytes(path: Path) -> bytes:
+def read_module(path: Path) -> bytes:
     """A module's bytes. Raises UsageError naming the path."""
     try:
         return regular_files.read(path.resolve(), MAX_READ_BYTES)[0]
@@ -78,7 +78,7 @@ def read_bytes(path: Path) -> bytes:
         ) from failure
 
 
-def remember(
+def remember_route(
     project: Project, outcome: RouteOutcome, delivery: DeliveryResult, request: str
 ) -> None:
     """Keep how the route ended: the history feature learns from it.
@@ -111,10 +111,10 @@ def _composed(
     path = project.tmp_dir / module_source.module_name(decision.route_id)
     left = candidate_store.read(path) if path.is_file() else None
     made = module_source.render_module(decision.plan, decision.selected).encode("utf-8")
-    source = _kept(left, person)
+    source = _reused_bytes(left, person)
     if source is None:
         source = made
-        write(path, made)
+        write_candidate(path, made)
     rejected = left and not person and left.status == "rejected" and left.sha256 == digest(made)
     candidate = candidate_store.Candidate(
         module=path,
@@ -137,13 +137,13 @@ def _composed(
         source=source,
         tool=project.define(source, path),
         target=_target(outcome),
-        steps=steps_of(project, source),
+        steps=pinned_steps(project, source),
         candidate=candidate,
         rendered=source == made,
     )
 
 
-def _kept(left: candidate_store.Candidate | None, person: Approver | None) -> bytes | None:
+def _reused_bytes(left: candidate_store.Candidate | None, person: Approver | None) -> bytes | None:
     """The module an earlier run left, where the work goes on with it; None: make it anew.
 
     What somebody edited is never overwritten unasked.
@@ -152,16 +152,16 @@ def _kept(left: candidate_store.Candidate | None, person: Approver | None) -> by
         return None
     changed = is_edited(left)
     if person is None:
-        return read_bytes(left.module) if changed else None
+        return read_module(left.module) if changed else None
     offered = changed or left.status != "pending"
-    return read_bytes(left.module) if offered and _reuse(person, left) else None
+    return read_module(left.module) if offered and _reuse(person, left) else None
 
 
 def _reuse(person: Approver, left: candidate_store.Candidate) -> bool:
     return person.reuse(left.module.name, left.status, left.reasons)
 
 
-def write(path: Path, source: bytes) -> None:
+def write_candidate(path: Path, source: bytes) -> None:
     """Put a candidate into `_tmp/`. Raises DiskFull or StorageUnwritable."""
     try:
         path.parent.mkdir(exist_ok=True)

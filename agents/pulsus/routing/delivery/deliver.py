@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Protocol, assert_never
 
 from pulsus.approvals import unattended
-from pulsus.approvals.known_modules import Standing
+from pulsus.approvals.known_modules import Novelty
 from pulsus.approvals.protocol import (
-    Answer,
+    ApprovalAnswer,
     Approve,
     Approver,
     ChangeTarget,
     Discard,
-    Edit,
+    EditModule,
     Proposal,
 )
 from pulsus.approvals.unattended import Approval, CallerApproval
@@ -72,7 +72,7 @@ class Promoter(Protocol):
         """The revision, if exactly these bytes are what is promoted there."""
         ...
 
-    def standing(self, target: Target, source: bytes, summary: str) -> Standing:
+    def standing(self, target: Target, source: bytes, summary: str) -> Novelty:
         """Why the module is not new, if the project knows its id or repeats its text."""
         ...
 
@@ -157,7 +157,7 @@ class DeliveryPipeline:
             )
             if validated is None:
                 self._keep(module, "failed", (report.summary,))
-                return DeliveryResult(report, failure=_refused(report))
+                return DeliveryResult(report, failure=_validation_failure(report))
             known = self.promoter.current(module.target, report.sha256)
             if known or dry_run:
                 return DeliveryResult(report, promotion=known)
@@ -178,7 +178,7 @@ class DeliveryPipeline:
                     self._keep(module, "rejected", (reason,))
                     self._decided("discard", module.target, report, reason=reason)
                     return DeliveryResult(report, discarded=True)
-                case Edit(source):
+                case EditModule(source):
                     module = self._edited(module, source)
                 case _:
                     assert_never(answer)
@@ -190,7 +190,7 @@ class DeliveryPipeline:
         """Why the module is not approved without a person; None if it is, or a person decides."""
         if self.person is not None or isinstance(approval, CallerApproval):
             return None
-        case = unattended.Case(
+        case = unattended.ApprovalCase(
             shown=self._shown(module.path),
             target=module.target,
             sha256=report.sha256,
@@ -201,9 +201,9 @@ class DeliveryPipeline:
             rendered=module.rendered,
             step=step,
         )
-        return unattended.objection(case, approval)
+        return unattended.find_objection(case, approval)
 
-    def _changed_steps(self, steps: Steps) -> Mapping[str, tuple[str, Standing]]:
+    def _changed_steps(self, steps: Steps) -> Mapping[str, tuple[str, Novelty]]:
         """The steps that are not promoted in their present form."""
         found = {}
         for tool, source in steps.values():
@@ -212,17 +212,17 @@ class DeliveryPipeline:
                 found[tool.id] = (self._shown(tool.path), self._standing(place, source, tool))
             elif not self.promoter.approved(place):
                 why = f"you did not approve the record of {tool.id} (pulsus audit --accept-records)"
-                found[tool.id] = (self._shown(tool.path), Standing(known=why))
+                found[tool.id] = (self._shown(tool.path), Novelty(known=why))
         return found
 
-    def _standing(self, target: Target, source: bytes, tool: ToolSpec | BrokenTool) -> Standing:
+    def _standing(self, target: Target, source: bytes, tool: ToolSpec | BrokenTool) -> Novelty:
         summary = tool.summary if isinstance(tool, ToolSpec) else ""
         return self.promoter.standing(target, source, summary)
 
     def _shown(self, path: Path) -> str:
         return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
 
-    def _answer(self, module: CandidateModule, validated: ValidatedModule) -> Answer:
+    def _answer(self, module: CandidateModule, validated: ValidatedModule) -> ApprovalAnswer:
         if self.person is None:
             return Approve()
         proposal = Proposal(
@@ -266,7 +266,7 @@ class DeliveryPipeline:
             candidate_store.write(kept, self.redactor)
 
 
-def _refused(report: ValidationReport) -> PulsusError:
+def _validation_failure(report: ValidationReport) -> PulsusError:
     if report.busy:
         return Busy(
             f"{report.path.name} is not verified: {report.summary}",

@@ -59,7 +59,7 @@ class Allowlist:
         return record is not None and record.model is not None
 
 
-def allowlist(
+def build_allowlist(
     config: SandboxConfig,
     origins: Mapping[str, str],
     tmp_dir: Path,

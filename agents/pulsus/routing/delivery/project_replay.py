@@ -34,7 +34,7 @@ class ProjectExampleReplay:
             run_sandboxed,  # late: only a new version needs it
         )
         from pulsus.core.validators.example_replay import Replay
-        from pulsus.routing.delivery.candidate_module import steps_of
+        from pulsus.routing.delivery.candidate_module import pinned_steps
 
         def run(job: Job, limits: Limits) -> Outcome:
             return run_sandboxed(replace(job, network=network), limits, self.project.interpreter)
@@ -43,6 +43,6 @@ class ProjectExampleReplay:
         return Replay(
             bwrap_arguments.Limits.of(settings.sandbox, settings.validation.import_seconds),
             run,
-            partial(steps_of, self.project),
+            partial(pinned_steps, self.project),
             self.project.redactor,
         )(old, new, newer)

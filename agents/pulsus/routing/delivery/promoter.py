@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pulsus.approvals.known_modules import Standing, standing
+from pulsus.approvals.known_modules import Novelty, assess_novelty
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import decision_log, guard, log_record
 from pulsus.core.storage.decision_log.contents import logged_generation, logged_tools
@@ -135,11 +135,11 @@ class CataloguePromoter:
             kind=record.kind,
         )
 
-    def standing(self, target: Target, source: bytes, summary: str) -> Standing:
+    def standing(self, target: Target, source: bytes, summary: str) -> Novelty:
         """Why the module is not new. Raises AuditTampered, MetadataCorrupt, StorageUnwritable."""
         self.require_log()
         logged = logged_tools(self.state_dir / "audit")
-        return standing(checked_root(self.workflows_root), target, source, summary, logged)
+        return assess_novelty(checked_root(self.workflows_root), target, source, summary, logged)
 
     def approved(self, target: Target) -> bool:
         """True if this user approved the tool's latest record, or there is no decision log.

@@ -13,13 +13,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pulsus.core.system import regular_files, strict_toml, strict_yaml
 from pulsus.core.types import Manifest
-from pulsus.routing.index.value_codec import Loaded
+from pulsus.routing.index.value_codec import LoadedManifest
 
 MAX_BYTES = 100_000
 """No list of hints a person writes is longer."""
 
 
-class _Part(BaseModel):
+class _ManifestSection(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
     def unknown(self) -> list[str]:
@@ -27,56 +27,56 @@ class _Part(BaseModel):
         return sorted(self.model_extra or {})
 
 
-class _Arg(_Part):
+class _ManifestArg(_ManifestSection):
     name: str
     type: str | None = None
     required: bool | None = None
 
 
-class _Hints(_Part):
+class _ManifestHints(_ManifestSection):
     domain: str | None = None
     action: str | None = None
     anti_intents: list[str] = []
 
 
-class _File(_Part):
+class _ManifestFile(_ManifestSection):
     name: str | None = None
     intents: list[str] = []
     requests: list[str] = []
-    args: list[_Arg] = []
+    args: list[_ManifestArg] = []
     returns: list[str] = []
-    hints: _Hints = _Hints()
+    hints: _ManifestHints = _ManifestHints()
 
     def all_unknown(self) -> list[str]:
         """Unknown keys of the file and its parts, as dotted names."""
-        parts: Mapping[str, _Part] = {
+        parts: Mapping[str, _ManifestSection] = {
             "hints": self.hints,
             **{f"args[{i}]": arg for i, arg in enumerate(self.args)},
         }
         return self.unknown() + [f"{at}.{k}" for at, part in parts.items() for k in part.unknown()]
 
 
-def load(path: Path) -> Loaded:
+def load_manifest(path: Path) -> LoadedManifest:
     """The manifest at `path`, by its suffix YAML or TOML. Never raises."""
     try:
         data, _ = regular_files.read(path, MAX_BYTES)
     except regular_files.Unreadable as error:
-        return Loaded(None, (error.reason,))
-    return parse(data, path)
+        return LoadedManifest(None, (error.reason,))
+    return parse_manifest(data, path)
 
 
-def parse(data: bytes, path: Path) -> Loaded:
+def parse_manifest(data: bytes, path: Path) -> LoadedManifest:
     """The manifest these bytes hold. Never raises; unknown keys are named and left out."""
     try:
         text = data.decode("utf-8-sig")
         raw = strict_toml.load(text) if path.suffix == ".toml" else strict_yaml.load(text)
-        file = _File.model_validate(raw)
+        file = _ManifestFile.model_validate(raw)
     except UnicodeDecodeError as error:
-        return Loaded(None, (f"not UTF-8 ({error.reason})",))
+        return LoadedManifest(None, (f"not UTF-8 ({error.reason})",))
     except ValidationError as error:
-        return Loaded(None, (_first_problem(error),))
+        return LoadedManifest(None, (_first_problem(error),))
     except (strict_toml.TomlError, strict_yaml.YamlError, RecursionError) as error:
-        return Loaded(None, (" ".join(str(error).split()),))
+        return LoadedManifest(None, (" ".join(str(error).split()),))
     manifest = Manifest(
         path=path,
         name=file.name,
@@ -88,7 +88,7 @@ def parse(data: bytes, path: Path) -> Loaded:
         returns=tuple(file.returns),
         requests=tuple(dict.fromkeys(" ".join(r.split()) for r in file.requests if r.strip())),
     )
-    return Loaded(manifest, tuple(f"unknown key {key!r}" for key in file.all_unknown()))
+    return LoadedManifest(manifest, tuple(f"unknown key {key!r}" for key in file.all_unknown()))
 
 
 def _first_problem(error: ValidationError) -> str:

@@ -42,7 +42,7 @@ class Listing:
     broken: list[BrokenTool] = field(default_factory=list)
 
 
-def scan(root: Path, *, tmp_dirname: str, max_depth: int) -> Iterator[Listing]:
+def scan_folders(root: Path, *, tmp_dirname: str, max_depth: int) -> Iterator[Listing]:
     """Every folder below `root` (absolute) in which tools may lie, in no order.
 
     `max_depth` counts folders below `root`; a deeper folder is listed as broken.

@@ -14,15 +14,15 @@ from pulsus.core.system import fork_pool, regular_files
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.routing.discovery.module_files import Listing, choose_manifests, is_manifest
 from pulsus.routing.discovery.tool_path import InvalidToolPath, ToolPath, parse_tool_path
-from pulsus.routing.index.folder_rows import NO_VALUE, Content, Folder, Row, Stamp, folder
-from pulsus.routing.index.value_codec import Loaded, Value
-from pulsus.routing.index.value_store import DamagedValue, ValueStore, text
+from pulsus.routing.index.folder_rows import NO_VALUE, Content, Folder, Row, Stamp, folder_of_rows
+from pulsus.routing.index.value_codec import LoadedManifest, Value
+from pulsus.routing.index.value_store import DamagedValue, ValueStore, to_json
 
 CANDIDATE = "candidate"
 """Action and id prefix of a module outside the catalogue."""
 
 
-class Reader:
+class ModuleReader:
     """Reads what changed since `known` (folders by path). `max_bytes` limits a module."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Reader:
         self._known = known or {}
         self.values = values or ValueStore()
         self._now_ns = now_ns
-        self._ahead: dict[str, _Ahead] = {}
+        self._ahead: dict[str, _ReadModule] = {}
 
     def folders(self, listed: Sequence[tuple[int, Listing]]) -> list[Folder]:
         """The rows of every listed folder, those of many new ones read by several processes."""
@@ -54,7 +54,7 @@ class Reader:
         with fork_pool.fork_pool(count, len(tasks), work) as crew:
             for task in crew.tasks():
                 done.update((n, self.folder(*listed[n])) for n in tasks[task])
-            self._ahead.update(map(_ahead, crew.lines()))
+            self._ahead.update(map(_read_module, crew.lines()))
         return [done.get(n) or self.folder(*found) for n, found in enumerate(listed)]
 
     def _look(self, item: _Module) -> bytes | None:
@@ -67,7 +67,7 @@ class Reader:
         value = self.parse_module(data, item.path, item.place)
         stamp = [found.mtime_ns, found.ctime_ns, found.size, found.inode]
         row = [str(item.path), stamp, read_ns, hashlib.sha256(data).hexdigest(), _kind(value)]
-        return json.dumps(row).encode("ascii") + b"\t" + text(value)
+        return json.dumps(row).encode("ascii") + b"\t" + to_json(value)
 
     def folder(self, source: int, listing: Listing) -> Folder:
         """The rows of a listed folder; the very folder that is known where nothing is new."""
@@ -146,14 +146,14 @@ def define_tool(
         where = parse_tool_path(path.relative_to(workflows_root).parts)
     if not isinstance(where, ToolPath):
         where = ToolPath(f"{CANDIDATE}/{path.stem}", None, CANDIDATE, path.stem)
-    return Reader(max_bytes).parse_module(source, path, where)
+    return ModuleReader(max_bytes).parse_module(source, path, where)
 
 
 @dataclass(slots=True)
 class _FolderReader:
     """One folder being read again."""
 
-    reader: Reader
+    reader: ModuleReader
     listing: Listing
     known: Folder | None
     rows: dict[str, Row] = field(default_factory=dict)
@@ -178,7 +178,7 @@ class _FolderReader:
                 self.rows[name] = Row(name, stamps[name], 0, "", "unused")
         rows = [self.rows[name] for name in stamps]
         path, parts = self.listing.path, self.listing.parts
-        return folder(source, path, parts, rows, self.problems, tuple(self.warnings))
+        return folder_of_rows(source, path, parts, rows, self.problems, tuple(self.warnings))
 
     def _modules(self, before: dict[str, Row], stamps: dict[str, Stamp]) -> list[str]:
         """Read every module; the names of those that lie where a tool may lie."""
@@ -225,7 +225,7 @@ class _FolderReader:
         path = Path(self.listing.path, name)
 
         def parse(data: bytes) -> Value:
-            return manifest.parse(data, path)
+            return manifest.parse_manifest(data, path)
 
         row = before.get(name)
         try:
@@ -235,8 +235,8 @@ class _FolderReader:
             row = self.reader.read(None, name, stamp, path, manifest.MAX_BYTES, parse)
             loaded = self.reader.values.get(row.ref)
         except regular_files.Unreadable as error:
-            row, loaded = Row(name, stamp, 0, "", "unread"), Loaded(None, (error.reason,))
-        assert isinstance(loaded, Loaded)
+            row, loaded = Row(name, stamp, 0, "", "unread"), LoadedManifest(None, (error.reason,))
+        assert isinstance(loaded, LoadedManifest)
         self.warnings += [(module, name, text) for text in loaded.warnings]
         self.rows[name] = row
         said = hints_sha256(loaded.manifest)
@@ -261,10 +261,10 @@ def _modules(listing: Listing) -> Iterator[_Module]:
             yield _Module(path, where)
 
 
-_Ahead = tuple[Stamp, int, str, Content, bytes]
+_ReadModule = tuple[Stamp, int, str, Content, bytes]
 
 
-def _ahead(line: bytes) -> tuple[str, _Ahead]:
+def _read_module(line: bytes) -> tuple[str, _ReadModule]:
     head, _, value = line.partition(b"\t")
     path, stamp, read_ns, sha256, kind = json.loads(head)
     return path, (tuple(stamp), read_ns, sha256, kind, value)
@@ -274,7 +274,7 @@ def _kind(value: Value) -> Content:
     match value:
         case BrokenTool():
             return "broken"
-        case Loaded():
+        case LoadedManifest():
             return "hints"
         case _:
             return "tool"

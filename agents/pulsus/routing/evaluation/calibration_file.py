@@ -27,7 +27,7 @@ FORMAT = 1
 _AGAIN = "fit it again with `pulsus eval QUERIES --calibrate`, or delete it"
 
 
-def own_or_shipped(project: Path) -> tuple[Calibration, str | None]:
+def load_calibration(project: Path) -> tuple[Calibration, str | None]:
     """The project's calibration, or the shipped one and why the project's was not used."""
     path = project / PLACE
     try:
@@ -35,20 +35,20 @@ def own_or_shipped(project: Path) -> tuple[Calibration, str | None]:
     except FileNotFoundError:
         return shipped(), None
     except OSError as failure:
-        return shipped(), _unused(failure.strerror or str(failure))
+        return shipped(), _unused_warning(failure.strerror or str(failure))
     try:
         data = json.loads(raw)
         found = _read(data)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as failure:
-        return shipped(), _unused(f"it is damaged ({failure})")
+        return shipped(), _unused_warning(f"it is damaged ({failure})")
     if data["signals"] != VERSION:
-        return shipped(), _unused(
+        return shipped(), _unused_warning(
             f"it was fitted to signals of version {data['signals']}, this Pulsus has {VERSION}"
         )
     return found, None
 
 
-def document(
+def calibration_document(
     project: Path,
     calibration: Calibration,
     *,
@@ -83,12 +83,12 @@ def document(
     }
 
 
-def loaded(body: Mapping[str, Any]) -> Calibration:
+def calibration_of(body: Mapping[str, Any]) -> Calibration:
     """The calibration of a `document`, as it will be loaded."""
     return _read(body)
 
 
-def store(project: Path, body: Mapping[str, Any]) -> None:
+def store_calibration(project: Path, body: Mapping[str, Any]) -> None:
     """Write a `document` as the project's calibration. Raises DiskFull, StorageUnwritable."""
     from pulsus.core.system import atomic_write
 
@@ -130,5 +130,5 @@ def _version(path: Path) -> int:
     return found if isinstance(found, int) else 0
 
 
-def _unused(why: str) -> str:
+def _unused_warning(why: str) -> str:
     return f"{PLACE} is not used, the shipped calibration is: {why}; {_AGAIN}"

@@ -76,7 +76,9 @@ class Refit:
     against: Calibration
 
 
-def samples(rows: Sequence[GoldenRow], look: Look, split: Split | None = None) -> Iterator[Sample]:
+def collect_samples(
+    rows: Sequence[GoldenRow], look: Look, split: Split | None = None
+) -> Iterator[Sample]:
     """Each request's top candidate, and its copy's.
 
     A request for several steps that `split` cuts into as many clauses as it has tools is these
@@ -109,7 +111,7 @@ def refit(found: Sequence[Sample], prior: Calibration, in_use: Calibration | Non
     for too few requests, or where every answer is right or wrong.
     """
     against = in_use or prior
-    check(len({s.request for s in found}), against)
+    require_enough(len({s.request for s in found}), against)
     _check(found)
     after: list[Prediction] = [Prediction(0.0, right=False, fits=False)] * len(found)
     folds = [_fold(s.request) for s in found]
@@ -123,7 +125,7 @@ def refit(found: Sequence[Sample], prior: Calibration, in_use: Calibration | Non
     return Refit(fit_map(found, prior), before, tuple(after), against)
 
 
-def check_better(fit: Refit, requests: int) -> None:
+def require_better(fit: Refit, requests: int) -> None:
     """Raise CalibrationRefused where what is in use says more of these requests than the fit.
 
     Compared is the log loss, out of fold: neither has seen the request it is judged on.
@@ -132,8 +134,8 @@ def check_better(fit: Refit, requests: int) -> None:
     if after > before:
         raise CalibrationRefused(
             f"a calibration on these {requests} requests would be worse out of fold than "
-            f"{described(fit.against)}: log loss {after:.4f} against {before:.4f}; "
-            f"{described(fit.against)} stays in use",
+            f"{describe_calibration(fit.against)}: log loss {after:.4f} against {before:.4f}; "
+            f"{describe_calibration(fit.against)} stays in use",
             hint="collect more requests with their right tools, and give them together with those "
             "of the last calibration; --force stores it all the same",
             requests=requests,
@@ -141,7 +143,7 @@ def check_better(fit: Refit, requests: int) -> None:
         )
 
 
-def described(calibration: Calibration) -> str:
+def describe_calibration(calibration: Calibration) -> str:
     """A calibration in a few words: whose it is, its version, what it was fitted to."""
     told = calibration.provenance
     source = "project's" if told.get("source") == "project" else "shipped"
@@ -151,12 +153,13 @@ def described(calibration: Calibration) -> str:
     return f"the {source} calibration (version {told.get('version', 1)}{on})"
 
 
-def check(requests: int, in_use: Calibration) -> None:
+def require_enough(requests: int, in_use: Calibration) -> None:
     """Raise CalibrationRefused for too few requests: known before anything is measured."""
     if requests < MIN_REQUESTS:
         raise CalibrationRefused(
             f"{requests} requests are too few to calibrate on, {MIN_REQUESTS} are the least",
-            hint=f"collect more requests with their right tools; {described(in_use)} stays in use",
+            hint="collect more requests with their right tools; "
+            f"{describe_calibration(in_use)} stays in use",
             requests=requests,
             least=MIN_REQUESTS,
         )

@@ -42,9 +42,9 @@ def load_queries(path: Path, warn: Warn | None = None) -> tuple[GoldenRow, ...]:
 
     Raises UsageError naming file and line for a bad row, and for a file without rows.
     """
-    rows = _known(path, (*_REQUEST, *_REMARKS), warn)
+    rows = _known_rows(path, (*_REQUEST, *_REMARKS), warn)
     found = tuple(_golden(row, where) for where, row in rows)
-    _need(found, path, "requests")
+    _require_rows(found, path, "requests")
     return found
 
 
@@ -55,12 +55,12 @@ def load_tools(path: Path, warn: Warn | None = None) -> tuple[ToolSpec, ...]:
     file without rows.
     """
     found: dict[str, ToolSpec] = {}
-    for where, row in _known(path, _TOOL, warn):
+    for where, row in _known_rows(path, _TOOL, warn):
         tool = _tool(row, where, path.parent)
         if tool.id in found:
             raise UsageError(f"{where}: tool id {tool.id!r} is there twice", hint="make ids unique")
         found[tool.id] = tool
-    _need(found, path, "tools")
+    _require_rows(found, path, "tools")
     return tuple(found.values())
 
 
@@ -89,20 +89,20 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield where, _object(line, where)
 
 
-def _need(found: Collection[object], path: Path, what: str) -> None:
+def _require_rows(found: Collection[object], path: Path, what: str) -> None:
     """Refuse a file without rows: what is measured on nothing cannot fail."""
     if not found:
         raise UsageError(f"{path} holds no {what}", hint="write one JSON object a line")
 
 
-def _known(
+def _known_rows(
     path: Path, keys: Sequence[str], warn: Warn | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows. A key written wrong is an error, one that means nothing is told of once."""
     told = set(keys)
     for where, row in _rows(path):
         for key in sorted(row.keys() - told):
-            meant = _meant(key, row, keys)
+            meant = _intended_key(key, row, keys)
             if meant:
                 raise UsageError(
                     f"{where}: key {key!r} is not known: did you mean {meant!r}?",
@@ -114,7 +114,7 @@ def _known(
         yield where, row
 
 
-def _meant(key: str, row: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+def _intended_key(key: str, row: Mapping[str, Any], keys: Sequence[str]) -> str | None:
     """The key that was probably meant by an unknown one: of those the row has not got."""
     from rapidfuzz.distance import OSA  # only where there is such a key
 

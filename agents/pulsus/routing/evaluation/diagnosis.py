@@ -12,14 +12,14 @@ from pulsus.core.text.tokens import stems
 from pulsus.core.types import Ranked, ToolSpec
 from pulsus.routing.evaluation.dataset import GoldenRow, nearest
 from pulsus.routing.search import manifest_advice
-from pulsus.routing.search.why_not import against, doubt
+from pulsus.routing.search.why_not import compare_with_winner, low_probability_reason
 
 _TWINS = 0.6
 """Share of the words of two tools' names and summaries, of both, from which they are near-twins."""
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class DiagnosisContext:
     """What was ranked. `look` ranks a request with these ids in sight; `known` are all ids.
 
     `refused` maps each id that the settings take out before ranking to the reason.
@@ -33,7 +33,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class FailureCause:
     """One line each: why it went wrong, and what would help (may be empty).
 
     `matched` and `lacks` are the request's words the expected tool has and has not got;
@@ -48,7 +48,7 @@ class Cause:
     expected_p: float | None = None
 
 
-def wrong_tool(row: GoldenRow, context: Context) -> Cause:
+def wrong_tool(row: GoldenRow, context: DiagnosisContext) -> FailureCause:
     """Why the first tool is none of the row's."""
     missing = [t for t in row.tools if t not in context.known]
     if len(missing) == len(row.tools):
@@ -59,66 +59,66 @@ def wrong_tool(row: GoldenRow, context: Context) -> Cause:
     found = context.look(row.query, row.tools)
     own = next((r for r in found if r.tool.id in row.tools), None)
     if own is None or not (why.matched_words(own) or own.features.get("name")):
-        return Cause(
+        return FailureCause(
             "no word of the request is known to "
             + " or ".join(t for t in row.tools if t in context.known),
             "add an intent, or this request as an example, to its manifest",
             lacks=own.unmatched if own else (),
         )
     winner = found[0]
-    answer = against(winner, own, row.query)
+    answer = compare_with_winner(winner, own, row.query)
     reason, fix = answer.reason, answer.fix
     if twins(winner.tool, own.tool):
         reason = f"near-twin: {winner.tool.id} and {own.tool.id} say almost the same; {reason}"
         fix = "tell them apart in their summaries, merge them, or allow both with `any`"
-    return Cause(reason, fix, why.matched_words(own), answer.lacks, own.rank, own.p)
+    return FailureCause(reason, fix, why.matched_words(own), answer.lacks, own.rank, own.p)
 
 
-def denied_tool(row: GoldenRow, context: Context) -> Cause | None:
+def denied_tool(row: GoldenRow, context: DiagnosisContext) -> FailureCause | None:
     """The settings that take out what the row needs: any tool of a plan, or all that answer it."""
     refused = [t for t in row.tools if t in context.refused]
     standing = [t for t in row.tools if t in context.known and t not in context.refused]
     if not refused or (standing and row.policy != "compose"):
         return None
     told = "; ".join(f"{tool}: {context.refused[tool]}" for tool in refused)
-    return Cause(
+    return FailureCause(
         f"taken out before ranking: {told}",
         "change that in the settings or flags, or drop the request",
     )
 
 
-def _none_such(missing: Sequence[str], known: Collection[str]) -> Cause:
+def _none_such(missing: Sequence[str], known: Collection[str]) -> FailureCause:
     """The ids that are none, each with the one that was probably meant."""
     near = {tool: nearest(tool, known) for tool in missing}
     meant = ", ".join(f"{found} for {tool}" for tool, found in near.items() if found)
     fix = f"did you mean {meant}?" if meant else "correct the id, or drop the request"
-    return Cause(f"no such tool: {', '.join(missing)}", fix)
+    return FailureCause(f"no such tool: {', '.join(missing)}", fix)
 
 
 def wrong_policy(
-    row: GoldenRow, choice: Decision, found: Sequence[Ranked], context: Context
-) -> Cause:
+    row: GoldenRow, choice: Decision, found: Sequence[Ranked], context: DiagnosisContext
+) -> FailureCause:
     """Why something else was done with the candidates than the row says."""
     first = found[0] if found else None
     if row.policy == "generate":
         return _too_sure(choice, first, context)
     if row.policy == "select" and choice.policy == "compose":
         names = " + ".join(r.tool.id for r in choice.chosen)
-        return Cause(
+        return FailureCause(
             f"taken apart into {len(choice.chosen)} steps: {names}",
             "add this request as an example to the manifest of the tool that answers it alone",
         )
     if row.policy == "compose":
-        return Cause(
+        return FailureCause(
             f"no plan was made: {choice.reason}", "give each part words of the tool that does it"
         )
     if first is None:
-        return Cause("no tool shares a word with the request", "add an intent to a manifest")
+        return FailureCause("no tool shares a word with the request", "add an intent to a manifest")
     rival = found[1] if len(found) > 1 else None
-    because = doubt(first, rival, context.calibration)
-    return Cause(
+    because = low_probability_reason(first, rival, context.calibration)
+    return FailureCause(
         f"p below τ: {first.p:.2f} < {context.tau:.2f} because {because}",
-        _teach(first, row.query),
+        _suggest_words(first, row.query),
         why.matched_words(first),
         first.unmatched,
         first.rank,
@@ -126,17 +126,17 @@ def wrong_policy(
     )
 
 
-def wrong_steps(row: GoldenRow, chosen: Sequence[str]) -> Cause:
+def wrong_steps(row: GoldenRow, chosen: Sequence[str]) -> FailureCause:
     """Where a plan differs from the row's tools."""
     pairs = zip(range(1, len(row.tools) + 1), chosen, row.tools, strict=False)
     differ = next(((n, got, wanted) for n, got, wanted in pairs if got != wanted), None)
     if differ is None:
-        return Cause(
+        return FailureCause(
             f"{len(chosen)} step{'s' * (len(chosen) != 1)}, {len(row.tools)} expected",
             "say each thing wanted in a clause of its own",
         )
     step, got, wanted = differ
-    return Cause(
+    return FailureCause(
         f"step {step} is {got}, expected {wanted}",
         f'`pulsus explain "REQUEST" --why-not {wanted}` tells why',
     )
@@ -148,15 +148,15 @@ def twins(one: ToolSpec, other: ToolSpec) -> bool:
     return bool(first and second) and len(first & second) / len(first | second) >= _TWINS
 
 
-def _too_sure(choice: Decision, first: Ranked | None, context: Context) -> Cause:
+def _too_sure(choice: Decision, first: Ranked | None, context: DiagnosisContext) -> FailureCause:
     """Something was chosen where nothing fits."""
     taken = choice.chosen or ((first,) if first else ())
     if not taken:
-        return Cause(f"policy {choice.policy}: {choice.reason}")
+        return FailureCause(f"policy {choice.policy}: {choice.reason}")
     told = "; ".join(
         f"{r.tool.id} on {', '.join(why.matched_words(r)) or 'its name'}" for r in taken
     )
-    return Cause(
+    return FailureCause(
         f"p {taken[0].p:.2f} reaches τ {context.tau:.2f} though nothing fits: {told}",
         f"add an anti-intent to the manifest of {taken[0].tool.id}, or calibrate on requests like"
         " this (`pulsus eval --calibrate`)",
@@ -165,7 +165,7 @@ def _too_sure(choice: Decision, first: Ranked | None, context: Context) -> Cause
     )
 
 
-def _teach(own: Ranked, request: str) -> str:
+def _suggest_words(own: Ranked, request: str) -> str:
     if own.caution:
         return "if it does do this, say so in its name, summary and Kind"
     return (

@@ -11,7 +11,7 @@ from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.types import Ranked
 from pulsus.routing.evaluation import diagnosis, reliability
 from pulsus.routing.evaluation.dataset import GoldenRow
-from pulsus.routing.evaluation.diagnosis import Cause, Context
+from pulsus.routing.evaluation.diagnosis import DiagnosisContext, FailureCause
 from pulsus.routing.evaluation.reliability import Bin, Prediction
 
 Rank = Callable[[str], Sequence[Ranked]]
@@ -35,7 +35,7 @@ class Failure:
     expected_policy: str | None
     policy: str | None
     what: str
-    cause: Cause | None = None
+    cause: FailureCause | None = None
     any_of: bool = False
 
 
@@ -86,7 +86,7 @@ class EvalReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _RankedRow:
     """One row, ranked. `position` is that of the first right tool, from 1; 0 = not found."""
 
     row: GoldenRow
@@ -118,7 +118,7 @@ def evaluate(
     tools: int,
     index_seconds: float,
     seconds: Callable[[], float],
-    context: Context | None = None,
+    context: DiagnosisContext | None = None,
 ) -> EvalReport:
     """The report of ranking every row once. `seconds` is a monotonic clock.
 
@@ -177,24 +177,26 @@ def _failure_json(failure: Failure) -> dict[str, Any]:
     return {k: list(v) if isinstance(v, tuple) else v for k, v in told.items()}
 
 
-def _look(row: GoldenRow, rank: Rank, decide: Decide | None, seconds: Callable[[], float]) -> _Seen:
+def _look(
+    row: GoldenRow, rank: Rank, decide: Decide | None, seconds: Callable[[], float]
+) -> _RankedRow:
     start = seconds()
     found = rank(row.query)
     taken = (seconds() - start) * 1000
     choice = decide(row.query, found) if decide and row.policy else None
     p = found[0].p if found else 0.0
-    return _Seen(row, tuple(r.tool.id for r in found), p, found, taken, choice)
+    return _RankedRow(row, tuple(r.tool.id for r in found), p, found, taken, choice)
 
 
-def _policy(seen: _Seen) -> str | None:
+def _policy(seen: _RankedRow) -> str | None:
     return seen.choice.policy if seen.choice else None
 
 
-def _chosen(seen: _Seen) -> tuple[str, ...]:
+def _chosen(seen: _RankedRow) -> tuple[str, ...]:
     return tuple(r.tool.id for r in seen.choice.chosen) if seen.choice else ()
 
 
-def _failure(seen: _Seen, context: Context | None) -> Failure | None:
+def _failure(seen: _RankedRow, context: DiagnosisContext | None) -> Failure | None:
     row, wrong = seen.row, []
     if row.tools and not seen.right:
         wrong.append("tool")
@@ -212,7 +214,7 @@ def _failure(seen: _Seen, context: Context | None) -> Failure | None:
     return Failure(row.query, row.tools, got, p, row.policy, policy, what, cause, row.any_of)
 
 
-def _cause(seen: _Seen, what: str, context: Context) -> Cause:
+def _cause(seen: _RankedRow, what: str, context: DiagnosisContext) -> FailureCause:
     if what == "tool":
         return diagnosis.wrong_tool(seen.row, context)
     denied = diagnosis.denied_tool(seen.row, context)
@@ -223,13 +225,13 @@ def _cause(seen: _Seen, what: str, context: Context) -> Cause:
     return diagnosis.wrong_steps(seen.row, _chosen(seen))
 
 
-def _recall(seen: _Seen, depth: int) -> float:
+def _recall(seen: _RankedRow, depth: int) -> float:
     gold = set(seen.row.tools)
     wanted = 1 if seen.row.any_of else min(len(gold), depth)
     return min(wanted, len(gold & set(seen.ids[:depth]))) / wanted
 
 
-def _ndcg(seen: _Seen, depth: int) -> float:
+def _ndcg(seen: _RankedRow, depth: int) -> float:
     gold = set(seen.row.tools)
     wanted = 1 if seen.row.any_of else min(len(gold), depth)
     found = [n for n, i in enumerate(seen.ids[:depth]) if i in gold][:wanted]

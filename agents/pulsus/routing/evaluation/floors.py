@@ -45,7 +45,7 @@ def parse_floors(texts: Sequence[str]) -> dict[str, float]:
     return floors
 
 
-def missed(report: EvalReport, floors: Mapping[str, float]) -> dict[str, float | None]:
+def figures_below_floor(report: EvalReport, floors: Mapping[str, float]) -> dict[str, float | None]:
     """Every figure below its floor; one not measured is below."""
     return {
         name: getattr(report, name)
@@ -56,7 +56,7 @@ def missed(report: EvalReport, floors: Mapping[str, float]) -> dict[str, float |
 
 def check_floors(report: EvalReport, floors: Mapping[str, float]) -> None:
     """Raises EvalBelowFloor naming every figure that `missed` its floor."""
-    low = missed(report, floors)
+    low = figures_below_floor(report, floors)
     if low:
         said = ", ".join(
             f"{name} is {'not measured' if value is None else f'{value:.3f}'}, floor {floors[name]}"
@@ -86,7 +86,9 @@ def load_baseline(path: Path) -> dict[str, float | None]:
     return figures
 
 
-def deltas(report: EvalReport, baseline: Mapping[str, float | None]) -> dict[str, float | None]:
+def baseline_deltas(
+    report: EvalReport, baseline: Mapping[str, float | None]
+) -> dict[str, float | None]:
     """How much each figure changed since; None where either was not measured."""
     found: dict[str, float | None] = {}
     for name in FIGURES:

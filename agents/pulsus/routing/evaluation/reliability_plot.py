@@ -13,7 +13,7 @@ from pulsus.routing.evaluation.reliability import Bin
 ENDINGS = (".png", ".svg")
 
 
-def require(path: Path) -> None:
+def require_plot(path: Path) -> None:
     """Raise before any work is done where `draw` could not: ExtraMissing, UsageError."""
     if path.suffix.lower() not in ENDINGS:
         raise UsageError(
@@ -29,7 +29,7 @@ def require(path: Path) -> None:
         ) from failure
 
 
-def draw(path: Path, curves: Mapping[str, Sequence[Bin]], *, tau: float) -> None:
+def draw_reliability(path: Path, curves: Mapping[str, Sequence[Bin]], *, tau: float) -> None:
     """Write the picture: what p said against what was so, a curve each, the same bytes each time.
 
     The size of a point is how much lies in its tenth. Raises DiskFull, StorageUnwritable.

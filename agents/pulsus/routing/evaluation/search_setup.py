@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pulsus.core.types import ParsedIntent, Ranked
 from pulsus.routing.evaluation.dataset import GoldenRow
-from pulsus.routing.evaluation.diagnosis import Context
+from pulsus.routing.evaluation.diagnosis import DiagnosisContext
 from pulsus.routing.evaluation.eval_metrics import EvalReport, evaluate
 from pulsus.routing.prompt_parser import PromptParser
 from pulsus.routing.search.searcher import Searcher, SearchResult
@@ -65,7 +65,7 @@ class SearchSetup:
             tools=len(self.known),
             index_seconds=self.index_seconds,
             seconds=time.perf_counter,
-            context=Context(
+            context=DiagnosisContext(
                 look=lambda query, include: self.search(query, include).candidates,
                 known=self.known,
                 calibration=self.searcher.index.calibration,

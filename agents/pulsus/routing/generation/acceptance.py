@@ -69,7 +69,7 @@ class GuardedValidator:
         known = self.known
         if known and known.report and known.source == source:
             return known.report, known.validated
-        rules = rules_of(self.project.settings.generator)
+        rules = guardrail_rules(self.project.settings.generator)
         given = None if known else self.examples
         step = _step(rules, given, self.request, self.answer)
         report, validated = self.project.pipeline(((STEP, step),)).validate(
@@ -94,7 +94,7 @@ def evaluate_answer(
     """
     seconds = project.settings.validation.ruff_seconds
     written = with_closed_docstring(code.encode("utf-8", "backslashreplace"))
-    whole = with_missing_imports(written, imports_of(project.settings.generator))
+    whole = with_missing_imports(written, allowed_imports(project.settings.generator))
     answer = without_unused_imports(whole, seconds=seconds)
     every = (*given, held) if held else tuple(given)
     source = caller_examples.with_examples(answer, every)
@@ -102,7 +102,7 @@ def evaluate_answer(
     report, validated = prover.validate(source, path, project.define(source, path), {})
     if validated and (found := check_without_examples(project, validated)):
         report, validated = found, None
-    shown = _shown(answer, source, given) if held else None
+    shown = _without_held_example(answer, source, given) if held else None
     refusal = (
         None
         if validated
@@ -120,13 +120,13 @@ def evaluate_answer(
     )
 
 
-def _shown(answer: bytes, source: bytes, given: Sequence[Example]) -> bytes:
+def _without_held_example(answer: bytes, source: bytes, given: Sequence[Example]) -> bytes:
     """The module without the example that is held back; every line of code where it was."""
     shown = caller_examples.with_examples(answer, given)
     return caller_examples.taller(shown, source.count(b"\n") - shown.count(b"\n"))
 
 
-def prover_of(project: Project, module: CandidateModule) -> ModuleValidator:
+def validator_for(project: Project, module: CandidateModule) -> ModuleValidator:
     """What proves a module: a model's candidate meets the guardrails, whoever promotes it."""
     made = module.candidate.made if module.candidate else None
     if made and made.get("generator") == "model":
@@ -136,17 +136,17 @@ def prover_of(project: Project, module: CandidateModule) -> ModuleValidator:
     return project.pipeline()
 
 
-def steps(settings: GeneratorConfig) -> tuple[tuple[str, Validator], ...]:
+def guardrail_steps(settings: GeneratorConfig) -> tuple[tuple[str, Validator], ...]:
     """What a model's candidate has to pass beside the steps of every module."""
-    return ((STEP, _step(rules_of(settings), None, "")),)
+    return ((STEP, _step(guardrail_rules(settings), None, "")),)
 
 
-def rules_of(settings: GeneratorConfig) -> Rules:
+def guardrail_rules(settings: GeneratorConfig) -> Rules:
     """The guardrails that the settings make."""
-    return Rules(frozenset(imports_of(settings)), settings.allow_writes)
+    return Rules(frozenset(allowed_imports(settings)), settings.allow_writes)
 
 
-def imports_of(settings: GeneratorConfig) -> tuple[str, ...]:
+def allowed_imports(settings: GeneratorConfig) -> tuple[str, ...]:
     """The allowlist, in order."""
     return tuple(dict.fromkeys((*settings.allowed_imports, *settings.extra_imports)))
 
@@ -179,7 +179,7 @@ def _refusal(
     lines = tuple(line for line in last.output.splitlines() if line.strip())
     if last.step in (STEP, "ruff", "mypy") and lines:
         code = shown.decode("utf-8", "replace").split("\n")
-        return Refusal(last.step, tuple(_quoted(line, code) for line in lines[:_LINES]))
+        return Refusal(last.step, tuple(_with_quoted_line(line, code) for line in lines[:_LINES]))
     case = _CASE.search(last.message)
     failing = ""
     if case and given and int(case[1]) > len(given):
@@ -191,7 +191,7 @@ def _refusal(
     return Refusal(last.step, (last.message, *report.warnings), last.output, failing)
 
 
-def _quoted(line: str, code: Sequence[str]) -> str:
+def _with_quoted_line(line: str, code: Sequence[str]) -> str:
     """What a checker says with the line it means: small models do not count lines."""
     place = _PLACE.search(line)
     if place is None or int(place[1]) > len(code):

@@ -60,7 +60,7 @@ class GenerationRun:
         path = self.project.tmp_dir / module_source.module_name(outcome.decision.route_id)
         if self.wanted.scaffold:
             given = self._examples(text)
-            return scaffold_files.write(
+            return scaffold_files.write_scaffold(
                 self.project,
                 self.trace,
                 outcome,
@@ -181,7 +181,7 @@ class GenerationRun:
 
     def _brief(self, outcome: RouteOutcome, text: str, given: tuple[Example, ...]) -> PromptContext:
         settings = self.project.settings.generator
-        rules = acceptance.rules_of(settings)
+        rules = acceptance.guardrail_rules(settings)
         held = memorisation.held_out_example(given)
         if held:
             text = caller_examples.without(text, held)
@@ -192,7 +192,7 @@ class GenerationRun:
         return PromptContext(
             request=text,
             rules=rules,
-            imports=acceptance.imports_of(settings),
+            imports=acceptance.allowed_imports(settings),
             examples=tuple(e for e in given if e is not held),
             shown=tuple(caller_examples.redacted(e, redact) for e in given if e is not held),
             held=held,
@@ -203,7 +203,7 @@ class GenerationRun:
                 most=settings.neighbours,
                 chars=settings.neighbour_chars,
             ),
-            hints=prompt_context.hints(self.project, outcome.passages),
+            hints=prompt_context.passage_hints(self.project, outcome.passages),
             skeleton=scaffold.start(text, [caller_examples.redacted(e, redact) for e in given]),
         )
 

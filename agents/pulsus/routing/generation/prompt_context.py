@@ -15,7 +15,7 @@ from pulsus.core.retrieval.passages import Known
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import Passage, Ranked, ToolSpec
 from pulsus.errors import UsageError
-from pulsus.routing.delivery.candidate_module import read_bytes
+from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.project import Project
 
 _HINT_CHARS = 600
@@ -30,25 +30,25 @@ def similar_tools(
 
     A tool that does what a generated one may not would be a bad example.
     """
-    return tuple(_shown(each.tool, rules, redact, chars) for each in ranked[:most])
+    return tuple(_tool_or_description(each.tool, rules, redact, chars) for each in ranked[:most])
 
 
-def hints(project: Project, passages: Sequence[Passage]) -> tuple[str, ...]:
+def passage_hints(project: Project, passages: Sequence[Passage]) -> tuple[str, ...]:
     """The text of passages found for the request, each bounded."""
     return tuple(text for passage in passages for text in _texts(project, passage))
 
 
-def _shown(tool: ToolSpec, rules: Rules, redact: Redact, chars: int) -> str:
+def _tool_or_description(tool: ToolSpec, rules: Rules, redact: Redact, chars: int) -> str:
     try:
-        source = read_bytes(tool.path)
+        source = read_module(tool.path)
     except UsageError:
-        return _told(tool, redact)
+        return _describe_tool(tool, redact)
     if len(source) > chars or all_rules.reasons(source, tool, rules):
-        return _told(tool, redact)
+        return _describe_tool(tool, redact)
     return example_tool(tool.id, redact(source.decode("utf-8", "replace")))
 
 
-def _told(tool: ToolSpec, redact: Redact) -> str:
+def _describe_tool(tool: ToolSpec, redact: Redact) -> str:
     called = ", ".join(f"{arg.name}: {arg.type_hint or 'Any'}" for arg in tool.args)
     given = ", ".join(f"{out.name} ({out.type_hint or 'Any'})" for out in tool.returns)
     said = one_line(redact(tool.summary))
@@ -63,7 +63,7 @@ def _texts(project: Project, passage: Passage) -> Iterator[str]:
         return
     path = project.project / passage.source
     try:
-        text = read_bytes(path).decode("utf-8", "replace")
+        text = read_module(path).decode("utf-8", "replace")
     except UsageError:
         return
     for section in sections.of_document(passage.source, text, Known.of(()), ()):

@@ -17,7 +17,7 @@ from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project import Project
 
 
-def write(
+def write_scaffold(
     project: Project,
     trace: Trace,
     outcome: RouteOutcome,
@@ -39,8 +39,10 @@ def write(
         )
     source = scaffold.module(text, given).encode("utf-8")
     test = path.with_name(f"test_{path.name}")
-    candidate_module.write(path, source)
-    candidate_module.write(test, scaffold.test(path.stem, path.name, given).encode("utf-8"))
+    candidate_module.write_candidate(path, source)
+    candidate_module.write_candidate(
+        test, scaffold.test(path.stem, path.name, given).encode("utf-8")
+    )
     trace.event("generate", decision="template", sha256=digest(source))
     candidate = candidate_store.Candidate(
         module=path,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pulsus.approvals.protocol import Approver
-from pulsus.approvals.unattended import Written
+from pulsus.approvals.unattended import GenerationApproval
 from pulsus.core.compose.generator import EvaluatedAnswer
 from pulsus.core.compose.writing import boundary_inputs, caller_examples, memorisation
 from pulsus.core.memory.past_routes import PastRoute
@@ -72,7 +72,7 @@ class CandidateWorkflow:
         assert generation is not None
         before = candidate_store.read(path) if path.is_file() and not self.person else None
         refused = before and before.status == "rejected" and before.sha256 == best.sha256
-        candidate_module.write(path, best.source)
+        candidate_module.write_candidate(path, best.source)
         model = model_provenance(generation, best.sha256)
         rag = self.project.settings.rag_enabled
         candidate = candidate_store.Candidate(
@@ -100,11 +100,11 @@ class CandidateWorkflow:
             "generate",
             {"sha256": best.sha256, "accepted": generation.accepted, "model": model},
         )
-        return self._module(candidate, best.source, _written_by(generation))
+        return self._module(candidate, best.source, _author_note(generation))
 
     def again(self, kept: candidate_store.Candidate) -> CandidateModule:
         """What an earlier run left, to go on with."""
-        source = candidate_module.read_bytes(kept.module)
+        source = candidate_module.read_module(kept.module)
         return self._module(kept, source, f"offered again: {kept.module.name}, of an earlier run")
 
     def deliver(
@@ -122,7 +122,7 @@ class CandidateWorkflow:
         prover = (
             acceptance.GuardedValidator(project, known=judged)
             if judged
-            else acceptance.prover_of(project, module)
+            else acceptance.validator_for(project, module)
         )
         if judged:
             report = judged.report
@@ -132,10 +132,10 @@ class CandidateWorkflow:
         doubts = self._doubts(module, text) if proof == "behaviour" else ()
         doubts = (*_beyond_inputs(module, report, text), *doubts)
         worth = (SHAPE, *doubts) if proof == "shape" else (*_strength(module, proof), *doubts)
-        worth = (*worth, *_unproven(self.given))
+        worth = (*worth, *_boundary_note(self.given))
         notes = (*module.notes, *worth)
         promoter = project.promoter(outcome.run_id, outcome.decision.route_id)
-        approval = Written(
+        approval = GenerationApproval(
             allowed=project.settings.non_interactive,
             asked=to.asked,
             strong=caller_examples.distinct(self.given),
@@ -217,7 +217,7 @@ def _beyond_inputs(
     return (f"it reads {found[0]}{more}, which neither its inputs nor the request name",)
 
 
-def _unproven(given: Sequence[Example]) -> tuple[str, ...]:
+def _boundary_note(given: Sequence[Example]) -> tuple[str, ...]:
     """The boundary cases that no example covers, to be given as examples by the caller."""
     found = boundary_inputs.proposed(given)
     if not found:
@@ -247,7 +247,7 @@ def _reasons(
     return before or (() if best.validated else refusal_reasons(generation))
 
 
-def _written_by(generation: GenerationReport) -> str:
+def _author_note(generation: GenerationReport) -> str:
     return (
         f"written by {generation.model} ({generation.provider}), "
         f"repair rounds: {generation.repairs}"

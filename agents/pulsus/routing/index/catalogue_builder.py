@@ -54,7 +54,7 @@ _Refused = dict[int, tuple[str, list[Path]]]
 """Rows whose id is taken: the id and the modules that claim it."""
 
 
-def derive(folders: Sequence[Folder], roots: Sequence[Path]) -> BuiltCatalogue:
+def build_catalogue(folders: Sequence[Folder], roots: Sequence[Path]) -> BuiltCatalogue:
     """The catalogue of these folders; `roots` are what their paths are shown relative to.
 
     Two modules of one id in one source are both refused; one whose id an earlier source has is.
@@ -115,7 +115,7 @@ def _duplicates(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterato
         folder, n = rows.find(row)
         path = Path(folder.path, folder.names[n])
         root = roots[folder.source]
-        others = ", ".join(shown(root, p) for p in sorted(claimants) if p != path)
+        others = ", ".join(display_path(root, p) for p in sorted(claimants) if p != path)
         reason = f"the id {tool_id} is also that of {others}; rename one"
         yield BrokenTool(path, "DUPLICATE_ID", reason)
 
@@ -131,10 +131,10 @@ def _warnings(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterator[
     for at, folder in enumerate(rows.folders):
         for module, name, text in folder.warnings:
             if not (refused and module) or rows.number(at, module) not in refused:
-                yield f"{shown(roots[folder.source], Path(folder.path, name))}: {text}"
+                yield f"{display_path(roots[folder.source], Path(folder.path, name))}: {text}"
 
 
-def shown(root: Path, path: Path) -> str:
+def display_path(root: Path, path: Path) -> str:
     """A path as a person knows it, on one line."""
     text = str(path.relative_to(root.parent) if path.is_relative_to(root.parent) else path)
     return text if text.isprintable() else repr(text)

@@ -25,7 +25,7 @@ from pulsus.routing.index import index_format
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue
 from pulsus.routing.index.folder_rows import NO_VALUE, Folder
 from pulsus.routing.index.index_format import OtherReader, Stored
-from pulsus.routing.index.value_store import DamagedValue, ValueStore, mapped
+from pulsus.routing.index.value_store import DamagedValue, ValueStore, map_file
 
 FILE_NAME = "discovery.idx"
 _OLD_NAME = "discovery.jsonl"
@@ -113,7 +113,7 @@ class DiscoveryIndex:
         for _ in range(_TRIES):
             try:
                 data = (self._folder / FILE_NAME).read_bytes()
-                self._use(index_format.unpack(data, self._reader))
+                self._use(index_format.unpack_index(data, self._reader))
                 return
             except FileNotFoundError:
                 continue  # none yet, or a writer is just replacing the values
@@ -146,7 +146,7 @@ class DiscoveryIndex:
         size = start + len(packed)
         stored = replace(new, values=known, size=size, written=appended, folders=folders)
         try:
-            data = index_format.pack(stored, self._reader)
+            data = index_format.pack_index(stored, self._reader)
             _replace(self._folder / FILE_NAME, data)
         except OSError:
             if whole:
@@ -158,7 +158,7 @@ class DiscoveryIndex:
         self._use(stored)
 
     def _use(self, stored: Stored) -> None:
-        values = ValueStore(mapped(self._folder / stored.values))
+        values = ValueStore(map_file(self._folder / stored.values))
         if len(values.stored) < stored.size:
             raise ValueError(f"its values end before {stored.size}")
         self._stored, self.values = stored, values

@@ -107,7 +107,7 @@ class Folder:
         }
 
 
-def folder(
+def folder_of_rows(
     source: int,
     path: str,
     parts: tuple[str, ...],

@@ -40,7 +40,7 @@ class OtherReader(Exception):
     """Another Pulsus, Python or limit wrote it: nothing is wrong, and nothing can be used."""
 
 
-def pack(stored: Stored, reader: str) -> bytes:
+def pack_index(stored: Stored, reader: str) -> bytes:
     """The file."""
     folders, derived = stored.folders, stored.derived
     meta = {
@@ -79,7 +79,7 @@ def pack(stored: Stored, reader: str) -> bytes:
     return json.dumps(head).encode("ascii") + b"\n" + body
 
 
-def unpack(data: bytes, reader: str) -> Stored:
+def unpack_index(data: bytes, reader: str) -> Stored:
     """What `pack` was given. Raises OtherReader, or ValueError saying what is wrong with it."""
     line, _, body = data.partition(b"\n")
     try:

@@ -25,14 +25,14 @@ from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedManifest:
     """A manifest, or None where it cannot be used; `warnings` do not name the file."""
 
     manifest: Manifest | None
     warnings: tuple[str, ...] = ()
 
 
-Value = ToolSpec | BrokenTool | Loaded
+Value = ToolSpec | BrokenTool | LoadedManifest
 
 
 def encode(value: Value) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def encode(value: Value) -> dict[str, Any]:
             return {"tool": _tool(value)}
         case BrokenTool():
             return {"broken": [str(value.path), value.code, value.reason]}
-        case Loaded():
+        case LoadedManifest():
             found = None if value.manifest is None else _given(value.manifest)
             return {"manifest": found, "warnings": list(value.warnings)}
 
@@ -55,7 +55,7 @@ def decode(raw: dict[str, Any]) -> Value:
         path, code, reason = raw["broken"]
         return BrokenTool(Path(path), code, reason)
     found = raw["manifest"]
-    return Loaded(None if found is None else _read_manifest(found), tuple(raw["warnings"]))
+    return LoadedManifest(None if found is None else _read_manifest(found), tuple(raw["warnings"]))
 
 
 def _given(value: Any) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class ValueStore:
         """The value as it is stored, head included. Raises DamagedValue."""
         if ref < 0:
             fresh = self._fresh[-ref - 1]
-            body = fresh if isinstance(fresh, bytes) else text(fresh)
+            body = fresh if isinstance(fresh, bytes) else to_json(fresh)
             return _HEAD.pack(len(body), zlib.crc32(body)) + body
         end = ref + _HEAD.size
         if end > len(self.stored):
@@ -67,12 +67,12 @@ class ValueStore:
         return self.stored[ref:end] + body
 
 
-def text(value: Value) -> bytes:
+def to_json(value: Value) -> bytes:
     """The value as JSON, on one line."""
     return json.dumps(encode(value), separators=(",", ":")).encode("ascii")
 
 
-def mapped(path: Path) -> mmap.mmap | bytes:
+def map_file(path: Path) -> mmap.mmap | bytes:
     """The bytes of a file, read when they are touched. Raises OSError."""
     with path.open("rb") as file:
         try:

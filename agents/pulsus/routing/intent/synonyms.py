@@ -49,7 +49,7 @@ def load_synonyms(path: Path) -> Synonyms:
     return {word.lower(): tuple(meanings) for word, meanings in data.items()}
 
 
-def stemmed(synonyms: Synonyms, state_dir: Path | None) -> Synonyms:
+def stem_synonyms(synonyms: Synonyms, state_dir: Path | None) -> Synonyms:
     """The same synonyms with their stems, which an earlier run kept where there was one.
 
     `state_dir` None neither reads nor writes.

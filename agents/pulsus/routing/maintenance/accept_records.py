@@ -32,7 +32,7 @@ MOST_LINES = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingRecords:
     """A tool whose latest record this user did not approve.
 
     `records` are those to accept, oldest first. `commit` brought the latest one; None if no commit
@@ -48,7 +48,7 @@ class Pending:
     difference: tuple[str, ...]
 
 
-def pending(root: Path, state_dir: Path) -> tuple[Pending, ...]:
+def pending_records(root: Path, state_dir: Path) -> tuple[PendingRecords, ...]:
     """Every tool whose latest record is not approved, in the order of their ids.
 
     Raises AuditTampered for a log that this user did not write, MetadataCorrupt, UserStateInvalid.
@@ -70,7 +70,7 @@ def pending(root: Path, state_dir: Path) -> tuple[Pending, ...]:
     return tuple(found)
 
 
-def require_commit(found: Sequence[Pending], root: Path, commit: str) -> None:
+def require_commit(found: Sequence[PendingRecords], root: Path, commit: str) -> None:
     """Raise RecordUnknown unless `commit` is checked out and has these records and modules.
 
     Work tree and index must have its bytes. Raises RecordChanged for a record that the decision
@@ -100,8 +100,8 @@ def require_commit(found: Sequence[Pending], root: Path, commit: str) -> None:
                 )
 
 
-def accept(
-    found: Sequence[Pending],
+def accept_records(
+    found: Sequence[PendingRecords],
     root: Path,
     state_dir: Path,
     *,
@@ -132,7 +132,7 @@ def _pending(
     known: Sequence[Record],
     repository: GitObjects | None,
     find: Find,
-) -> Pending:
+) -> PendingRecords:
     latest = records[-1]
     domain = None if latest.domain == "shared" else latest.domain
     target = Target(domain, latest.action, latest.name.removesuffix(".py"))
@@ -141,7 +141,7 @@ def _pending(
     if repository:
         line = metadata.line(latest).encode("utf-8")
         commit = repository.introduced(module.with_name(metadata.FILE_NAME), line)
-    return Pending(
+    return PendingRecords(
         latest.tool_id,
         latest,
         status,
@@ -162,7 +162,7 @@ def _difference(place: CurrentRevision, module: Path, before: Record | None) -> 
     name, was = "nothing that you approved", ""
     if before:
         name = f"{before.version} ({before.id})"
-        was = (_kept(place, before) or b"").decode("utf-8", "replace")
+        was = (_archived_bytes(place, before) or b"").decode("utf-8", "replace")
         name += "" if was else ", whose bytes are not kept"
     lines = difflib.unified_diff(was.splitlines(), now, name, str(module), lineterm="")
     shown = list(lines)
@@ -171,7 +171,7 @@ def _difference(place: CurrentRevision, module: Path, before: Record | None) -> 
         yield f"... and {len(shown) - MOST_LINES} more lines"
 
 
-def _kept(place: CurrentRevision, record: Record) -> bytes | None:
+def _archived_bytes(place: CurrentRevision, record: Record) -> bytes | None:
     try:
         return place.bytes_of(record.tool_hash)
     except PulsusError:

@@ -29,7 +29,7 @@ _RESTORE = "restore the file from version control, or promote it as it is now"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """One thing that is not as it was recorded. `code` is stable; `reason` and `fix` are one line.
 
     `line` counts from 1; it, `path` and `tool` are None where it is about no single one. `records`
@@ -51,7 +51,7 @@ class RecordedTools:
     """Every record of the catalogue by tool id, oldest first, and files that cannot be read."""
 
     records: Mapping[str, tuple[Record, ...]]
-    unreadable: tuple[Finding, ...]
+    unreadable: tuple[AuditFinding, ...]
 
     @property
     def latest(self) -> dict[str, Record]:
@@ -66,10 +66,10 @@ class CatalogueAudit:
     promoted: int
     compositions: int
     versions: int
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
 
 
-def recorded(root: Path) -> RecordedTools:
+def read_records(root: Path) -> RecordedTools:
     """What the catalogue at `root` has on record. Raises StorageUnwritable."""
     records: dict[str, tuple[Record, ...]] = {}
     unreadable = []
@@ -81,7 +81,9 @@ def recorded(root: Path) -> RecordedTools:
             number = int(line) if line.isdecimal() else None
             reason = failure.message.removeprefix(f"{path}:{line}:").strip()
             unreadable.append(
-                Finding("RECORDS_UNREADABLE", "error", path, number, None, reason, failure.hint)
+                AuditFinding(
+                    "RECORDS_UNREADABLE", "error", path, number, None, reason, failure.hint
+                )
             )
             continue
         for record in found:
@@ -93,12 +95,12 @@ def recorded(root: Path) -> RecordedTools:
     return RecordedTools(records, tuple(unreadable))
 
 
-def catalogue(root: Path, found: RecordedTools, tools: Sequence[ToolSpec]) -> CatalogueAudit:
+def audit_catalogue(root: Path, found: RecordedTools, tools: Sequence[ToolSpec]) -> CatalogueAudit:
     """Every promoted file against its record, composition against its steps, and kept version.
 
     `tools` are those that discovery finds: one without a record is only noted.
     """
-    check = _Check(root, found, {tool.id: tool for tool in tools})
+    check = _CatalogueCheck(root, found, {tool.id: tool for tool in tools})
     findings = [*found.unreadable, *check.files(), *check.compositions(), *check.unrecorded()]
     kept = list(check.kept())
     findings += [finding for finding in kept if finding]
@@ -107,7 +109,7 @@ def catalogue(root: Path, found: RecordedTools, tools: Sequence[ToolSpec]) -> Ca
     return CatalogueAudit(len(found.records), composed, len(kept), tuple(findings))
 
 
-class _Check:
+class _CatalogueCheck:
     """The comparison of one catalogue; each promoted file is read once."""
 
     def __init__(self, root: Path, found: RecordedTools, tools: Mapping[str, ToolSpec]) -> None:
@@ -117,7 +119,7 @@ class _Check:
         self.hashes: dict[str, str] = {}
         self.plans: dict[str, tuple[PlanStep, ...]] = {}
 
-    def files(self) -> Iterator[Finding]:
+    def files(self) -> Iterator[AuditFinding]:
         """Promoted files that are gone, changed, or no files."""
         for tool, record in sorted(self.found.latest.items()):
             path = self._path(record)
@@ -127,7 +129,7 @@ class _Check:
                 yield _error("UNREADABLE", path, tool, failure.message, failure.hint)
                 continue
             if source is None:
-                reason = f"{_of(record)} is on record, and there is no such file"
+                reason = f"{_revision(record)} is on record, and there is no such file"
                 yield _error("MISSING", path, tool, reason, _RESTORE)
                 continue
             self.hashes[tool] = versions.digest(source)
@@ -140,7 +142,7 @@ class _Check:
                 continue
             self.plans[tool] = plan.steps if plan else ()
 
-    def compositions(self) -> Iterator[Finding]:
+    def compositions(self) -> Iterator[AuditFinding]:
         """Steps that are not, or no longer, what a promoted composition is pinned to."""
         for tool, steps in sorted(self.plans.items()):
             path = self._path(self.found.latest[tool])
@@ -149,17 +151,17 @@ class _Check:
                 if wrong:
                     code, level, reason = wrong
                     fix = "route the request again, so that the plan is made from what is there now"
-                    yield Finding(code, level, path, None, tool, reason, fix)
+                    yield AuditFinding(code, level, path, None, tool, reason, fix)
 
-    def unrecorded(self) -> Iterator[Finding]:
+    def unrecorded(self) -> Iterator[AuditFinding]:
         """Tools that discovery finds and no record knows: nothing runs them."""
         for tool_id, tool in sorted(self.tools.items()):
             if tool_id not in self.found.records:
                 reason = "in the catalogue, and never promoted: it will not be run"
                 fix = "promote it, or move it away"
-                yield Finding("UNRECORDED", "info", tool.path, None, tool_id, reason, fix)
+                yield AuditFinding("UNRECORDED", "info", tool.path, None, tool_id, reason, fix)
 
-    def kept(self) -> Iterator[Finding | None]:
+    def kept(self) -> Iterator[AuditFinding | None]:
         """For each kept version what is wrong with it; None for one that is right."""
         known = {
             (_folders(r), r.name.removesuffix(".py"), r.tool_hash)
@@ -170,16 +172,16 @@ class _Check:
             for path in sorted(self.root.joinpath(*folders).glob("*.py")):
                 yield self._version(path, folders, known)
 
-    def not_kept(self) -> Iterator[Finding]:
+    def not_kept(self) -> Iterator[AuditFinding]:
         """Older versions whose bytes are nowhere."""
         for tool, records in sorted(self.found.records.items()):
             for record in {r.tool_hash: r for r in records}.values():
                 name = versions.file_name(record.name.removesuffix(".py"), record.tool_hash)
                 path = self.root.joinpath(*_folders(record), versions.FOLDER, name)
                 if record.tool_hash != records[-1].tool_hash and not path.is_file():
-                    reason = f"the bytes of {_of(record)} are not kept: no rollback to it"
+                    reason = f"the bytes of {_revision(record)} are not kept: no rollback to it"
                     fix = "restore the file from version control, if it was there"
-                    yield Finding("VERSION_MISSING", "warning", path, None, tool, reason, fix)
+                    yield AuditFinding("VERSION_MISSING", "warning", path, None, tool, reason, fix)
 
     def _all(self) -> Iterable[Record]:
         return (record for records in self.found.records.values() for record in records)
@@ -190,8 +192,9 @@ class _Check:
     def _changed(self, tool: str, record: Record) -> str:
         older = [r for r in self.found.records[tool] if r.tool_hash == self.hashes[tool]]
         if older:
-            return f"it holds the older {_of(older[-1])}, not {_of(record)}"
-        return f"it is {_short(self.hashes[tool])}, and {_of(record)} is {_short(record.tool_hash)}"
+            return f"it holds the older {_revision(older[-1])}, not {_revision(record)}"
+        recorded = f"{_revision(record)} is {_short(record.tool_hash)}"
+        return f"it is {_short(self.hashes[tool])}, and {recorded}"
 
     def _step(self, step: PlanStep) -> tuple[str, Level, str] | None:
         ids = [i for i in self.tools if step.tool in (i, i.rpartition("/")[2])]
@@ -205,7 +208,8 @@ class _Check:
         records = self.found.records.get(tool, ())
         once = [r for r in records if r.tool_hash == pinned]
         if once and records[-1].tool_hash == now:
-            reason = f"step {step.id}: made with {_of(once[-1])} of {tool}, now {_of(records[-1])}"
+            made, now = _revision(once[-1]), _revision(records[-1])
+            reason = f"step {step.id}: made with {made} of {tool}, now {now}"
             return "STEP_OLDER", "warning", reason
         reason = f"step {step.id}: {tool} is {_short(now)}, the plan is pinned to {_short(pinned)}"
         return "STEP_CHANGED", "error", reason
@@ -219,7 +223,7 @@ class _Check:
 
     def _version(
         self, path: Path, folders: tuple[str, ...], known: set[tuple[tuple[str, ...], str, str]]
-    ) -> Finding | None:
+    ) -> AuditFinding | None:
         said = _KEPT.fullmatch(path.name)
         wanted = f"sha256:{said[2]}" if said else None
         try:
@@ -231,7 +235,9 @@ class _Check:
             return _error("VERSION_CHANGED", path, None, reason, "restore it from version control")
         if said and (folders[:-1], said[1], wanted) not in known:
             fix = "nothing needs it; remove it, or restore the record"
-            return Finding("VERSION_UNKNOWN", "info", path, None, None, "no record names it", fix)
+            return AuditFinding(
+                "VERSION_UNKNOWN", "info", path, None, None, "no record names it", fix
+            )
         return None
 
 
@@ -240,8 +246,8 @@ def _may_compose(source: bytes) -> bool:
     return b"pulsus" in source or not source.isascii()
 
 
-def _error(code: str, path: Path, tool: str | None, reason: str, fix: str) -> Finding:
-    return Finding(code, "error", path, None, tool, reason, fix)
+def _error(code: str, path: Path, tool: str | None, reason: str, fix: str) -> AuditFinding:
+    return AuditFinding(code, "error", path, None, tool, reason, fix)
 
 
 def _folders(record: Record) -> tuple[str, ...]:
@@ -256,7 +262,7 @@ def _place(record: Record, root: Path) -> Path | None:
         return None
 
 
-def _of(record: Record) -> str:
+def _revision(record: Record) -> str:
     return f"{record.version} ({record.id})"
 
 

@@ -14,13 +14,13 @@ from pulsus.core.storage.records.change_set import entry_of
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.storage.records.target import Target
 from pulsus.errors import PulsusError
-from pulsus.routing.maintenance.audit_catalogue import Finding, RecordedTools
+from pulsus.routing.maintenance.audit_catalogue import AuditFinding, RecordedTools
 
 _HEADING = re.compile(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
 _FIX = "restore it from version control; the records in metadata.jsonl are what counts"
 
 
-def changelogs(root: Path, found: RecordedTools) -> Iterator[Finding]:
+def audit_changelogs(root: Path, found: RecordedTools) -> Iterator[AuditFinding]:
     """Entries that a record has no entry for, or that no record has. Raises nothing."""
     wanted: dict[tuple[str, ...], list[str]] = {}
     for records in found.records.values():
@@ -34,11 +34,13 @@ def changelogs(root: Path, found: RecordedTools) -> Iterator[Finding]:
                 "utf-8", "replace"
             )
         except PulsusError as failure:
-            yield Finding("CHANGELOG_CHANGED", "warning", path, None, None, failure.message, _FIX)
+            yield AuditFinding(
+                "CHANGELOG_CHANGED", "warning", path, None, None, failure.message, _FIX
+            )
             continue
         reason = _difference(text, entries)
         if reason:
-            yield Finding("CHANGELOG_CHANGED", "warning", path, None, None, reason, _FIX)
+            yield AuditFinding("CHANGELOG_CHANGED", "warning", path, None, None, reason, _FIX)
 
 
 def _difference(text: str, wanted: list[str]) -> str:

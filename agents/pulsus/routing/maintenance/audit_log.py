@@ -16,7 +16,7 @@ from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import accept_break, log_mark, log_record, verify
 from pulsus.core.storage.decision_log.verify import Checked
 from pulsus.core.storage.records.metadata import Record
-from pulsus.routing.maintenance.audit_catalogue import Finding, Level
+from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
 
 _EVIDENCE = (
     "put it back from a backup; or, once you know why, go on: pulsus audit --accept-break REASON"
@@ -48,7 +48,7 @@ class LogAudit:
     """
 
     checked: Checked
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
     expected_at: int | None
     elsewhere: int
     unknown: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class _Anchored:
 
 
 @dataclass
-class _Seen:
+class _LogContents:
     """What a reading of the log leaves behind for the comparison."""
 
     expected: str | None
@@ -101,7 +101,7 @@ class _Seen:
                 self.revisions[record.key] = (revision, tool)
 
 
-def log(
+def audit_log(
     folder: Path,
     records: Mapping[str, tuple[Record, ...]],
     *,
@@ -114,33 +114,37 @@ def log(
     unread, and out of the comparison. Raises StorageUnwritable.
     """
     everything = [_Anchored.of(r) for found in records.values() for r in found]
-    seen = _Seen(expected, frozenset(r.head.seq for r in everything if r.head))
+    seen = _LogContents(expected, frozenset(r.head.seq for r in everything if r.head))
     checked = verify.check(folder, quick=quick, each=seen)
     findings = [
-        Finding(d.code, "error", d.path, d.line, None, d.reason, _EVIDENCE) for d in checked.damages
+        AuditFinding(d.code, "error", d.path, d.line, None, d.reason, _EVIDENCE)
+        for d in checked.damages
     ]
     findings += [
-        Finding(d.code, "warning", d.path, d.line, None, d.reason, _CLOCK) for d in checked.set_back
+        AuditFinding(d.code, "warning", d.path, d.line, None, d.reason, _CLOCK)
+        for d in checked.set_back
     ]
-    name = _name(checked, folder)
+    name = _log_name(checked, folder)
     mine = [r for r in everything if name and r.head and r.head.log == name]
     others = [r for r in everything if not (name and r.head and r.head.log == name)]
     compare = _Comparison(seen, folder)
     against = [found for r in mine if r.seq > checked.unread for found in compare.mine(r)]
     cut = any(found.code == "LOG_CUT" for found in against)
-    findings += _together(against) if checked.damages or cut else against
+    findings += _merge_findings(against) if checked.damages or cut else against
     if not checked.unread:
         findings += compare.gone(everything)
     findings += compare.others(others, here=checked.segments > 0)
     if expected and seen.expected_at is None:
         reason = f"no record has the hash {expected}"
-        findings.append(Finding("HEAD_UNKNOWN", "error", folder, None, None, reason, _EVIDENCE))
+        findings.append(
+            AuditFinding("HEAD_UNKNOWN", "error", folder, None, None, reason, _EVIDENCE)
+        )
     named = max((r.seq for r in mine), default=0)
     unknown = tuple(sorted(compare.unknown - seen.accepted))
     return LogAudit(checked, tuple(findings), seen.expected_at, len(others), unknown, named)
 
 
-def _name(checked: Checked, folder: Path) -> str | None:
+def _log_name(checked: Checked, folder: Path) -> str | None:
     """Which log it is, where it lost its head too; None where there is none."""
     if checked.head:
         return checked.head.log
@@ -150,14 +154,14 @@ def _name(checked: Checked, folder: Path) -> str | None:
 class _Comparison:
     """The catalogue's records against what was read of the log; `unknown` are keys it finds."""
 
-    def __init__(self, seen: _Seen, folder: Path) -> None:
+    def __init__(self, seen: _LogContents, folder: Path) -> None:
         self.seen, self.folder = seen, folder
         self.unknown: set[str] = set()
         self.logged: dict[tuple[str, str], set[str]] = {}
         for key, found in seen.revisions.items():
             self.logged.setdefault(found, set()).add(key)
 
-    def mine(self, record: _Anchored) -> Iterable[Finding]:
+    def mine(self, record: _Anchored) -> Iterable[AuditFinding]:
         """What is wrong with a record that was made with this log."""
         if record.head and self.seen.hashes.get(record.seq) != record.head.hash:
             reason = f"it was made after record {record.seq}, which the log has not got like that"
@@ -166,7 +170,7 @@ class _Comparison:
             reason = "it is not as it was logged, or was taken out of the log"
             yield self._finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
 
-    def others(self, records: Iterable[_Anchored], *, here: bool) -> Iterable[Finding]:
+    def others(self, records: Iterable[_Anchored], *, here: bool) -> Iterable[AuditFinding]:
         """What is wrong with records that name another log, or none; `here`: there is one here."""
         strange = []
         for record in records:
@@ -187,7 +191,7 @@ class _Comparison:
             where = "the one here does not know them" if here else "there is none here"
             yield _elsewhere(new, "warning", where, _ELSEWHERE if here else _NO_LOG)
 
-    def gone(self, records: Iterable[_Anchored]) -> Iterable[Finding]:
+    def gone(self, records: Iterable[_Anchored]) -> Iterable[AuditFinding]:
         """Logged decisions whose record is not in the catalogue, as one finding.
 
         A branch that was switched does the same: a warning.
@@ -197,48 +201,48 @@ class _Comparison:
         self.unknown.update(*gone.values())
         new = sorted(found for found, keys in gone.items() if not keys <= self.seen.accepted)
         if new:
-            reason = "logged, and without a record in the catalogue: " + _listed(
+            reason = "logged, and without a record in the catalogue: " + _list_first(
                 [f"{revision} of {tool}" for revision, tool in new]
             )
             fix = "check that metadata.jsonl is as version control has it, on this branch"
             which = tuple((tool, revision) for revision, tool in new)
-            yield Finding(
+            yield AuditFinding(
                 "RECORD_GONE", "warning", self.folder, None, new[0][1], reason, fix, which
             )
 
     def _finding(
         self, code: str, level: Level, record: _Anchored, reason: str, fix: str
-    ) -> Finding:
+    ) -> AuditFinding:
         self.unknown.add(record.key)
         if record.key in self.seen.accepted:
             level, reason = "info", f"{reason} (accepted)"
         which = ((record.tool, record.id),)
         reason = f"{record.id}: {reason}"
-        return Finding(code, level, self.folder, None, record.tool, reason, fix, which)
+        return AuditFinding(code, level, self.folder, None, record.tool, reason, fix, which)
 
 
-def _together(found: Sequence[Finding]) -> Iterable[Finding]:
+def _merge_findings(found: Sequence[AuditFinding]) -> Iterable[AuditFinding]:
     """One finding of each kind: what the log lost is one cause, however many records name it."""
-    kinds: dict[tuple[str, Level], list[Finding]] = {}
+    kinds: dict[tuple[str, Level], list[AuditFinding]] = {}
     for each in found:
         kinds.setdefault((each.code, each.level), []).append(each)
     for first, *more in kinds.values():
         which = tuple(record for each in (first, *more) for record in each.records)
-        named = _listed([f"{tool} ({revision})" for tool, revision in which[1:]], _NAMED)
+        named = _list_first([f"{tool} ({revision})" for tool, revision in which[1:]], _NAMED)
         reason = f"{first.reason}; so with {len(more)} more: {named}" if more else first.reason
         yield replace(first, tool=None if more else first.tool, reason=reason, records=which)
 
 
-def _elsewhere(records: Sequence[_Anchored], level: Level, where: str, fix: str) -> Finding:
+def _elsewhere(records: Sequence[_Anchored], level: Level, where: str, fix: str) -> AuditFinding:
     """Records that the log here, if any, does not know, as one finding."""
     logs = Counter(r.head.log if r.head else None for r in records)
     names = [f"the log {log[:12]}…" if log else "no log" for log, _ in logs.most_common()]
     which = tuple(sorted((r.tool, r.id) for r in records))
-    named = _listed([f"{tool} ({revision})" for tool, revision in which], _NAMED)
-    reason = f"{len(records)} records were made with {_listed(names)}: {where}: {named}"
-    return Finding("LOG_ELSEWHERE", level, None, None, None, reason, fix, which)
+    named = _list_first([f"{tool} ({revision})" for tool, revision in which], _NAMED)
+    reason = f"{len(records)} records were made with {_list_first(names)}: {where}: {named}"
+    return AuditFinding("LOG_ELSEWHERE", level, None, None, None, reason, fix, which)
 
 
-def _listed(found: Sequence[str], first: int = _LISTED) -> str:
+def _list_first(found: Sequence[str], first: int = _LISTED) -> str:
     more = f" and {len(found) - first} more" if len(found) > first else ""
     return f"{', '.join(found[:first])}{more}"

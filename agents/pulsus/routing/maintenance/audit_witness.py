@@ -8,7 +8,7 @@ from pathlib import Path
 from pulsus.core.storage.decision_log import decision_log, user_witness
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.record_status import record_status
-from pulsus.routing.maintenance.audit_catalogue import Finding, RecordedTools
+from pulsus.routing.maintenance.audit_catalogue import AuditFinding, RecordedTools
 
 _MOVED = (
     "put it back from a backup; or, once you know why, go on with what is there: "
@@ -19,7 +19,7 @@ _NAMED = 5
 _ACCEPT = "look at them, then: pulsus audit --accept-records"
 
 
-def witnessed(folder: Path, found: RecordedTools) -> Iterator[Finding]:
+def audit_witness(folder: Path, found: RecordedTools) -> Iterator[AuditFinding]:
     """Compare the log in `folder`, and the catalogue's records, with what this user saw.
 
     Raises UserStateInvalid, StorageUnwritable.
@@ -28,23 +28,23 @@ def witnessed(folder: Path, found: RecordedTools) -> Iterator[Finding]:
     match = witness.match()
     if match in user_witness.MOVED:
         code = f"LOG_{match.upper()}"
-        yield Finding(code, "error", folder, None, None, user_witness.REASONS[match], _MOVED)
+        yield AuditFinding(code, "error", folder, None, None, user_witness.REASONS[match], _MOVED)
         return
     if match == "none":
         return
     if match == "unseen":
         reason = "this user never wrote to it on this machine: it approves nothing here"
-        yield Finding("LOG_UNSEEN", "warning", folder, None, None, reason, _ACCEPT)
+        yield AuditFinding("LOG_UNSEEN", "warning", folder, None, None, reason, _ACCEPT)
     elif match == "ahead":
         reason = "it goes on behind the last record that this user wrote: others wrote to it"
-        yield Finding("LOG_AHEAD", "info", folder, None, None, reason, "nothing")
+        yield AuditFinding("LOG_AHEAD", "info", folder, None, None, reason, "nothing")
     approvals, log = witness.approvals(), decision_log.name_of(folder)
     unknown = []
     for tool, records in sorted(found.records.items()):
         status = record_status(records, approvals, folder, log)
         which = (tool, records[-1].id)
         if status.status == "contradicted":
-            yield Finding(
+            yield AuditFinding(
                 "RECORD_CHANGED", "error", folder, None, tool, status.reason, _CHANGED, (which,)
             )
         elif status.status == "unknown":
@@ -53,6 +53,6 @@ def witnessed(folder: Path, found: RecordedTools) -> Iterator[Finding]:
         named = ", ".join(f"{tool} ({revision})" for tool, revision in unknown[:_NAMED])
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         reason = f"not approved by this user on this machine: {named}{more}"
-        yield Finding(
+        yield AuditFinding(
             "RECORD_UNKNOWN", "warning", folder, None, None, reason, _ACCEPT, tuple(unknown)
         )

@@ -27,7 +27,7 @@ _UNHIDE = "begin the rule with a slash (/logs/ instead of logs/), then `git add`
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CatalogueFinding:
     """One thing to look at. `code` is stable; `reason`, `fix` and each evidence are one line.
 
     `path` is None where it is about no single file.
@@ -43,7 +43,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class SharedIntent:
     """An intent in two manifests: `phrase` as `tool` writes it, `theirs` as `rival` does."""
 
     tool: ToolSpec
@@ -61,7 +61,7 @@ class Claim:
         return self.theirs if owner.id == self.tool.id else self.phrase
 
 
-def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
+def check_catalogue(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[CatalogueFinding]:
     """Everything the files tell. `latest` maps a tool's id to its last promotion."""
     return [
         *_refused(catalogue),
@@ -72,14 +72,16 @@ def check(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[Finding]:
         *_unpromoted(catalogue.tools, latest),
         *_same_name(catalogue),
         *(
-            Finding("WARNING", "warning", None, (), text, "correct the file it names")
+            CatalogueFinding("WARNING", "warning", None, (), text, "correct the file it names")
             for text in catalogue.warnings
             if not text.startswith(discovery_index.NOT_SAVED)
         ),
     ]
 
 
-def ignored(catalogue: Catalogue, project: Path, workflows: Path) -> list[Finding]:
+def find_git_ignored(
+    catalogue: Catalogue, project: Path, workflows: Path
+) -> list[CatalogueFinding]:
     """Return findings for tools and records that git ignores, and for rules that would do so."""
     from pulsus.core.validators import git_ignored
 
@@ -87,7 +89,7 @@ def ignored(catalogue: Catalogue, project: Path, workflows: Path) -> list[Findin
     records = [path.parent / "metadata.jsonl" for path in tools]
     paths = [*tools, *dict.fromkeys(path for path in records if path.exists())]
     found = [
-        Finding(
+        CatalogueFinding(
             "GIT_IGNORED",
             "error",
             one.path,
@@ -101,7 +103,9 @@ def ignored(catalogue: Catalogue, project: Path, workflows: Path) -> list[Findin
     for one in git_ignored.hiding_rules(project, workflows):
         if one.rule not in told:
             reason = f"git would ignore tools in this folder ({one.rule})"
-            found.append(Finding("GIT_IGNORES_FOLDER", "warning", one.path, (), reason, _UNHIDE))
+            found.append(
+                CatalogueFinding("GIT_IGNORES_FOLDER", "warning", one.path, (), reason, _UNHIDE)
+            )
     return found
 
 
@@ -115,14 +119,14 @@ def last_used(past: Iterable[PastRoute], latest: Mapping[str, Record]) -> dict[s
     return found
 
 
-def unused(
+def find_unused(
     tools: Iterable[ToolSpec],
     used: Mapping[str, datetime],
     made: Mapping[str, datetime],
     *,
     now: datetime,
     days: int | None,
-) -> Iterator[Finding]:
+) -> Iterator[CatalogueFinding]:
     """Tools nobody used: never, or not in the last `days`. Without `days` nothing is told of tools
     never used while fewer than half of all are on record: that is little history, no finding.
 
@@ -139,7 +143,7 @@ def unused(
         if young or (last is not None and (since is None or last >= since)):
             continue
         reason = f"last used on {last:%Y-%m-%d}" if last else "no route on record used it"
-        yield Finding(
+        yield CatalogueFinding(
             "UNUSED",
             "info" if days is None else "warning",
             tool.path,
@@ -149,13 +153,13 @@ def unused(
         )
 
 
-def _refused(catalogue: Catalogue) -> Iterator[Finding]:
+def _refused(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
     fix = "repair the file or move it out of workflows/; docs/tool-contract.md explains the codes"
     for broken in catalogue.broken:
-        yield Finding(broken.code, "error", broken.path, (), broken.reason, fix)
+        yield CatalogueFinding(broken.code, "error", broken.path, (), broken.reason, fix)
     for tool in catalogue.tools:
         for error in tool.contract_errors:
-            yield Finding("CONTRACT_ERROR", "error", tool.path, (tool.id,), error, fix)
+            yield CatalogueFinding("CONTRACT_ERROR", "error", tool.path, (tool.id,), error, fix)
 
 
 def _is_deprecated(tool: ToolSpec, latest: Mapping[str, Record]) -> bool:
@@ -164,10 +168,10 @@ def _is_deprecated(tool: ToolSpec, latest: Mapping[str, Record]) -> bool:
     return record is not None and record.deprecated
 
 
-def _same_bytes(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
-    for same in _grouped((tool.sha256, tool) for tool in tools):
+def _same_bytes(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
+    for same in _group_duplicates((tool.sha256, tool) for tool in tools):
         ids = tuple(tool.id for tool in same)
-        yield Finding(
+        yield CatalogueFinding(
             "SAME_BYTES",
             "error",
             same[1].path,
@@ -177,11 +181,11 @@ def _same_bytes(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
         )
 
 
-def _same_name(catalogue: Catalogue) -> Iterator[Finding]:
+def _same_name(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
     hidden = {shadow.shared for shadow in catalogue.shadowed}
     visible = (tool for tool in catalogue.tools if tool.path not in hidden)
-    for same in _grouped((tool.name, tool) for tool in visible):
-        yield Finding(
+    for same in _group_duplicates((tool.name, tool) for tool in visible):
+        yield CatalogueFinding(
             "SAME_NAME",
             "info",
             same[0].path,
@@ -191,7 +195,7 @@ def _same_name(catalogue: Catalogue) -> Iterator[Finding]:
         )
 
 
-def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
+def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
     """Anti-intents all of whose words a tool says of itself: it refuses its own requests."""
     for tool in tools:
         if tool.manifest is None:
@@ -199,10 +203,10 @@ def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
         own = (tool.name, tool.summary)
         wanted = (*tool.manifest.intents, *tool.manifest.requests)
         for hint in tool.manifest.anti_intents:
-            said = [text for text in (*own, *wanted) if _says(text, hint)]
+            said = [text for text in (*own, *wanted) if _has_stems_of(text, hint)]
             if not said:
                 continue
-            yield Finding(
+            yield CatalogueFinding(
                 "ANTI_INTENT_BLOCKS_ITSELF",
                 "error" if said[0] in own else "warning",
                 tool.manifest.path,
@@ -213,7 +217,7 @@ def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
             )
 
 
-def claims(tools: Sequence[ToolSpec]) -> Iterator[Claim]:
+def shared_intents(tools: Sequence[ToolSpec]) -> Iterator[SharedIntent]:
     """Pairs of tools whose manifests claim the same intent, as ranking reads it: by its stems.
 
     Whether one of them suffers from it only ranking can tell (reachability.py).
@@ -225,42 +229,44 @@ def claims(tools: Sequence[ToolSpec]) -> Iterator[Claim]:
             claimed[tuple(sorted(set(stems(intent))))].setdefault(tool.id, intent)
     for said, claimants in claimed.items():
         for one, two in combinations(sorted(claimants), 2) if said else ():
-            claim = Claim(by_id[one], by_id[two], claimants[one], claimants[two])
+            claim = SharedIntent(by_id[one], by_id[two], claimants[one], claimants[two])
             if claim.same or len(said) > 1:
                 yield claim
 
 
-def _shadowed(catalogue: Catalogue) -> Iterator[Finding]:
+def _shadowed(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
     ids = {tool.path: tool.id for tool in catalogue.tools}
     for found in catalogue.shadowed:
         pair = tuple(ids[path] for path in (found.shared, found.domain) if path in ids)
         reason = f"by {pair[-1]}" if len(pair) > 1 else "by a domain tool"
         fix = "rename one of the two, or remove the shared one"
-        yield Finding("SHADOWED", "warning", found.shared, pair, reason, fix)
+        yield CatalogueFinding("SHADOWED", "warning", found.shared, pair, reason, fix)
 
 
-def _incomplete(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
+def _incomplete(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
     for tool in tools:
         if tool.missing_sections:
             reason = f"no section {', '.join(tool.missing_sections)}"
             fix = "add the sections to the docstring; docs/tool-contract.md"
-            yield Finding("INCOMPLETE", "warning", tool.path, (tool.id,), reason, fix)
+            yield CatalogueFinding("INCOMPLETE", "warning", tool.path, (tool.id,), reason, fix)
 
 
-def _unpromoted(tools: Sequence[ToolSpec], latest: Mapping[str, Record]) -> Iterator[Finding]:
+def _unpromoted(
+    tools: Sequence[ToolSpec], latest: Mapping[str, Record]
+) -> Iterator[CatalogueFinding]:
     """Tools that routing finds and nothing runs: never promoted, or changed since."""
     fix = "pulsus promote it"
     for tool in tools:
         record = latest.get(tool.id)
         if record is None:
             reason = "found, but never promoted: it will not be run"
-            yield Finding("NOT_PROMOTED", "warning", tool.path, (tool.id,), reason, fix)
+            yield CatalogueFinding("NOT_PROMOTED", "warning", tool.path, (tool.id,), reason, fix)
         elif record.tool_hash != f"sha256:{tool.sha256}":
             reason = f"changed since {record.version}: promote it to run it"
-            yield Finding("CHANGED", "warning", tool.path, (tool.id,), reason, fix)
+            yield CatalogueFinding("CHANGED", "warning", tool.path, (tool.id,), reason, fix)
 
 
-def _grouped(keyed: Iterable[tuple[str, ToolSpec]]) -> Iterator[list[ToolSpec]]:
+def _group_duplicates(keyed: Iterable[tuple[str, ToolSpec]]) -> Iterator[list[ToolSpec]]:
     """The tools that share a key with another, in the order of their ids."""
     groups: dict[str, list[ToolSpec]] = defaultdict(list)
     for key, tool in keyed:
@@ -270,6 +276,6 @@ def _grouped(keyed: Iterable[tuple[str, ToolSpec]]) -> Iterator[list[ToolSpec]]:
             yield sorted(same, key=lambda tool: tool.id)
 
 
-def _says(text: str, hint: str) -> bool:
+def _has_stems_of(text: str, hint: str) -> bool:
     wanted = set(stems(hint))
     return bool(wanted) and wanted <= set(stems(text))

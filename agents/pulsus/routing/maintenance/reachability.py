@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pulsus.core.text.tokens import stems, words
 from pulsus.core.types import ToolSpec
 from pulsus.routing.evaluation.dataset import GoldenRow
-from pulsus.routing.maintenance.catalogue_check import Claim, Finding
+from pulsus.routing.maintenance.catalogue_check import CatalogueFinding, SharedIntent
 
 MOST = 12
 """Texts a tool is asked for by: its name, its summary, then requests and intents in turn."""
@@ -28,7 +28,7 @@ _EVIDENCE = 2
 _MANY = 0.25
 """Share from which it is worth a warning: one in a dozen is what any two neighbours share."""
 
-First = Callable[[str, str], str | None]
+FirstTool = Callable[[str, str], str | None]
 """The id of the tool that comes first for a text, given the id that should; None for none."""
 
 
@@ -46,7 +46,7 @@ class ReachabilityResult:
     taken: dict[str, list[str]] = field(default_factory=dict)
 
 
-def texts(tool: ToolSpec) -> tuple[str, ...]:
+def request_texts(tool: ToolSpec) -> tuple[str, ...]:
     """What a tool says of itself, as requests, each once, at most `MOST`."""
     hints = tool.manifest
     pairs = zip_longest(hints.requests, hints.intents) if hints else ()
@@ -63,15 +63,15 @@ def golden_texts(rows: Iterable[GoldenRow]) -> dict[str, tuple[str, ...]]:
     return {tool: tuple(queries) for tool, queries in found.items()}
 
 
-def probe(
-    tools: Iterable[ToolSpec], first: First, golden: Mapping[str, Sequence[str]]
+def probe_tools(
+    tools: Iterable[ToolSpec], first: FirstTool, golden: Mapping[str, Sequence[str]]
 ) -> Iterator[ReachabilityResult]:
     """Each tool with what came first for its own texts, and for its golden requests.
 
     What is taken from it is told by its golden requests, where it has some.
     """
     for tool in tools:
-        own = {text: first(text, tool.id) for text in texts(tool)}
+        own = {text: first(text, tool.id) for text in request_texts(tool)}
         given = {text: first(text, tool.id) for text in golden.get(tool.id, ())}
         judged = given or own
         by_name = own.get(_name(tool)) == tool.id
@@ -85,7 +85,7 @@ def probe(
         yield found
 
 
-def findings(probed: Sequence[ReachabilityResult]) -> Iterator[Finding]:
+def reachability_findings(probed: Sequence[ReachabilityResult]) -> Iterator[CatalogueFinding]:
     """Tools nobody can reach, near-duplicates, and tools that take another's requests."""
     by_id = {one.tool.id: one for one in probed}
     told: set[frozenset[str]] = set()
@@ -103,24 +103,28 @@ def findings(probed: Sequence[ReachabilityResult]) -> Iterator[Finding]:
                 yield _near(one, by_id.get(thief), thief, requests)
 
 
-def collisions(claims: Iterable[Claim], first: First) -> Iterator[Finding]:
+def intent_collisions(
+    claims: Iterable[SharedIntent], first: FirstTool
+) -> Iterator[CatalogueFinding]:
     """Intents that two manifests claim and that one of them loses for it: asked for as that one
     writes it, the other comes first. What both claim and each gets is nobody's trouble.
     """
-    lost: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+    lost: dict[tuple[str, str], list[SharedIntent]] = defaultdict(list)
     for claim in claims:
         for text, owner, other in (
             (claim.phrase, claim.tool, claim.rival),
             (claim.theirs, claim.rival, claim.tool),
         ):
             if first(text, owner.id) == other.id:
-                lost[owner.id, other.id].append(Claim(owner, other, text, claim.other(owner)))
+                lost[owner.id, other.id].append(
+                    SharedIntent(owner, other, text, claim.other(owner))
+                )
                 break
     for (owner_id, rival_id), found in sorted(lost.items()):
         manifest = found[0].tool.manifest
         told = [c.phrase if c.same else f"{c.phrase} = {c.theirs}" for c in found]
         more = f" and {len(told) - 3} more" if len(told) > 3 else ""
-        yield Finding(
+        yield CatalogueFinding(
             "INTENT_COLLISION",
             "warning",
             manifest.path if manifest else None,
@@ -131,7 +135,7 @@ def collisions(claims: Iterable[Claim], first: First) -> Iterator[Finding]:
         )
 
 
-def _unreachable(one: ReachabilityResult) -> Finding:
+def _unreachable(one: ReachabilityResult) -> CatalogueFinding:
     """Nobody who does not know its very name finds it, or nobody at all."""
     winners = sorted(one.taken, key=lambda t: (-len(one.taken[t]), t))
     instead = f"; {winners[0]} comes first instead" if winners else ""
@@ -140,7 +144,7 @@ def _unreachable(one: ReachabilityResult) -> Finding:
         if one.by_name
         else "no request made of its name, summary or intents finds it"
     )
-    return Finding(
+    return CatalogueFinding(
         "NAME_ONLY" if one.by_name else "UNREACHABLE",
         "warning",
         one.tool.path,
@@ -153,10 +157,10 @@ def _unreachable(one: ReachabilityResult) -> Finding:
 
 def _near(
     one: ReachabilityResult, other: ReachabilityResult | None, thief: str, taken: Sequence[str]
-) -> Finding:
+) -> CatalogueFinding:
     back = other.taken.get(one.tool.id, []) if other else []
     both = f", and gives it {len(back)} of {other.asked} of its own" if other and back else ""
-    return Finding(
+    return CatalogueFinding(
         "NEAR_DUPLICATE",
         "warning",
         one.tool.path,
@@ -167,10 +171,10 @@ def _near(
     )
 
 
-def _taken(one: ReachabilityResult, thief: str, taken: Sequence[str]) -> Finding:
+def _taken(one: ReachabilityResult, thief: str, taken: Sequence[str]) -> CatalogueFinding:
     shown = _distinct(taken) >= _EVIDENCE
     yet = "" if shown else " (one request; not evidence yet)"
-    return Finding(
+    return CatalogueFinding(
         "TAKES_REQUESTS",
         "warning" if shown and len(taken) >= _MANY * one.asked else "info",
         one.tool.path,

@@ -41,7 +41,7 @@ class Document:
 
 
 @dataclass
-class Docs:
+class ProjectDocs:
     """The docs of one project. `state_dir` None keeps nothing.
 
     `warnings` say what was not read, used or kept.

@@ -19,7 +19,7 @@ others to it."""
 _MOST = 5
 
 
-def typed(found: Sequence[str], request: str) -> tuple[str, ...]:
+def typed_words(found: Sequence[str], request: str) -> tuple[str, ...]:
     """Those of the words that the request has: not the kinds of its values (`path`, `archive`).
 
     All of them where the request is not known (empty).
@@ -31,7 +31,7 @@ def typed(found: Sequence[str], request: str) -> tuple[str, ...]:
 def intent_words(found: Sequence[str], request: str) -> tuple[str, ...]:
     """Those of them to put into an intent: said beside values, no fillers, no numbers."""
     rest = take_values(clean(request))[0]
-    plain = typed(found, rest) if request else tuple(found)
+    plain = typed_words(found, rest) if request else tuple(found)
     apart = STOP_WORDS | WEAK_WORDS | _FILLERS
     return tuple(word for word in plain if word not in apart and not word.isdecimal())
 
@@ -42,7 +42,7 @@ def suggest_intent(found: Sequence[str], request: str) -> str:
     return f"add an intent with {told} to its manifest" if told else ""
 
 
-def none_of(found: Sequence[str]) -> str:
+def no_words_reason(found: Sequence[str]) -> str:
     """The reason of a tool that has none of these words."""
     return "it has none of your words" + (f": {', '.join(found[:8])}" if found else "")
 

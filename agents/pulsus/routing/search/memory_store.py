@@ -49,7 +49,7 @@ class MemoryStore:
             new = list(weighted_past_requests(routes[seen:], self.half_life_days, routes[:seen]))
             more = (Segment.of(new, counts, self._half_life),) if new else ()
             return PastMemory(counts, (segment, *more), self.now.timestamp())
-        rows = [*of_manifests(tools), *weighted_past_requests(routes, self.half_life_days)]
+        rows = [*manifest_requests(tools), *weighted_past_requests(routes, self.half_life_days)]
         memory = self.of(rows, len(tools))
         told = self._told(columns(tools).digest, routes) | {"rows": len(rows)}
         self._save(to_bytes(memory.counts, memory.segments[0], told))
@@ -72,7 +72,7 @@ class MemoryStore:
             "tools": digest,
             "half_life_days": self.half_life_days,
             "routes": len(routes),
-            "sum": _sum(routes),
+            "sum": _routes_digest(routes),
         }
 
     def _kept(
@@ -108,14 +108,16 @@ class MemoryStore:
             return  # a cache: the next run counts again
 
 
-def of_manifests(tools: Iterable[ToolSpec]) -> Iterator[PastRequest]:
+def manifest_requests(tools: Iterable[ToolSpec]) -> Iterator[PastRequest]:
     """The example requests of the tools' manifests: they never fade."""
     for tool in tools:
         for request in tool.manifest.requests if tool.manifest else ():
             yield PastRequest(request, (tool.id,))
 
 
-def of_queries(rows: Iterable[tuple[str, Sequence[str]]], now: datetime) -> Iterator[PastRequest]:
+def accepted_queries(
+    rows: Iterable[tuple[str, Sequence[str]]], now: datetime
+) -> Iterator[PastRequest]:
     """Requests with their right tools as if each had been accepted just now (`--history`)."""
     for request, tools in rows:
         if tools:
@@ -141,7 +143,7 @@ def _read(file: Path) -> tuple[WordCounts, Segment, Mapping[str, Any]] | None:
     return found
 
 
-def _sum(routes: Sequence[PastRoute]) -> str:
+def _routes_digest(routes: Sequence[PastRoute]) -> str:
     digest = hashlib.sha256()
     for r in routes:
         told = (r.ts.timestamp(), r.request, r.tools, r.wrong, r.outcome, r.told)

@@ -50,7 +50,7 @@ def load_rank_index(
     warnings: tuple[str, ...] = ()
     documents = None
     if state_dir:
-        kept = _Kept(state_dir / "index")
+        kept = _IndexFiles(state_dir / "index")
         documents = kept.documents(tools, past)
         warnings = tuple(kept.warnings)
     index = Ranker.build(
@@ -64,7 +64,7 @@ def load_rank_index(
     return index, warnings
 
 
-class _Kept:
+class _IndexFiles:
     """The two files of one state folder. `warnings` say what of them was of no use."""
 
     def __init__(self, folder: Path) -> None:
@@ -73,7 +73,7 @@ class _Kept:
 
     def documents(self, tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> Documents:
         """The words of these tools; what is new of them is counted and kept."""
-        key = _key(columns(tools).digest, past)
+        key = _index_key(columns(tools).digest, past)
         base = self._open(BASE)
         if base is not None and base.key == key:
             return Documents.of(base)
@@ -82,7 +82,7 @@ class _Kept:
             return Documents.of(base, new)
         prints = _prints(tools, past)
         if base is not None:
-            change = _change(base, columns(tools).ids, prints)
+            change = _catalogue_change(base, columns(tools).ids, prints)
             if change.size <= _FEW + _SHARE * len(base):
                 return Documents.of(base, self._follow(base, key, change, tools, prints, past))
         data = index_builder.pack(zip(tools, prints, strict=True), past, key=key)
@@ -93,7 +93,7 @@ class _Kept:
         self,
         base: Segment,
         key: bytes,
-        change: _Change,
+        change: _CatalogueChange,
         tools: Sequence[ToolSpec],
         prints: Sequence[bytes],
         past: Mapping[str, Sequence[str]],
@@ -123,7 +123,7 @@ class _Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _CatalogueChange:
     """Positions of tools that came or changed, and numbers of kept ones that went or changed."""
 
     new: tuple[int, ...]
@@ -134,7 +134,9 @@ class _Change:
         return len(self.new) + len(self.removed)
 
 
-def _change(base: Segment, ids: Sequence[str], prints: Sequence[bytes]) -> _Change:
+def _catalogue_change(
+    base: Segment, ids: Sequence[str], prints: Sequence[bytes]
+) -> _CatalogueChange:
     known = {base.ids.raw(n): n for n in range(len(base))}
     new, kept = [], set()
     for position, (tool_id, own) in enumerate(zip(ids, prints, strict=True)):
@@ -143,7 +145,7 @@ def _change(base: Segment, ids: Sequence[str], prints: Sequence[bytes]) -> _Chan
             kept.add(number)
         else:
             new.append(position)
-    return _Change(tuple(new), tuple(n for n in range(len(base)) if n not in kept))
+    return _CatalogueChange(tuple(new), tuple(n for n in range(len(base)) if n not in kept))
 
 
 def _prints(tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> list[bytes]:
@@ -154,7 +156,7 @@ def _prints(tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> lis
     ]
 
 
-def _key(digest: str, past: Mapping[str, Sequence[str]]) -> bytes:
+def _index_key(digest: str, past: Mapping[str, Sequence[str]]) -> bytes:
     """What an index is made from: the tools, the past requests, and the code that counts."""
     told = repr(
         (index_builder.ANALYSIS, digest, sorted((t, tuple(said)) for t, said in past.items()))

@@ -111,7 +111,7 @@ def why_not(
     if found.candidates[0].tool.id == tool.id:
         rival = found.candidates[1] if len(found.candidates) > 1 else None
         return _below(own, rival, calibration, tau, request)
-    answer = against(found.candidates[0], own, request)
+    answer = compare_with_winner(found.candidates[0], own, request)
     best = found.candidates[0].p
     if best >= tau and answer.fix and answer.code in ("SCORE", "NO_WORDS"):
         answer = replace(
@@ -122,21 +122,21 @@ def why_not(
     return answer
 
 
-def against(winner: Ranked, own: Ranked, request: str = "") -> WhyNot:
+def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNot:
     """Why `own` came after `winner` for `request`: the first of these that holds.
 
     It has none of the request's words; it is at odds with the request; the winner was named;
     another rule than the score put the winner first; the features that cost it the first place.
     """
     found = explanation.gaps(winner, own)
-    lacks = manifest_advice.typed(lacking(winner, own), request)
+    lacks = manifest_advice.typed_words(lacking(winner, own), request)
     base = WhyNot(own.tool.id, "SCORE", "", winner=winner, own=own, gaps=found, lacks=lacks)
     who = winner.tool.id
     if _wordless(own):
         return replace(
             base,
             code="NO_WORDS",
-            reason=manifest_advice.none_of(lacks),
+            reason=manifest_advice.no_words_reason(lacks),
             fix=_intent(lacks, request),
         )
     if own.caution and not winner.caution:
@@ -171,7 +171,7 @@ def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word not in has))
 
 
-def doubt(own: Ranked, rival: Ranked | None, calibration: Calibration) -> str:
+def low_probability_reason(own: Ranked, rival: Ranked | None, calibration: Calibration) -> str:
     """What keeps p low, in a few words: the signal that costs most against its usual value."""
     if own.caution:
         return own.caution
@@ -219,9 +219,9 @@ def _no_step(tool: ToolSpec, subintents: Sequence[SubIntent]) -> WhyNot:
             winner = clause.candidates[0]
             pairs.append((winner.score - own.score, clause.text, winner, own))
     if not pairs:
-        return WhyNot(tool.id, "NO_WORDS", manifest_advice.none_of(()), _INTENT)
+        return WhyNot(tool.id, "NO_WORDS", manifest_advice.no_words_reason(()), _INTENT)
     _, text, winner, own = min(pairs, key=lambda pair: (pair[0], pair[1]))
-    answer = against(winner, own, text)
+    answer = compare_with_winner(winner, own, text)
     return replace(answer, part=text, reason=f"for {text!r}: {answer.reason}")
 
 
@@ -231,15 +231,17 @@ def _unranked(tool: ToolSpec, catalogue: Catalogue, own: Ranked | None, request:
         winner = next((t.id for t in catalogue.tools if t.path == by), str(by))
         reason = f"shadowed by {winner}: a domain tool wins over the shared tool of that name"
         return WhyNot(tool.id, "SHADOWED", reason, "rename one of the two")
-    words = manifest_advice.typed(own.unmatched, request) if own else ()
+    words = manifest_advice.typed_words(own.unmatched, request) if own else ()
     fix = _intent(words, request)
-    return WhyNot(tool.id, "NO_WORDS", manifest_advice.none_of(words), fix, own=own, lacks=words)
+    return WhyNot(
+        tool.id, "NO_WORDS", manifest_advice.no_words_reason(words), fix, own=own, lacks=words
+    )
 
 
 def _below(
     own: Ranked, rival: Ranked | None, calibration: Calibration, tau: float, request: str
 ) -> WhyNot:
-    because = doubt(own, rival, calibration)
+    because = low_probability_reason(own, rival, calibration)
     return WhyNot(
         own.tool.id,
         "BELOW_TAU",
@@ -248,7 +250,7 @@ def _below(
         if own.caution
         else _intent(own.unmatched, request),
         own=own,
-        lacks=manifest_advice.typed(own.unmatched, request),
+        lacks=manifest_advice.typed_words(own.unmatched, request),
     )
 
 

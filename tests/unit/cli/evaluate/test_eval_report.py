@@ -5,12 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.cli.evaluate.eval_report import LISTED, SHOWN, Fitted, Shown, markdown, text
+from pulsus.cli.evaluate.eval_report import (
+    LISTED,
+    SHOWN,
+    EvalResult,
+    FittedCalibration,
+    markdown,
+    text,
+)
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.errors import UsageError
-from pulsus.routing.evaluation.diagnosis import Cause
+from pulsus.routing.evaluation.diagnosis import FailureCause
 from pulsus.routing.evaluation.eval_metrics import EvalReport, Failure, Population
-from pulsus.routing.evaluation.floors import deltas, load_baseline
+from pulsus.routing.evaluation.floors import baseline_deltas, load_baseline
 from pulsus.routing.evaluation.reliability import Bin, CalibrationMetrics
 
 OWN = Calibration(
@@ -24,7 +31,7 @@ FAILURE = Failure(
     "select",
     "generate",
     "tool",
-    Cause("it would have won but for the name", "add an intent"),
+    FailureCause("it would have won but for the name", "add an intent"),
 )
 REPORT = EvalReport(
     queries=4,
@@ -48,19 +55,21 @@ REPORT = EvalReport(
     reliability=(Bin(0.3, 0.4, 4.0, 0.35, 0.5),),
 )
 JUDGED = CalibrationMetrics(0.2, 0.8, 0.7, 0.5, None)
-SHOWN_ALL = Shown(
+SHOWN_ALL = EvalResult(
     REPORT,
     OWN,
     floors={"hit_at_1": 0.8, "mrr": 0.5},
     below=frozenset({"hit_at_1"}),
     deltas={"hit_at_1": -0.05, "ece": None},
-    fitted=Fitted(OWN, JUDGED, JUDGED, REPORT.reliability, REPORT.reliability, "config/c.json"),
+    fitted=FittedCalibration(
+        OWN, JUDGED, JUDGED, REPORT.reliability, REPORT.reliability, "config/c.json"
+    ),
 )
 
 
 @pytest.mark.parametrize("form", [text, markdown])
 def test_every_form_states_the_population_and_whose_calibration(form):
-    said = "\n".join(form(Shown(REPORT, OWN)))
+    said = "\n".join(form(EvalResult(REPORT, OWN)))
     assert "4 requests (3 that some tool fits, 1 that nothing fits" in said
     assert "calibration: project v3, data sha256:0123456789ab" in said
 
@@ -83,7 +92,7 @@ def test_no_change_is_never_minus_zero():
 
 def test_one_is_not_spoken_of_as_many():
     one = replace(REPORT, queries=1, tools=1)
-    said = "\n".join([*text(Shown(one, OWN)), *markdown(Shown(one, OWN))])
+    said = "\n".join([*text(EvalResult(one, OWN)), *markdown(EvalResult(one, OWN))])
     assert "1 request (" in said
     for wrong in ("1 requests", "1 tools", "1 failures"):
         assert wrong not in said
@@ -106,15 +115,15 @@ def test_nothing_a_request_holds_becomes_markup():
 
 
 def test_a_comment_without_floors_or_failures_says_so():
-    said = list(markdown(Shown(replace(REPORT, failures=()), OWN)))
+    said = list(markdown(EvalResult(replace(REPORT, failures=()), OWN)))
     assert said[0] == "### Routing: 0 failures"
     assert said[-1] == "No failures."
-    kept = Shown(REPORT, OWN, floors={"mrr": 0.5})
+    kept = EvalResult(REPORT, OWN, floors={"mrr": 0.5})
     assert next(markdown(kept)) == "### Routing: ✅ every floor is kept"
 
 
 def test_a_comment_is_not_endless():
-    many = Shown(replace(REPORT, failures=(FAILURE,) * (LISTED + 5)), OWN)
+    many = EvalResult(replace(REPORT, failures=(FAILURE,) * (LISTED + 5)), OWN)
     assert "and 5 more: `--output json` lists all." in list(markdown(many))
 
 
@@ -127,7 +136,7 @@ def test_lines_for_a_person_say_why_and_what_to_try():
     assert "try: add an intent" in said
     assert "ece                          0.200 → 0.200" in said
     assert "0.3-0.4  0.35 → 0.50  4" in said
-    more = "\n".join(text(Shown(replace(REPORT, failures=(FAILURE,) * (SHOWN + 2)), OWN)))
+    more = "\n".join(text(EvalResult(replace(REPORT, failures=(FAILURE,) * (SHOWN + 2)), OWN)))
     assert "and 2 more" in more
 
 
@@ -138,7 +147,7 @@ def keep(path, value):
 
 def test_the_change_since_a_baseline_is_of_what_both_measured(tmp_path):
     file = keep(tmp_path / "b.json", {"queries": 4, "hit_at_1": 0.8, "ece": None})
-    found = deltas(REPORT, load_baseline(file))
+    found = baseline_deltas(REPORT, load_baseline(file))
     assert found["hit_at_1"] == pytest.approx(-0.05)
     assert (found["ece"], found["policy_accuracy"]) == (None, None)
 
@@ -154,7 +163,9 @@ def test_a_baseline_that_is_no_report_is_named(tmp_path, value):
 def test_candidates_are_no_plan_and_either_tool_is_not_both():
     either = replace(FAILURE, expected=("a/b/c", "a/b/d"), any_of=True, policy="generate")
     either = replace(either, got=("a/b/e", "a/b/f", "a/b/g"))
-    lines = "\n".join(text(Shown(replace(REPORT, failures=(either,)), OWN)))
+    lines = "\n".join(text(EvalResult(replace(REPORT, failures=(either,)), OWN)))
     assert "expected a/b/c or a/b/d, got nothing (best a/b/e before a/b/f, a/b/g)" in lines
     plan = replace(either, got=("a/b/e", "a/b/f"), policy="compose")
-    assert "got a/b/e + a/b/f" in "\n".join(text(Shown(replace(REPORT, failures=(plan,)), OWN)))
+    assert "got a/b/e + a/b/f" in "\n".join(
+        text(EvalResult(replace(REPORT, failures=(plan,)), OWN))
+    )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.cli.render import outcome_text
+from pulsus.cli.render import outcome_text, validation_text
 from pulsus.core.types import Promotion
 from tests.outcomes import candidate, outcome, report
 
@@ -33,7 +33,7 @@ def everything(text, policy):
         yield from outcome_text.summary(found, PROJECT)
         yield from outcome_text.explain(found)
         yield from outcome_text.plan(found)
-    yield from outcome_text.report(refused, PROJECT)
+    yield from validation_text.report_lines(refused, PROJECT)
 
 
 def drives_a_terminal(line):
@@ -56,11 +56,13 @@ def test_no_text_breaks_out_of_its_line(text, policy):
 
 
 def test_a_path_inside_the_project_is_shown_relative_to_it():
-    assert outcome_text.relative(PROJECT / "a/b.py", PROJECT) == "a/b.py"
-    assert outcome_text.relative(Path("/etc/x"), PROJECT) == "/etc/x"
+    assert validation_text.relative(PROJECT / "a/b.py", PROJECT) == "a/b.py"
+    assert validation_text.relative(Path("/etc/x"), PROJECT) == "/etc/x"
 
 
 def test_a_refused_step_shows_what_the_checker_said():
-    lines = list(outcome_text.report(report(ok=False, message="bad", output="l1\nl2"), PROJECT))
+    lines = list(
+        validation_text.report_lines(report(ok=False, message="bad", output="l1\nl2"), PROJECT)
+    )
     assert lines[0].startswith("  FAIL ruff")
     assert lines[1:3] == ["      l1", "      l2"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.cli.options import Session
+from pulsus.cli.options import CommandSession
 from pulsus.cli.validate import watch
 from pulsus.core.types import ValidationReport
 from pulsus.core.validators.steps import mypy_prestart
@@ -71,7 +71,7 @@ def watched(tmp_path, monkeypatch):
 
     def call(clock, rounds):
         monkeypatch.setattr(watch, "Validation", rounds)
-        return watch.watch(Session(tmp_path, "text", 0), [tmp_path], None, clock)
+        return watch.watch(CommandSession(tmp_path, "text", 0), [tmp_path], None, clock)
 
     return module, call
 

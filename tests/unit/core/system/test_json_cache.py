@@ -7,8 +7,8 @@ import pytest
 from pulsus.core.rankers.lexical import query
 from pulsus.core.rankers.lexical.query import synonym_table
 from pulsus.core.system import json_cache
-from pulsus.routing.intent.synonyms import stemmed
-from pulsus.routing.parser_cache import known_parser
+from pulsus.routing.intent.synonyms import stem_synonyms
+from pulsus.routing.parser_cache import cached_parser
 from pulsus.routing.prompt_parser import PromptParser
 from tests.ranking import tool
 
@@ -17,26 +17,26 @@ SYNONYMS = {"drives": ("disk",), "file system": ("disk", "mounts")}
 
 
 def test_a_parser_kept_reads_requests_as_the_one_that_learned(tmp_path, monkeypatch):
-    learned = known_parser(TOOLS, SYNONYMS, tmp_path)
+    learned = cached_parser(TOOLS, SYNONYMS, tmp_path)
     monkeypatch.setattr(PromptParser, "learn", None)
-    again = known_parser(TOOLS, SYNONYMS, tmp_path)
+    again = cached_parser(TOOLS, SYNONYMS, tmp_path)
     for request in ("free space on my drives", "which ports are opne", "file systems", ""):
         assert again.read(request) == learned.read(request)
 
 
 def test_other_tools_and_other_synonyms_are_learned_anew(tmp_path):
-    known_parser(TOOLS, SYNONYMS, tmp_path)
+    cached_parser(TOOLS, SYNONYMS, tmp_path)
     other = (*TOOLS, tool("mail/queue/mail_queue", "Mails that wait."))
     for tools, synonyms in ((other, SYNONYMS), (TOOLS, {"post": ("ports",)})):
         fresh = PromptParser.learn(tools, synonyms)
         for request in ("waiting mails", "post"):
-            known = known_parser(tools, synonyms, tmp_path)
+            known = cached_parser(tools, synonyms, tmp_path)
             assert known.read(request) == fresh.read(request)
 
 
 def test_stems_kept_are_those_of_the_synonyms(tmp_path):
     for _ in range(2):
-        found = stemmed(SYNONYMS, tmp_path)
+        found = stem_synonyms(SYNONYMS, tmp_path)
         assert dict(found) == SYNONYMS
         assert synonym_table(found) == synonym_table(SYNONYMS)
 

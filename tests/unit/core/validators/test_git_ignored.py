@@ -8,7 +8,7 @@ import pytest
 from pulsus.core.types import Catalogue
 from pulsus.core.validators.git_ignored import hiding_rules, ignored_modules
 from pulsus.routing.discovery.starter_catalogue import IGNORED
-from pulsus.routing.maintenance.catalogue_check import ignored
+from pulsus.routing.maintenance.catalogue_check import find_git_ignored
 from tests.ranking import tool
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
@@ -80,7 +80,7 @@ def test_tools_check_reports_ignored_tools_and_records_as_errors(repo):
     two = tool("web/check/up", path=put(repo, "workflows/domains/web/check/up.py"))
     record = put(repo, "workflows/domains/web/check/metadata.jsonl")
     catalogue = Catalogue(repo / "workflows", (one, two))
-    found = ignored(catalogue, repo, repo / "workflows")
+    found = find_git_ignored(catalogue, repo, repo / "workflows")
     assert [(f.code, f.level, f.path) for f in found] == [
         ("GIT_IGNORED", "error", one.path),
         ("GIT_IGNORED", "error", record),

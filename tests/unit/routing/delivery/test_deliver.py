@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.approvals.known_modules import Standing
-from pulsus.approvals.protocol import Approve, ChangeTarget, Discard, Edit
+from pulsus.approvals.known_modules import Novelty
+from pulsus.approvals.protocol import Approve, ChangeTarget, Discard, EditModule
 from pulsus.approvals.unattended import CallerApproval, NoApproval
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.target import Target
@@ -56,7 +56,7 @@ class Promoter:
         return Promotion("rev-0", "1.0.0", Path("/w/x.py"), target.tool_id, created=False)
 
     def standing(self, target, source, summary):
-        return Standing()
+        return Novelty()
 
     def approved(self, target):
         return True
@@ -194,7 +194,7 @@ def test_with_nobody_needed_it_is_promoted():
 
 
 def test_an_edit_is_proven_before_it_is_asked_about_again():
-    person, promoter, prover = Person(Edit(BETTER), Approve()), Promoter(), Prover()
+    person, promoter, prover = Person(EditModule(BETTER), Approve()), Promoter(), Prover()
     deliverer(person, promoter, prover).deliver(chosen(), dry_run=False, approval=NEEDED)
     assert prover.proven == [GOOD, BETTER]
     assert [p.source for p in person.asked] == [GOOD, BETTER]
@@ -202,7 +202,7 @@ def test_an_edit_is_proven_before_it_is_asked_about_again():
 
 
 def test_an_edit_that_breaks_it_ends_there(left):
-    person, promoter = Person(Edit(BAD)), Promoter()
+    person, promoter = Person(EditModule(BAD)), Promoter()
     delivery = deliverer(person, promoter).deliver(
         chosen(candidate=left), dry_run=False, approval=NEEDED
     )
@@ -216,10 +216,10 @@ def test_an_edit_that_breaks_it_ends_there(left):
 def test_what_was_edited_may_replace_only_what_it_was_made_from():
     """Two edits later it still is the first bytes that may be overwritten, and not elsewhere."""
     promoter = Promoter()
-    answers = Person(Edit(BETTER), Edit(module("best")), Approve())
+    answers = Person(EditModule(BETTER), EditModule(module("best")), Approve())
     deliverer(answers, promoter).deliver(chosen(), dry_run=False, approval=NEEDED)
     assert promoter.made[-1][3] == GOOD
-    answers = Person(Edit(BETTER), ChangeTarget(ELSEWHERE))
+    answers = Person(EditModule(BETTER), ChangeTarget(ELSEWHERE))
     deliverer(answers, promoter).deliver(chosen(), dry_run=False, approval=NEEDED)
     assert promoter.made[-1] == (BETTER, ELSEWHERE, None, None)
 
@@ -246,7 +246,7 @@ def test_a_discarded_candidate_is_kept_with_the_reason(left):
 def test_an_editor_that_never_ends_is_stopped():
     prover = Prover()
     with pytest.raises(ApprovalNeeded, match=f"no decision after {MAX_EDITS} edits"):
-        deliverer(Person(Edit(GOOD)), Promoter(), prover).deliver(
+        deliverer(Person(EditModule(GOOD)), Promoter(), prover).deliver(
             chosen(), dry_run=False, approval=NEEDED
         )
     assert len(prover.proven) == MAX_EDITS

@@ -10,7 +10,7 @@ from pulsus.bootstrap import build
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.types import StepResult
 from pulsus.errors import ConfigError
-from pulsus.routing.delivery.network_allowlist import allowlist
+from pulsus.routing.delivery.network_allowlist import build_allowlist
 
 A, B, C = "a.example.org:443", "b.example.org:443", "c.example.org:443"
 IDS = {"web/fetch/page": (B,), "web/fetch/other": (C,)}
@@ -19,7 +19,7 @@ FILE = "config/pulsus.toml"
 
 def made(folder, *, records=(), origins=(), network=(A,), tools=IDS):
     config = SandboxConfig(network=network, tool_network=dict(tools))
-    return allowlist(config, dict(origins), folder / "_tmp", lambda: dict(records))
+    return build_allowlist(config, dict(origins), folder / "_tmp", lambda: dict(records))
 
 
 def test_the_pipeline_of_generated_modules_gets_no_network_of_all(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from pulsus.core.types import Manifest
 from pulsus.routing.discovery import manifest
-from pulsus.routing.index.value_codec import Loaded
+from pulsus.routing.index.value_codec import LoadedManifest
 
 SPEC_EXAMPLE = """
 name: "summarize_matrix"
@@ -43,7 +43,7 @@ anti_intents = ["plot", "visualise"]
 def test_the_spec_s_example_is_read_from_yaml_and_toml(tmp_path, name, text):
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    assert manifest.load(path) == Loaded(
+    assert manifest.load_manifest(path) == LoadedManifest(
         Manifest(
             path=path,
             name="summarize_matrix",
@@ -59,7 +59,7 @@ def test_the_spec_s_example_is_read_from_yaml_and_toml(tmp_path, name, text):
 
 def test_example_requests_are_read_each_once_on_one_line():
     text = b"requests: ['how  full\n  are the disks', how full are the disks, '']\n"
-    loaded = manifest.parse(text, Path("x.tool.yaml"))
+    loaded = manifest.parse_manifest(text, Path("x.tool.yaml"))
     assert loaded.manifest is not None
     assert loaded.manifest.requests == ("how full are the disks",)
     assert loaded.warnings == ()
@@ -67,7 +67,7 @@ def test_example_requests_are_read_each_once_on_one_line():
 
 def test_unknown_keys_are_named_and_the_rest_is_used():
     text = b"intents: [a]\nauthor: x\nargs: [{name: a, default: 1}]\nhints: {tau: 1}\n"
-    loaded = manifest.parse(text, Path("/t.yaml"))
+    loaded = manifest.parse_manifest(text, Path("/t.yaml"))
     assert loaded.manifest is not None
     assert loaded.manifest.intents == ("a",)
     assert loaded.warnings == (
@@ -98,7 +98,7 @@ def test_unknown_keys_are_named_and_the_rest_is_used():
     ],
 )
 def test_a_broken_manifest_is_one_warning(name, data, said):
-    loaded = manifest.parse(data, Path("/") / name)
+    loaded = manifest.parse_manifest(data, Path("/") / name)
     assert loaded.manifest is None
     assert len(loaded.warnings) == 1
     assert said in loaded.warnings[0]
@@ -107,9 +107,9 @@ def test_a_broken_manifest_is_one_warning(name, data, said):
 
 @pytest.mark.timeout(10)
 def test_a_key_of_very_many_parts_does_not_hold_discovery_up():
-    loaded = manifest.parse(b"a." * 49_000 + b"b = 1", Path("/t.toml"))
+    loaded = manifest.parse_manifest(b"a." * 49_000 + b"b = 1", Path("/t.toml"))
     assert loaded.warnings == ("line 1 has more than 1000 dots",)
-    assert manifest.parse(b"x = 1\n" + b"a." * 999 + b"b = 1\n", Path("/t.toml")).manifest
+    assert manifest.parse_manifest(b"x = 1\n" + b"a." * 999 + b"b = 1\n", Path("/t.toml")).manifest
 
 
 @pytest.mark.timeout(10)
@@ -118,6 +118,6 @@ def test_a_manifest_that_is_no_file_of_a_sensible_size_is_a_warning(tmp_path):
     (tmp_path / "folder.yaml").mkdir()
     (tmp_path / "huge.yaml").write_bytes(b"#" * (manifest.MAX_BYTES + 1))
     for name in ("pipe.yaml", "folder.yaml", "huge.yaml", "missing.yaml", "nul\0.yaml"):
-        loaded = manifest.load(tmp_path / name)
+        loaded = manifest.load_manifest(tmp_path / name)
         assert loaded.manifest is None
         assert len(loaded.warnings) == 1

@@ -9,7 +9,7 @@ import pytest
 from pulsus.core.rankers.calibration import shipped
 from pulsus.core.rankers.calibration_signals import VERSION
 from pulsus.routing.evaluation import calibration_file
-from pulsus.routing.evaluation.calibration_file import PLACE, own_or_shipped
+from pulsus.routing.evaluation.calibration_file import PLACE, load_calibration
 from pulsus.routing.evaluation.reliability import CalibrationMetrics
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -17,7 +17,7 @@ FIGURES = CalibrationMetrics(0.1, 0.8, 0.7, 0.5, 0.9)
 
 
 def store(project, intercept=-1.5):
-    body = calibration_file.document(
+    body = calibration_file.calibration_document(
         project,
         replace(shipped(), intercept=intercept),
         data="sha256:abc",
@@ -27,13 +27,13 @@ def store(project, intercept=-1.5):
         fitted_at=NOW,
         figures={"before": FIGURES, "after": FIGURES},
     )
-    calibration_file.store(project, body)
-    return calibration_file.loaded(body)
+    calibration_file.store_calibration(project, body)
+    return calibration_file.calibration_of(body)
 
 
 def test_what_is_stored_is_what_is_loaded(tmp_path):
     made = store(tmp_path)
-    found, warning = own_or_shipped(tmp_path)
+    found, warning = load_calibration(tmp_path)
     assert (found, warning) == (made, None)
     assert found.intercept == -1.5
     assert found.coefficients == shipped().coefficients
@@ -42,7 +42,7 @@ def test_what_is_stored_is_what_is_loaded(tmp_path):
 
 def test_it_says_what_it_was_fitted_on_and_when(tmp_path):
     store(tmp_path)
-    told = own_or_shipped(tmp_path)[0].provenance
+    told = load_calibration(tmp_path)[0].provenance
     assert (told["source"], told["version"], told["data"]) == ("project", 1, "sha256:abc")
     assert (told["requests"], told["tools"], told["signals"]) == (120, 56, VERSION)
     assert told["fitted_at"] == "2026-03-01T12:00:00+00:00"
@@ -56,7 +56,7 @@ def test_each_refit_is_a_version_of_its_own(tmp_path):
 
 
 def test_a_project_without_one_has_the_shipped_and_no_warning(tmp_path):
-    assert own_or_shipped(tmp_path) == (shipped(), None)
+    assert load_calibration(tmp_path) == (shipped(), None)
 
 
 def spoil(project, **changes):
@@ -81,7 +81,7 @@ def spoil(project, **changes):
 def test_one_that_cannot_be_used_is_not_used_in_part_and_says_so_once(tmp_path, changes):
     store(tmp_path)
     spoil(tmp_path, **changes)
-    found, warning = own_or_shipped(tmp_path)
+    found, warning = load_calibration(tmp_path)
     assert found == shipped()
     assert warning is not None
     assert PLACE in warning
@@ -92,11 +92,11 @@ def test_one_that_cannot_be_used_is_not_used_in_part_and_says_so_once(tmp_path, 
 def test_a_damaged_one_never_raises(tmp_path, content):
     store(tmp_path)
     (tmp_path / PLACE).write_bytes(content)
-    assert own_or_shipped(tmp_path)[0] == shipped()
+    assert load_calibration(tmp_path)[0] == shipped()
     assert store(tmp_path).provenance["version"] == 1
 
 
 def test_infinity_is_no_weight(tmp_path):
     store(tmp_path)
     spoil(tmp_path, intercept=float("inf"))
-    assert own_or_shipped(tmp_path)[0] == shipped()
+    assert load_calibration(tmp_path)[0] == shipped()

@@ -15,10 +15,10 @@ from pulsus.routing.evaluation import calibration_fit, logistic
 from pulsus.routing.evaluation.calibration_fit import (
     COPY,
     Sample,
+    collect_samples,
     data_hash,
     fit_map,
     refit,
-    samples,
 )
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.reliability import Prediction, ece, log_loss
@@ -49,7 +49,7 @@ def test_each_request_comes_with_a_copy_that_nothing_fits():
         asked.append((text, tuple(without)))
         return [] if without else [ranked("shared/x/a", 0.9)]
 
-    found = list(samples([GoldenRow("one", ("shared/x/a",))], look))
+    found = list(collect_samples([GoldenRow("one", ("shared/x/a",))], look))
     assert asked == [("one", ()), ("one", ("shared/x/a",))]
     assert [(s.right, s.fits, s.weight) for s in found] == [
         (True, True, 1.0),
@@ -62,7 +62,7 @@ def test_each_request_comes_with_a_copy_that_nothing_fits():
 def test_requests_that_nothing_fits_take_the_place_of_copies(nothing, weight):
     fit = [GoldenRow(f"request {n}", ("shared/x/a",)) for n in range(10)]
     rows = [*fit, *(GoldenRow(f"nothing {n}", ()) for n in range(nothing))]
-    found = list(samples(rows, lambda text, without: [ranked("shared/x/a", 0.9)]))
+    found = list(collect_samples(rows, lambda text, without: [ranked("shared/x/a", 0.9)]))
     copies = [s.weight for s in found if s.request.startswith("request") and not s.fits]
     assert copies == pytest.approx([weight] * 10 if weight else [])
     assert sum(s.weight for s in found if not s.fits) >= 3.0 - 1e-9
@@ -73,10 +73,10 @@ def test_a_request_for_several_steps_is_calibrated_clause_by_clause():
         return [ranked("shared/x/a" if "first" in text else "shared/x/z", 0.9)]
 
     row = GoldenRow("first then second", ("shared/x/a", "shared/x/b"), "compose")
-    parts = list(samples([row], look, lambda query: query.split(" then ")))
+    parts = list(collect_samples([row], look, lambda query: query.split(" then ")))
     assert [(s.right, s.fits) for s in parts[::2]] == [(True, True), (False, True)]
     assert {s.request for s in parts} == {"first then second"}
-    whole = list(samples([row], look, lambda query: [query]))
+    whole = list(collect_samples([row], look, lambda query: [query]))
     assert len(whole) == 2
 
 
@@ -174,10 +174,10 @@ def test_the_constants_are_those_of_the_protocol():
 
 def test_a_fit_worse_than_what_is_in_use_is_refused_by_name():
     good = refit(many(400, 1.5), PLAIN)
-    calibration_fit.check_better(good, 400)
+    calibration_fit.require_better(good, 400)
     swapped = replace(good, before=good.after, after=good.before)
     with pytest.raises(CalibrationRefused, match="would be worse out of fold than the shipped"):
-        calibration_fit.check_better(swapped, 400)
+        calibration_fit.require_better(swapped, 400)
 
 
 def test_log_loss_is_least_for_what_is_so():

@@ -7,7 +7,7 @@ from pulsus.core.rankers.calibration import shipped
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import (
-    Context,
+    DiagnosisContext,
     denied_tool,
     twins,
     wrong_policy,
@@ -20,7 +20,7 @@ INDEX = Ranker.build(CATALOGUE)
 
 
 def context(index=INDEX):
-    return Context(
+    return DiagnosisContext(
         look=lambda query, include: index.rank(query, include=include),
         known=frozenset(t.id for t in index.tools),
         calibration=shipped(),

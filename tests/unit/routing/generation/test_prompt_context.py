@@ -58,7 +58,7 @@ def test_hints_quote_passages_of_docs_and_tools_and_no_other_file(app, tmp_path)
         Passage("docs/gone.md", "Gone", 0.7),
         Passage("docs/words.md", "No such heading", 0.6),
     ]
-    told = prompt_context.hints(app, passages)
+    told = prompt_context.passage_hints(app, passages)
     assert len(told) == 2
     assert "ends at white space" in told[0]
     assert told[1].startswith(tool.id)
@@ -76,9 +76,11 @@ def test_hints_stand_in_the_first_question_and_widen_no_rule(app):
 def test_the_allowlist_is_that_of_the_specification_and_what_settings_add(app):
     spec = "typing dataclasses pathlib json csv math statistics re datetime collections itertools"
     settings = app.settings.generator
-    assert acceptance.imports_of(settings) == (*spec.split(), "functools", "random")
+    assert acceptance.allowed_imports(settings) == (*spec.split(), "functools", "random")
     more = replace(settings, extra_imports=("yaml", "re"))
-    assert acceptance.imports_of(more)[-1] == "yaml"
-    assert "yaml" in acceptance.rules_of(more).imports
-    told = prompt_messages.first(PromptContext("x", RULES, acceptance.imports_of(more)))[0].content
+    assert acceptance.allowed_imports(more)[-1] == "yaml"
+    assert "yaml" in acceptance.guardrail_rules(more).imports
+    told = prompt_messages.first(PromptContext("x", RULES, acceptance.allowed_imports(more)))[
+        0
+    ].content
     assert "random, yaml." in told

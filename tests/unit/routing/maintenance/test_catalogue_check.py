@@ -8,7 +8,12 @@ import pytest
 
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed
-from pulsus.routing.maintenance.catalogue_check import check, claims, last_used, unused
+from pulsus.routing.maintenance.catalogue_check import (
+    check_catalogue,
+    find_unused,
+    last_used,
+    shared_intents,
+)
 from tests.ranking import tool
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -17,7 +22,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 def findings(*tools, **fields):
     """Codes with their finding, without what every unpromoted tool gets."""
     catalogue = Catalogue(Path("/w"), tools, **fields)
-    return [f for f in check(catalogue, {}) if f.code != "NOT_PROMOTED"]
+    return [f for f in check_catalogue(catalogue, {}) if f.code != "NOT_PROMOTED"]
 
 
 def codes(*tools, **fields):
@@ -56,7 +61,7 @@ def test_an_anti_intent_partly_said_blocks_nothing():
 
 
 def claimed(*tools):
-    return [(c.tool.id, c.rival.id, c.phrase, c.theirs) for c in claims(tools)]
+    return [(c.tool.id, c.rival.id, c.phrase, c.theirs) for c in shared_intents(tools)]
 
 
 def test_one_intent_in_two_manifests_is_claimed_in_any_word_order_and_form():
@@ -91,24 +96,26 @@ def test_a_broken_file_and_a_contract_error_are_errors():
 def test_every_finding_says_what_to_do():
     one = replace(tool("a/b/one", "x", anti_intents=("x",)), missing_sections=("Args",))
     two = replace(tool("c/b/one"), sha256=one.sha256)
-    found = check(Catalogue(Path("/w"), (one, two), warnings=("m.yaml: odd",)), {})
+    found = check_catalogue(Catalogue(Path("/w"), (one, two), warnings=("m.yaml: odd",)), {})
     assert len({f.code for f in found}) >= 6
     assert all(f.fix and f.reason and "\n" not in f.fix + f.reason for f in found)
 
 
 def test_no_record_of_use_does_not_make_every_tool_unused():
-    assert list(unused([tool("a/b/c")], {}, {}, now=NOW, days=None)) == []
+    assert list(find_unused([tool("a/b/c")], {}, {}, now=NOW, days=None)) == []
 
 
 def test_a_tool_nobody_used_is_noted_once_others_are_used():
-    found = list(unused([tool("a/b/c"), tool("a/b/d")], {"a/b/c": NOW}, {}, now=NOW, days=None))
+    found = list(
+        find_unused([tool("a/b/c"), tool("a/b/d")], {"a/b/c": NOW}, {}, now=NOW, days=None)
+    )
     assert [(f.code, f.level, f.tools) for f in found] == [("UNUSED", "info", ("a/b/d",))]
 
 
 def test_a_tool_last_used_before_the_given_days_is_reported_with_the_date():
     used = {"a/b/old": NOW - timedelta(days=40), "a/b/new": NOW - timedelta(days=3)}
     tools = [tool("a/b/old"), tool("a/b/new"), tool("a/b/never")]
-    found = list(unused(tools, used, {}, now=NOW, days=30))
+    found = list(find_unused(tools, used, {}, now=NOW, days=30))
     assert [(f.tools[0], f.level) for f in found] == [
         ("a/b/old", "warning"),
         ("a/b/never", "warning"),
@@ -124,19 +131,19 @@ def test_only_accepted_routes_count_as_use(outcome, counts):
 
 def test_a_tool_younger_than_the_given_days_is_not_called_unused():
     made = {"a/b/c": NOW - timedelta(days=2)}
-    assert list(unused([tool("a/b/c")], {}, made, now=NOW, days=30)) == []
+    assert list(find_unused([tool("a/b/c")], {}, made, now=NOW, days=30)) == []
 
 
 def test_a_few_routes_on_record_do_not_make_the_other_tools_unused():
     tools = [tool(f"a/b/c{n}") for n in range(10)]
-    assert list(unused(tools, {"a/b/c1": NOW}, {}, now=NOW, days=None)) == []
+    assert list(find_unused(tools, {"a/b/c1": NOW}, {}, now=NOW, days=None)) == []
     used = {f"a/b/c{n}": NOW for n in range(8)}
-    found = list(unused(tools, used, {}, now=NOW, days=None))
+    found = list(find_unused(tools, used, {}, now=NOW, days=None))
     assert [f.tools for f in found] == [("a/b/c8",), ("a/b/c9",)]
 
 
 def test_a_cache_that_could_not_be_written_is_no_finding():
     catalogue = Catalogue(Path("/w"), (), warnings=("discovery index not saved: Read-only",))
-    assert check(catalogue, {}) == []
+    assert check_catalogue(catalogue, {}) == []
     other = Catalogue(Path("/w"), (), warnings=("synonyms.toml is not used",))
-    assert [f.code for f in check(other, {})] == ["WARNING"]
+    assert [f.code for f in check_catalogue(other, {})] == ["WARNING"]

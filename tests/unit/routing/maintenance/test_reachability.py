@@ -4,14 +4,14 @@ import pytest
 
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow
-from pulsus.routing.maintenance.catalogue_check import claims
+from pulsus.routing.maintenance.catalogue_check import shared_intents
 from pulsus.routing.maintenance.reachability import (
     MOST,
-    collisions,
-    findings,
     golden_texts,
-    probe,
-    texts,
+    intent_collisions,
+    probe_tools,
+    reachability_findings,
+    request_texts,
 )
 from tests.ranking import CATALOGUE, tool
 
@@ -23,7 +23,7 @@ def found(tools, golden=None):
         ranked = index.rank(text, limit=1)
         return ranked[0].tool.id if ranked else None
 
-    return list(findings(list(probe(tools, first, golden or {}))))
+    return list(reachability_findings(list(probe_tools(tools, first, golden or {}))))
 
 
 def codes(tools, golden=None):
@@ -51,7 +51,7 @@ def test_a_tool_whose_words_are_all_taken_cannot_be_reached():
     def first(text, wanted):
         return strong.id
 
-    told = list(findings(list(probe([strong, weak], first, {}))))
+    told = list(reachability_findings(list(probe_tools([strong, weak], first, {}))))
     assert {(f.code, f.tools) for f in told} == {
         ("UNREACHABLE", (weak.id, strong.id)),
         ("NEAR_DUPLICATE", (weak.id, strong.id)),
@@ -71,7 +71,7 @@ def test_one_request_lost_is_a_note_and_many_are_a_warning(lost, level):
         taken = text in {f"request {n}" for n in range(lost)}
         return two.id if taken else wanted
 
-    (told,) = findings(list(probe([one, two], first, golden)))
+    (told,) = reachability_findings(list(probe_tools([one, two], first, golden)))
     assert (told.code, told.level) == ("TAKES_REQUESTS", level)
     assert f"takes {lost} of its 10 requests" in told.reason
 
@@ -84,7 +84,7 @@ def test_one_request_lost_is_no_evidence_that_two_tools_are_duplicates(again):
     def first(text, wanted):
         return two.id if text in golden[one.id] else wanted
 
-    (told,) = findings(list(probe([one, two], first, golden)))
+    (told,) = reachability_findings(list(probe_tools([one, two], first, golden)))
     assert (told.code, told.level) == ("TAKES_REQUESTS", "info")
     assert "not evidence yet" in told.reason
 
@@ -96,12 +96,14 @@ def test_two_requests_of_different_words_are_evidence_of_duplicates():
     def first(text, wanted):
         return two.id if "wish" in text else wanted
 
-    (told,) = findings(list(probe([one, two], first, golden)))
+    (told,) = reachability_findings(list(probe_tools([one, two], first, golden)))
     assert (told.code, told.level) == ("NEAR_DUPLICATE", "warning")
 
 
 def collided(one, two, winner):
-    return list(collisions(claims([one, two]), lambda text, wanted: winner or wanted))
+    return list(
+        intent_collisions(shared_intents([one, two]), lambda text, wanted: winner or wanted)
+    )
 
 
 def test_an_intent_in_two_manifests_is_told_to_the_one_that_loses_it():
@@ -128,7 +130,10 @@ def test_golden_requests_judge_a_tool_rather_than_its_own_words():
     def first(text, wanted):
         return two.id if text == "Do one." else wanted
 
-    assert list(findings(list(probe([one, two], first, {one.id: ("please",)})))) == []
+    assert (
+        list(reachability_findings(list(probe_tools([one, two], first, {one.id: ("please",)}))))
+        == []
+    )
 
 
 def test_golden_rows_of_several_tools_or_of_none_judge_nobody():
@@ -143,5 +148,5 @@ def test_golden_rows_of_several_tools_or_of_none_judge_nobody():
 
 def test_a_long_manifest_does_not_make_the_check_slow():
     one = tool("a/b/c", "Sum.", intents=tuple(f"intent {n}" for n in range(100)))
-    assert len(texts(one)) == MOST
-    assert texts(one)[:2] == ("c", "Sum.")
+    assert len(request_texts(one)) == MOST
+    assert request_texts(one)[:2] == ("c", "Sum.")

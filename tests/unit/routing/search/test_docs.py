@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.core.retrieval.passage_index import PassageIndex
 from pulsus.routing.search import docs as rag
-from pulsus.routing.search.docs import Docs
+from pulsus.routing.search.docs import ProjectDocs
 from tests.ranking import tool
 
 TOOLS = [
@@ -32,7 +32,7 @@ def project(tmp_path):
 
 
 def docs(project, state=True):
-    return Docs(project, project / "workflows", project / ".pulsus" if state else None)
+    return ProjectDocs(project, project / "workflows", project / ".pulsus" if state else None)
 
 
 def sources(project, text, **kwargs):

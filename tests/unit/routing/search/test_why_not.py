@@ -37,7 +37,7 @@ def searched(request, name, tau=TAU):
 
 def lost(winner, loser):
     candidates = (ranked("a/b/first", 0.9) if winner is None else winner, loser)
-    return why_not.against(*candidates)
+    return why_not.compare_with_winner(*candidates)
 
 
 def scored(tool_id, p=0.5, /, **features):
@@ -218,7 +218,9 @@ def test_there_is_an_answer_for_every_tool_and_it_is_one_line(name):
 def test_only_words_that_were_typed_are_advised_and_no_fillers():
     winner = replace(scored("a/b/w", doc=0.9), matched={"doc": ("unpack", "path", "archive")})
     own = replace(scored("a/b/l", doc=0.3), unmatched=("sorry", "gimme", "example", "tar", "gz"))
-    answer = why_not.against(winner, own, "sorry, gimme an example: unpack /srv/x.tar.gz")
+    answer = why_not.compare_with_winner(
+        winner, own, "sorry, gimme an example: unpack /srv/x.tar.gz"
+    )
     assert answer.lacks == ("unpack", "sorry", "gimme", "example", "tar", "gz")
     assert "add an intent with 'unpack' to its manifest" in answer.fix
 
