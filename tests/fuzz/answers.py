@@ -16,8 +16,7 @@ from pulsus.llm.http.exchange import Answer, WireFailed
 from pulsus.llm.http.failures import ExchangeFailure, Place, of_status, of_wire
 from pulsus.llm.http.openai_compat import OpenAi
 from pulsus.llm.http.response import Reader
-from pulsus.llm.json_schema import misfits
-from pulsus.llm.structured_answers import json_answer
+from pulsus.llm.structured_answers import json_answer, misfits
 from tests.fuzz import attempt, harmless
 
 WORDS = (

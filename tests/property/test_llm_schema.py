@@ -1,4 +1,4 @@
-"""The small check of answers agrees with JSON Schema; the reader of streams with the text."""
+"""Answers fit their JSON Schema; events of a stream do not depend on how it is cut."""
 
 import json
 
@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from pulsus.errors import ModelAnswerInvalid
 from pulsus.llm.http.exchange import WireFailed
 from pulsus.llm.http.server_sent_events import MAX_EVENT, events
-from pulsus.llm.json_schema import misfits
-from pulsus.llm.structured_answers import json_answer
+from pulsus.llm.structured_answers import json_answer, misfits
 
 NAMES = st.sampled_from(["a", "b", "c"])
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
@@ -61,7 +60,6 @@ SCHEMAS = st.recursive(
 
 @given(SCHEMAS, VALUES)
 def test_a_value_fits_exactly_when_json_schema_says_so(schema, value):
-    # By JSON Schema 2.0 is an integer; no model that is asked for one writes that.
     fits = jsonschema.Draft202012Validator(schema).is_valid(value)
     assert (not list(misfits(value, schema))) == fits
 

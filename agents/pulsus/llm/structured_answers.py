@@ -1,28 +1,45 @@
-"""The JSON value in what a model says, fenced or bare, and whether it fits. Pure."""
+"""Find the JSON value in a model's answer, fenced or bare, and check it against a schema. Pure."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import islice
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pulsus.core.compose.proposer import Schema
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import ModelAnswerInvalid
-from pulsus.llm.json_schema import misfits
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
 
 _FENCE = re.compile(r"```[ \t]*(?:json|JSON)?[ \t]*\r?\n(.*?)```", re.S)
 _THOUGHT = "</think>"
 _STARTS = 32
 """Places in prose at which JSON is looked for: each costs a reading of the rest."""
 
+_KNOWN = frozenset(
+    (
+        *("title", "description", "default", "examples", "$schema", "type", "enum", "const"),
+        *("anyOf", "properties", "required", "additionalProperties", "items", "minItems"),
+        *("maxItems", "minLength", "maxLength", "minimum", "maximum"),
+    )
+)
+"""Keywords that are checked, in every schema within a schema, or that only describe."""
+
+_NAMING = ("required", "additionalProperties")
+"""Keywords whose message names members. Others quote the whole value, which can be long."""
+
 
 def json_answer(text: str, schema: Schema) -> str:
-    """The first JSON value in `text` that fits `schema`, as it stands there.
+    """Return the first JSON value in `text` that fits `schema`, as it stands there.
 
-    Raises ModelAnswerInvalid saying what is wrong with the first JSON value, or that there is none.
+    Raises ModelAnswerInvalid, which says why the first JSON value does not fit, or that the text
+    has none.
     """
     first = ""
     for found, value in _values(text):
@@ -37,8 +54,57 @@ def json_answer(text: str, schema: Schema) -> str:
     )
 
 
+def misfits(value: Any, schema: Schema) -> Iterator[str]:
+    """Yield each place where `value` does not fit, and why.
+
+    Raises ValueError for a keyword that is not in `_KNOWN`: the library would pass over a mistake.
+    """
+    for part in subschemas(schema):
+        if unknown := sorted(set(part) - _KNOWN):
+            raise ValueError(f"this JSON Schema keyword is not supported: {unknown[0]}")
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except (UnicodeEncodeError, RecursionError):
+        # A lone surrogate is JSON, but it could be written to no file.
+        yield "$: is not valid Unicode, or nests too deeply"
+        return
+    yield from map(_message, _validator()(schema).iter_errors(value))
+
+
+def subschemas(schema: Schema) -> Iterator[Schema]:
+    """Yield the schema and every schema in it."""
+    yield schema
+    inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
+    inner += [schema.get("items"), schema.get("additionalProperties")]
+    for part in inner:
+        if isinstance(part, Mapping):
+            yield from subschemas(part)
+
+
+@cache
+def _validator() -> type[Validator]:
+    # Late: it costs 0.1 s, and most runs ask no model. Draft 4's types, because the tools that read
+    # an answer take 2.0 for no whole number.
+    from jsonschema import Draft4Validator, Draft202012Validator, validators
+
+    types = Draft4Validator.TYPE_CHECKER
+    extended: type[Validator] = validators.extend(  # type: ignore[no-untyped-call]
+        Draft202012Validator, type_checker=types
+    )
+    return extended
+
+
+def _message(error: ValidationError) -> str:
+    from jsonschema.exceptions import best_match
+
+    error = best_match([error]) or error
+    keyword, wanted = str(error.validator), error.validator_value
+    why = error.message if keyword in _NAMING else f"{keyword} must be {json.dumps(wanted)}"
+    return one_line(f"{error.json_path}: {why}", 200)
+
+
 def _values(text: str) -> Iterator[tuple[str, Any]]:
-    """Each JSON value that reads, the likeliest place first."""
+    """Yield each JSON value in the text, the likeliest place first."""
     said = text.rpartition(_THOUGHT)[2]
     for part in (said, *_FENCE.findall(said)):
         yield from _value(part.strip())

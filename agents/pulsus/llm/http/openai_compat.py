@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pulsus.core.compose.proposer import Finish
+from pulsus.core.compose.proposer import Finish, Schema
 from pulsus.llm.http.dialect import (
     AnswerChunk,
     Ask,
@@ -18,7 +18,7 @@ from pulsus.llm.http.dialect import (
     with_instruction,
     words,
 )
-from pulsus.llm.json_schema import closed
+from pulsus.llm.structured_answers import subschemas
 
 
 class OpenAi:
@@ -57,7 +57,7 @@ class OpenAi:
         if ask.stream and "stream_options" not in without:
             body["stream_options"] = {"include_usage": True}
         if ask.schema is not None and "schema" not in without:
-            strict = closed(ask.schema)
+            strict = all(map(_is_closed, subschemas(ask.schema)))
             named = {"name": "answer", "schema": ask.schema, "strict": strict}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         return body
@@ -100,3 +100,10 @@ def _finish(reason: Any) -> Finish | None:
             return "length"
         case _:
             return "other"
+
+
+def _is_closed(schema: Schema) -> bool:
+    """Return True if an object lists all its members and allows no other: OpenAI's `strict`."""
+    named = set(schema.get("properties", ()))
+    whole = schema.get("additionalProperties") is False and named == set(schema.get("required", ()))
+    return schema.get("type") != "object" or whole
