@@ -100,8 +100,8 @@ def _in_words(text):
     else:
         assert found in text
         assert not list(misfits(json.loads(found), _SCHEMA))
-    module = modules.module_of(text)
+    module = modules.extract_module(text)
     assert module is None or module.strip()
-    assert len(caller_examples.in_request(text)) <= text.count("{")
-    given, failure = attempt(UsageError, caller_examples.parse, text)
-    assert failure or caller_examples.yaml(given)
+    assert len(caller_examples.find_examples(text)) <= text.count("{")
+    given, failure = attempt(UsageError, caller_examples.parse_examples, text)
+    assert failure or caller_examples.dump_examples(given)

@@ -74,9 +74,9 @@ def _passed(data, tool):
     assert found
     assert tool.doc.strip()
     imports.third_party(tree)
-    pinned = caller_examples.with_examples(data, ())
+    pinned = caller_examples.set_examples(data, ())
     assert not any(e.has_expected for e in _examples(_read(pinned)))
-    answers.module_of(text)
+    answers.extract_module(text)
 
 
 def _examples(tool):

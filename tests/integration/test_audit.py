@@ -418,7 +418,7 @@ def test_a_flipped_byte_of_the_log_is_named_with_file_and_line(project):
 def composed(sha256):
     """A module that calls `things`, pinned to these bytes."""
     step = PlanStep("s1", "system/count/things", {}, {"result": "result"}, sha256)
-    data = dsl.to_dict(Plan("Count.", (step,)))
+    data = dsl.plan_to_dict(Plan("Count.", (step,)))
     return (
         f'"""Count twice."""\n\nimport pulsus.steps\n\nPLAN = {data!r}\n\n\n'
         'def run():\n    return pulsus.steps.call("system/count/things")\n'

@@ -434,7 +434,7 @@ def test_a_write_tool_without_a_certain_place_is_undecided(tmp_path, paths, comm
 def compose(*pairs, tool_id="c/d/both"):
     tools = [tool for tool, _ in pairs]
     composed, source = module(
-        tool_id, module_source.render_module(planner.compose("", tools), tools)
+        tool_id, module_source.render_module(planner.compose_plan("", tools), tools)
     )
     sources = {made.path: code for made, code in pairs}
     return (

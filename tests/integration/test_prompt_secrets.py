@@ -28,19 +28,19 @@ REDACTOR = Redactor((KNOWN,))
 def _brief(text, given=()):
     """As `routing/generation/generation_run.py` makes it."""
     text = REDACTOR.redact(text)
-    shown = tuple(caller_examples.redacted(each, REDACTOR) for each in given)
+    shown = tuple(caller_examples.redact_example(each, REDACTOR) for each in given)
     return PromptContext(
         request=text,
         rules=Rules(frozenset(("json",))),
         imports=("json",),
         examples=tuple(given),
         shown=shown,
-        skeleton=scaffold.start(text, shown),
+        skeleton=scaffold.render_model_skeleton(text, shown),
     )
 
 
 def _sent(brief):
-    return "\n".join(message.content for message in prompt_messages.first(brief))
+    return "\n".join(message.content for message in prompt_messages.build_prompt(brief))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -75,7 +75,7 @@ def test_secrets_of_examples_are_taken_out_of_inputs_files_and_results(name, val
 
 def test_a_name_made_of_the_request_holds_no_secret():
     text = REDACTOR.redact("password=hunter2 rotate logs").replace("[redacted]", " ")
-    assert "hunter" not in scaffold.name_of(text)
+    assert "hunter" not in scaffold.derive_name(text)
 
 
 def test_a_request_without_secrets_is_sent_as_it_is():

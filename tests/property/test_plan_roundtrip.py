@@ -29,7 +29,7 @@ JSON = st.recursive(
     max_leaves=8,
 )
 NAME = st.from_regex(r"[a-z_é][a-z0-9_é]{0,5}", fullmatch=True).filter(
-    lambda name: name not in plan_checks.RESERVED and plan_checks.is_name(name)
+    lambda name: name not in plan_checks.RESERVED and plan_checks.is_plan_name(name)
 )
 HINTS = ("str", "int", "float", "Path", "list[str]", "list[dict[str, Any]]", "dict[str, Any]", None)
 
@@ -79,7 +79,7 @@ def catalogues(draw):
 def test_parsing_what_was_rendered_gives_the_same_plan(value):
     assert dsl.parse_yaml(dsl.render_yaml(value)) == value
     assert dsl.parse_json(dsl.render_json(value)) == value
-    assert dsl.from_dict(dsl.to_dict(value)) == value
+    assert dsl.plan_from_dict(dsl.plan_to_dict(value)) == value
 
 
 @pytest.mark.seconds
@@ -87,7 +87,7 @@ def test_parsing_what_was_rendered_gives_the_same_plan(value):
 @given(catalogues(), st.text(max_size=30))
 def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools, description):
     try:
-        made = planner.compose(description, tools)
+        made = planner.compose_plan(description, tools)
     except PlanUnwirable:
         return
     done: dict = {}
@@ -104,11 +104,11 @@ def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools
     outputs = [name for names in done.values() for name in names]
     assert len(outputs) == len(set(outputs))
     assert set(made.returns) <= set(outputs)
-    assert planner.compose(description, tools) == made
-    assert dsl.render_yaml(made) == dsl.render_yaml(planner.compose(description, tools))
+    assert planner.compose_plan(description, tools) == made
+    assert dsl.render_yaml(made) == dsl.render_yaml(planner.compose_plan(description, tools))
     text = module_source.render_module(made, tools)
     assert text == module_source.render_module(made, list(reversed(tools)))
-    assert module_source.plan_of(text.encode()) == made
+    assert module_source.read_plan(text.encode()) == made
 
 
 @settings(max_examples=100, deadline=None)
@@ -122,7 +122,7 @@ def test_text_that_is_no_plan_is_refused_and_never_crashes(text):
 @settings(max_examples=60, deadline=None)
 @given(plans(), st.data())
 def test_a_plan_with_a_value_replaced_is_read_or_refused_and_never_crashes(value, data):
-    tree: dict = dsl.to_dict(value)
+    tree: dict = dsl.plan_to_dict(value)
     places = [(tree, key) for key in tree]
     for holder in (tree["plan"], tree["io"], *tree["plan"]["steps"]):
         places += [(holder, key) for key in holder]

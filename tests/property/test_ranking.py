@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose.selection.clauses import split
+from pulsus.core.compose.selection.clauses import split_request
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.tie_breaks import Candidate, order_key
 from pulsus.core.text.tokens import clean, stems
@@ -91,7 +91,7 @@ def test_any_answer_leaves_an_intent_of_the_catalogue(request_text, answer):
 @given(st.lists(st.sampled_from([*WORDS, "and", "then", ",", ".", "as a"]), max_size=14))
 def test_clauses_are_distinct_and_sure_or_the_request_is_whole(said):
     text = " ".join(said)
-    found = split(text, lambda t: INDEX.rank(t, limit=3), floor=0.55)
+    found = split_request(text, lambda t: INDEX.rank(t, limit=3), floor=0.55)
     if len(found) > 1:
         tops = [c.candidates[0] for c in found]
         assert len({t.tool.id for t in tops}) == len(tops)

@@ -72,7 +72,7 @@ def adopt(
     candidate_module.write_candidate(path, made)
     if replace or not test.exists():
         candidate_module.write_candidate(
-            test, scaffold.test(path.stem, path.name, ()).encode("utf-8")
+            test, scaffold.render_test(path.stem, path.name, ()).encode("utf-8")
         )
     tool = project.define(made, path)
     report, validated = project.pipeline().validate(made, path, tool, {})

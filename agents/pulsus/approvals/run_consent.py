@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pulsus.approvals.protocol import Approver
-from pulsus.core.compose.plans.module_source import plan_of
+from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.types import Constant, JsonValue, ParamRef, PlanStep, ToolSpec
 from pulsus.core.validators.effects.effect_check import DRY_RUN, takes_dry_run
 from pulsus.errors import ApprovalNeeded
@@ -57,7 +57,7 @@ def is_dry_run_call(
     if not (takes_dry_run(tool) and inputs.get(DRY_RUN) is True):
         return False
     writing = {step.id: step for step in steps if step.kind == "write"}
-    plan = plan_of(source) if writing else None
+    plan = read_plan(source) if writing else None
     found = [step for step in plan.steps if step.tool in writing] if plan else []
     return {step.tool for step in found} == writing.keys() and all(
         takes_dry_run(writing[step.tool]) and _dry_run_value(step, inputs) is True for step in found

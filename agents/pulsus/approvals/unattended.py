@@ -223,8 +223,8 @@ def _composition_refusal(case: ApprovalCase, outcome: RouteOutcome) -> ApprovalN
     if plan is None:
         return None
     clauses = [clause.text for clause in outcome.subintents]
-    loose, shared = step_links.unconnected(plan), step_links.merged(plan)
-    meant = shared and step_links.backward_reference(
+    loose, shared = step_links.find_unconnected_steps(plan), step_links.find_shared_inputs(plan)
+    meant = shared and step_links.find_backward_reference(
         clauses if len(clauses) > 1 else ("", outcome.intent.intent)
     )
     if loose:

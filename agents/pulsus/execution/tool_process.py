@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pulsus
-from pulsus.core.compose.plans.module_source import plan_of
+from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.compose.plans.pins import MAX_NESTING
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import JsonValue, OutputRef, PlanStep, ToolSpec
@@ -154,7 +154,7 @@ def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
 def _unit(
     tool: ToolSpec, source: bytes, steps: Mapping[str, tuple[ToolSpec, bytes]]
 ) -> dict[str, Any]:
-    plan = plan_of(source)
+    plan = read_plan(source)
     calls = plan.steps if plan is not None else ()
     for step in calls:
         if step.tool not in steps:

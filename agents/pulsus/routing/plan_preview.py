@@ -13,7 +13,7 @@ def compose_plan(description: str, tools: tuple[ToolSpec, ...], max_steps: int) 
     """The plan that runs `tools` in order. Raises PlanUnwirable."""
     from pulsus.core.compose.plans import planner  # only where there is something to plan
 
-    return planner.compose(description, tools, max_steps=max_steps)
+    return planner.compose_plan(description, tools, max_steps=max_steps)
 
 
 def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:

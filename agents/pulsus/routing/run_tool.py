@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pulsus.approvals.protocol import Approver
 from pulsus.approvals.run_consent import RunApproval, RunConsent, is_dry_run_call
-from pulsus.core.compose.plans.planner import params_of
+from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.contract.kinds import stronger
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.logging import Trace
@@ -49,7 +49,9 @@ def collect_inputs(
     """
     decision = outcome.decision
     args = (
-        params_of(decision.plan, decision.selected) if decision.plan else decision.selected[0].args
+        list_parameters(decision.plan, decision.selected)
+        if decision.plan
+        else decision.selected[0].args
     )
     given = parse_inputs(pairs, [replace(arg, required=False) for arg in args])
     asked = [_ask_value(arg, person) for arg in args if _is_required(arg) and arg.name not in given]

@@ -376,7 +376,9 @@ FIRST, SECOND = module("a/b/rows", ROWS), module("a/b/count", COUNT)
 
 def compose(*pairs, tool_id="c/d/both"):
     tools = [tool for tool, _ in pairs]
-    tool, source = module(tool_id, module_source.render_module(planner.compose("", tools), tools))
+    tool, source = module(
+        tool_id, module_source.render_module(planner.compose_plan("", tools), tools)
+    )
     known = dict(pairs)
     read = {tool.path: source for tool, source in pairs}
     return tool, source, pins.collect_step_sources(source, finder(*known), lambda path: read[path])
@@ -405,7 +407,7 @@ def test_what_the_first_step_rejects_is_what_the_user_gave():
 def test_compositions_of_compositions_run():
     tool, source, steps = compose(FIRST, SECOND)
     outer, text = module(
-        "c/d/outer", module_source.render_module(planner.compose("", [tool]), [tool])
+        "c/d/outer", module_source.render_module(planner.compose_plan("", [tool]), [tool])
     )
     every = {**steps, tool.id: (tool, source)}
     assert run_tool(outer, text, {"start": "/a"}, steps=every, timeout_s=90).result == {"count": 1}

@@ -8,7 +8,7 @@ from typing import Any
 from pulsus.cli.render.candidate_table import unmatched_words
 from pulsus.cli.render.outcome_text import candidate_commands
 from pulsus.cli.render.validation_text import effects_json, relative, validation_json
-from pulsus.core.compose.plans.dsl import to_dict
+from pulsus.core.compose.plans.dsl import plan_to_dict
 from pulsus.core.rankers import explanation as why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
@@ -50,7 +50,7 @@ def outcome(
         ],
         "tau": found.tau,
         "widened": found.widened,
-        "plan": to_dict(decision.plan) if decision.plan else None,
+        "plan": plan_to_dict(decision.plan) if decision.plan else None,
         "reason": decision.reason,
         "module": relative(found.module, project) if found.module else None,
         "validation": validation_json(found.validation, project) if found.validation else None,

@@ -96,17 +96,17 @@ def command(
 
 
 def _read(text: str) -> tuple[Example, ...]:
-    from pulsus.core.compose.writing.caller_examples import parse
+    from pulsus.core.compose.writing.caller_examples import parse_examples
 
     if not text.startswith("@"):
-        return parse(text)
+        return parse_examples(text)
     path = Path(text[1:])
     try:
         with path.open("rb") as file:
             data = file.read(MAX_EXAMPLE_BYTES + 1)
         if len(data) > MAX_EXAMPLE_BYTES:
             raise UsageError(f"--example {text}: more than {MAX_EXAMPLE_BYTES} bytes")
-        return parse(data.decode("utf-8"))
+        return parse_examples(data.decode("utf-8"))
     except (OSError, UnicodeDecodeError) as failure:
         reason = getattr(failure, "strerror", None) or "it is not UTF-8"
         raise UsageError(

@@ -14,19 +14,19 @@ from dataclasses import dataclass, field, replace
 
 from pulsus.core.compose.proposer import Completion, Message, OnText, Proposer, Usage
 from pulsus.core.compose.writing import prompt_messages
-from pulsus.core.compose.writing.answers import module_of
-from pulsus.core.compose.writing.prompt_messages import PromptContext, Refusal
+from pulsus.core.compose.writing.answers import extract_module
+from pulsus.core.compose.writing.prompt_messages import AnswerRefusal, PromptContext
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import GenerationReport, GenerationRound, ValidatedModule, ValidationReport
 from pulsus.errors import ModelAnswerInvalid, ModelError
 
-HOTTER = 0.4
+TEMPERATURE_STEP = 0.4
 """What a repetition adds to the temperature; a server may take no more than `HOTTEST`."""
-HOTTEST = 1.0
+MAX_TEMPERATURE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluatedAnswer:
+class JudgedAnswer:
     """A module and what the gates say of it: `refusal` is None where they accept it.
 
     `depth` counts the steps it passed. `final` where no other answer could fare better (no
@@ -35,7 +35,7 @@ class EvaluatedAnswer:
 
     source: bytes
     sha256: str
-    refusal: Refusal | None
+    refusal: AnswerRefusal | None
     report: ValidationReport | None = None
     validated: ValidatedModule | None = None
     depth: int = 0
@@ -43,7 +43,7 @@ class EvaluatedAnswer:
     shown: bytes | None = None
 
 
-Judge = Callable[[str], EvaluatedAnswer]
+Judge = Callable[[str], JudgedAnswer]
 """The module as the model wrote it → what the gates say of it."""
 
 
@@ -55,7 +55,7 @@ class GenerationResult:
     """
 
     generation: GenerationReport
-    best: EvaluatedAnswer | None
+    best: JudgedAnswer | None
     failure: ModelError | None = None
 
 
@@ -73,14 +73,14 @@ class Generator:
     seed: int
     told: Callable[[GenerationRound], None]
     on_text: OnText | None = None
-    _seen: dict[str, EvaluatedAnswer] = field(default_factory=dict)
+    _seen: dict[str, JudgedAnswer] = field(default_factory=dict)
     _rounds: list[GenerationRound] = field(default_factory=list)
-    _best: EvaluatedAnswer | None = None
+    _best: JudgedAnswer | None = None
     _used: Usage = field(default_factory=Usage)
 
     def generate(self, brief: PromptContext) -> GenerationResult:
         """The accepted module, or the one that got furthest and every reason against each."""
-        ask = _Ask(prompt_messages.first(brief), self.model.temperature, self.seed)
+        ask = _Ask(prompt_messages.build_prompt(brief), self.model.temperature, self.seed)
         repairs, stopped, failure = 0, "", None
         while not stopped:
             try:
@@ -107,9 +107,9 @@ class Generator:
         except ModelAnswerInvalid as error:
             return Completion("", Usage(), error.message, "other")
 
-    def _judged(self, answer: Completion, ask: _Ask) -> tuple[EvaluatedAnswer, bool]:
+    def _judged(self, answer: Completion, ask: _Ask) -> tuple[JudgedAnswer, bool]:
         """(what the gates say of the answer, whether it was given before)."""
-        code = module_of(answer.text)
+        code = extract_module(answer.text)
         key = hashlib.sha256((code or answer.text).encode("utf-8", "replace")).hexdigest()
         again = key in self._seen
         if not again:
@@ -123,8 +123,8 @@ class Generator:
 
     def _note(
         self,
-        judged: EvaluatedAnswer | None,
-        refusal: Refusal | None,
+        judged: JudgedAnswer | None,
+        refusal: AnswerRefusal | None,
         ask: _Ask,
         answer: Completion,
         *,
@@ -140,7 +140,7 @@ class Generator:
             number=len(self._rounds),
             temperature=ask.temperature,
             seed=ask.seed,
-            prompt_hash=prompt_hash(ask.messages, self.redact),
+            prompt_hash=hash_prompt(ask.messages, self.redact),
             tokens=answer.usage.total,
             sha256=judged.sha256 if judged else None,
             step=refusal.step if refusal else None,
@@ -150,7 +150,7 @@ class Generator:
         self._rounds.append(found)
         self.told(found)
 
-    def _stop(self, judged: EvaluatedAnswer, ask: _Ask, again: bool, repairs: int) -> str:
+    def _stop(self, judged: JudgedAnswer, ask: _Ask, again: bool, repairs: int) -> str:
         """Why no further answer is asked for; "" where one is."""
         if judged.final:
             return "no answer can be verified on this machine"
@@ -183,35 +183,37 @@ class _Ask:
     changed: str | None = None
 
 
-def prompt_hash(messages: Sequence[Message], redact: Callable[[str], str]) -> str:
+def hash_prompt(messages: Sequence[Message], redact: Callable[[str], str]) -> str:
     """SHA-256 over what was sent, without secrets."""
     sent = [[m.role, redact(m.content)] for m in messages]
     return "sha256:" + hashlib.sha256(json.dumps(sent).encode("ascii")).hexdigest()
 
 
-def _next(brief: PromptContext, ask: _Ask, answer: str, refusal: Refusal, *, again: bool) -> _Ask:
+def _next(
+    brief: PromptContext, ask: _Ask, answer: str, refusal: AnswerRefusal, *, again: bool
+) -> _Ask:
     """The next question; after a repetition hotter, and without what led there."""
-    messages = prompt_messages.repair(brief, answer, refusal, short=again)
+    messages = prompt_messages.build_repair_prompt(brief, answer, refusal, short=again)
     if not again:
         return replace(ask, messages=messages, seed=ask.seed + 1, changed=None)
-    hotter = max(ask.temperature, min(HOTTEST, ask.temperature + HOTTER))
+    hotter = max(ask.temperature, min(MAX_TEMPERATURE, ask.temperature + TEMPERATURE_STEP))
     changed = f"temperature {hotter:.2g}, without the refused answer and other tools"
     return _Ask(messages, hotter, ask.seed + 1, changed)
 
 
-def _shown(judged: EvaluatedAnswer, answer: Completion) -> str:
+def _shown(judged: JudgedAnswer, answer: Completion) -> str:
     """The module as it was judged, so that lines in the reasons are its lines; else the answer."""
     source = judged.source if judged.shown is None else judged.shown
     code = source.decode("utf-8", "replace")
     return f"```python\n{code}```" if code else answer.text
 
 
-def _none(answer: Completion) -> EvaluatedAnswer:
+def _none(answer: Completion) -> JudgedAnswer:
     what = "the answer holds no Python module"
     if not answer.text:
         what = answer.model or "the answer is empty"
-    return EvaluatedAnswer(b"", "", Refusal("answer", (what,)))
+    return JudgedAnswer(b"", "", AnswerRefusal("answer", (what,)))
 
 
-def _rank(judged: EvaluatedAnswer) -> tuple[bool, int]:
+def _rank(judged: JudgedAnswer) -> tuple[bool, int]:
     return judged.refusal is None, judged.depth

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import jinja2
 
 
-def render(template: str, **values: Any) -> str:
+def render_template(template: str, **values: Any) -> str:
     """Return the text of a template. Raises UndefinedError for a value that it needs and lacks."""
     return _templates().get_template(template).render(**values)
 

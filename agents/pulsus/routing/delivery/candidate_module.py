@@ -63,7 +63,7 @@ def file_module(project: Project, path: Path, target: Target) -> CandidateModule
     )
 
 
-def pinned_steps(project: Project, source: bytes) -> pins.Pinned:
+def pinned_steps(project: Project, source: bytes) -> pins.PinnedTools:
     """Tool and pinned bytes of every step a module calls; the catalogue is read only for one."""
     return pins.collect_step_sources(source, lambda ref: project.catalogue.find(ref), read_module)
 
@@ -108,7 +108,7 @@ def _composed(
 ) -> CandidateModule:
     decision = outcome.decision
     assert decision.plan is not None
-    path = project.tmp_dir / module_source.module_name(decision.route_id)
+    path = project.tmp_dir / module_source.name_module_file(decision.route_id)
     left = candidate_store.read(path) if path.is_file() else None
     made = module_source.render_module(decision.plan, decision.selected).encode("utf-8")
     source = _reused_bytes(left, person)

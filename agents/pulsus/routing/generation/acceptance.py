@@ -14,12 +14,12 @@ from functools import partial
 from pathlib import Path
 
 from pulsus.config.settings import GeneratorConfig
-from pulsus.core.compose.generator import EvaluatedAnswer
+from pulsus.core.compose.generator import JudgedAnswer
 from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.compose.writing import caller_examples, memorisation
-from pulsus.core.compose.writing.answers import with_closed_docstring, with_missing_imports
-from pulsus.core.compose.writing.prompt_messages import Refusal
+from pulsus.core.compose.writing.answers import add_missing_imports, close_docstring
+from pulsus.core.compose.writing.prompt_messages import AnswerRefusal
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.sandbox_choice import run_sandboxed
 from pulsus.core.telemetry.redaction import Redactor
@@ -59,7 +59,7 @@ class GuardedValidator:
     project: Project
     examples: tuple[Example, ...] | None = None
     request: str = ""
-    known: EvaluatedAnswer | None = None
+    known: JudgedAnswer | None = None
     answer: bytes = b""
 
     def validate(
@@ -87,17 +87,17 @@ def evaluate_answer(
     given: Sequence[Example],
     code: str,
     held: Example | None = None,
-) -> EvaluatedAnswer:
+) -> JudgedAnswer:
     """What the gates say of a model's answer, without unused imports, with the caller's examples.
 
     `held` is one more, of which the refusal says nothing: the model is not to see it.
     """
     seconds = project.settings.validation.ruff_seconds
-    written = with_closed_docstring(code.encode("utf-8", "backslashreplace"))
-    whole = with_missing_imports(written, allowed_imports(project.settings.generator))
+    written = close_docstring(code.encode("utf-8", "backslashreplace"))
+    whole = add_missing_imports(written, allowed_imports(project.settings.generator))
     answer = without_unused_imports(whole, seconds=seconds)
     every = (*given, held) if held else tuple(given)
-    source = caller_examples.with_examples(answer, every)
+    source = caller_examples.set_examples(answer, every)
     prover = GuardedValidator(project, every, request, answer=answer)
     report, validated = prover.validate(source, path, project.define(source, path), {})
     if validated and (found := check_without_examples(project, validated)):
@@ -108,7 +108,7 @@ def evaluate_answer(
         if validated
         else _refusal(report, given, source if shown is None else shown, project.redactor)
     )
-    return EvaluatedAnswer(
+    return JudgedAnswer(
         source=source,
         sha256=hashlib.sha256(source).hexdigest(),
         refusal=refusal,
@@ -122,8 +122,8 @@ def evaluate_answer(
 
 def _without_held_example(answer: bytes, source: bytes, given: Sequence[Example]) -> bytes:
     """The module without the example that is held back; every line of code where it was."""
-    shown = caller_examples.with_examples(answer, given)
-    return caller_examples.taller(shown, source.count(b"\n") - shown.count(b"\n"))
+    shown = caller_examples.set_examples(answer, given)
+    return caller_examples.pad_docstring(shown, source.count(b"\n") - shown.count(b"\n"))
 
 
 def validator_for(project: Project, module: CandidateModule) -> ModuleValidator:
@@ -158,7 +158,7 @@ def _step(
         """Every reason of the guardrails."""
         reasons = (*all_rules.hidden(answer), *all_rules.reasons(source, tool, rules))
         if given is not None:
-            problem = caller_examples.differs(tool, given)
+            problem = caller_examples.explain_difference(tool, given)
             copies = (
                 *memorisation.copied(source, given, request),
                 *memorisation.tables(source, given),
@@ -173,22 +173,24 @@ def _step(
 
 def _refusal(
     report: ValidationReport, given: Sequence[Example], shown: bytes, redactor: Redactor
-) -> Refusal:
+) -> AnswerRefusal:
     """The failed step in words for the model, which sees the module as `shown`."""
     last = report.steps[-1]
     lines = tuple(line for line in last.output.splitlines() if line.strip())
     if last.step in (STEP, "ruff", "mypy") and lines:
         code = shown.decode("utf-8", "replace").split("\n")
-        return Refusal(last.step, tuple(_with_quoted_line(line, code) for line in lines[:_LINES]))
+        return AnswerRefusal(
+            last.step, tuple(_with_quoted_line(line, code) for line in lines[:_LINES])
+        )
     case = _CASE.search(last.message)
     failing = ""
     if case and given and int(case[1]) > len(given):
-        return Refusal(last.step, (_UNSEEN,))
+        return AnswerRefusal(last.step, (_UNSEEN,))
     if case and 0 < int(case[1]) <= len(given):
-        failing = caller_examples.yaml(
-            [caller_examples.redacted(given[int(case[1]) - 1], redactor)]
+        failing = caller_examples.dump_examples(
+            [caller_examples.redact_example(given[int(case[1]) - 1], redactor)]
         )
-    return Refusal(last.step, (last.message, *report.warnings), last.output, failing)
+    return AnswerRefusal(last.step, (last.message, *report.warnings), last.output, failing)
 
 
 def _with_quoted_line(line: str, code: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from pulsus.approvals.protocol import Approver
-from pulsus.core.compose.generator import EvaluatedAnswer, GenerationResult, Generator
+from pulsus.core.compose.generator import GenerationResult, Generator, JudgedAnswer
 from pulsus.core.compose.plans import module_source
 from pulsus.core.compose.proposer import Proposer
 from pulsus.core.compose.writing import (
@@ -57,7 +57,7 @@ class GenerationRun:
 
     def finish(self, outcome: RouteOutcome, text: str) -> RouteOutcome:
         """What came of the request in the end. Raises PulsusError."""
-        path = self.project.tmp_dir / module_source.module_name(outcome.decision.route_id)
+        path = self.project.tmp_dir / module_source.name_module_file(outcome.decision.route_id)
         if self.wanted.scaffold:
             given = self._examples(text)
             return scaffold_files.write_scaffold(
@@ -80,9 +80,11 @@ class GenerationRun:
         made = self._generated(model, path, brief)
         generation = replace(
             made.generation,
-            behaviours=caller_examples.behaviours(given),
+            behaviours=caller_examples.count_behaviours(given),
             held_back=int(brief.held is not None),
-            boundaries=tuple((b.argument, b.value, b.why) for b in boundary_inputs.proposed(given)),
+            boundaries=tuple(
+                (b.argument, b.value, b.why) for b in boundary_inputs.propose_boundaries(given)
+            ),
             extra_imports=self.project.settings.generator.extra_imports,
         )
         outcome = replace(outcome, generation=generation)
@@ -115,7 +117,7 @@ class GenerationRun:
 
     def _examples(self, text: str) -> tuple[Example, ...]:
         """The caller's examples: given, in the request, or asked for. Raises UsageError."""
-        given = self.wanted.examples or caller_examples.in_request(text)
+        given = self.wanted.examples or caller_examples.find_examples(text)
         if not given and self.person and not self.wanted.scaffold:
             given = self._asked(self.person)
         if len(given) > MAX_EXAMPLES:
@@ -123,14 +125,16 @@ class GenerationRun:
                 f"{len(given)} examples were given, and a request takes {MAX_EXAMPLES} at most",
                 hint="keep the most telling ones",
             )
-        return example_consistency.checked(given)
+        return example_consistency.check_examples(given)
 
     def _asked(self, person: Approver) -> tuple[Example, ...]:
         found: tuple[Example, ...] = ()
         problem = ""
         while len(found) < MAX_EXAMPLES and (said := person.example(problem)):
             try:
-                found = example_consistency.checked((*found, *caller_examples.parse(said)))
+                found = example_consistency.check_examples(
+                    (*found, *caller_examples.parse_examples(said))
+                )
                 problem = ""
             except UsageError as error:
                 problem = f"{error.message}; {error.hint}"
@@ -145,7 +149,7 @@ class GenerationRun:
             action = wanted.action or (intent.action if intent.domain == domain else None)
         else:
             domain, action = intent.domain, intent.action
-        name = wanted.name or scaffold.name_of(self._redact(text).replace(MARK, " "))
+        name = wanted.name or scaffold.derive_name(self._redact(text).replace(MARK, " "))
         target = Target(domain, action or "generated", name)
         taken = {tool.id for tool in self.project.catalogue.tools}
         if wanted.name and target.tool_id in taken:
@@ -184,7 +188,7 @@ class GenerationRun:
         rules = acceptance.guardrail_rules(settings)
         held = memorisation.held_out_example(given)
         if held:
-            text = caller_examples.without(text, held)
+            text = caller_examples.remove_example(text, held)
         # Before anything is made of it: of `password=x` a summary would keep the words and lose
         # the sign that gives the secret away.
         text = self._redact(text)
@@ -194,7 +198,7 @@ class GenerationRun:
             rules=rules,
             imports=acceptance.allowed_imports(settings),
             examples=tuple(e for e in given if e is not held),
-            shown=tuple(caller_examples.redacted(e, redact) for e in given if e is not held),
+            shown=tuple(caller_examples.redact_example(e, redact) for e in given if e is not held),
             held=held,
             neighbours=prompt_context.similar_tools(
                 outcome.candidates,
@@ -204,7 +208,9 @@ class GenerationRun:
                 chars=settings.neighbour_chars,
             ),
             hints=prompt_context.passage_hints(self.project, outcome.passages),
-            skeleton=scaffold.start(text, [caller_examples.redacted(e, redact) for e in given]),
+            skeleton=scaffold.render_model_skeleton(
+                text, [caller_examples.redact_example(e, redact) for e in given]
+            ),
         )
 
     def _redact(self, text: str) -> str:
@@ -228,7 +234,7 @@ class GenerationRun:
         self.wanted.told(f"answer {found.number + 1} {said}")
 
     def _refused(
-        self, outcome: RouteOutcome, made: GenerationResult, best: EvaluatedAnswer
+        self, outcome: RouteOutcome, made: GenerationResult, best: JudgedAnswer
     ) -> RouteOutcome:
         assert best.report is not None
         report = best.report

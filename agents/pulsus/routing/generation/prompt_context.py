@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.guardrails.all_rules import Rules
-from pulsus.core.compose.writing.prompt_messages import example_tool
+from pulsus.core.compose.writing.prompt_messages import format_module
 from pulsus.core.retrieval import passages as sections
 from pulsus.core.retrieval.passages import Known
 from pulsus.core.telemetry.sanitize import one_line
@@ -45,7 +45,7 @@ def _tool_or_description(tool: ToolSpec, rules: Rules, redact: Redact, chars: in
         return _describe_tool(tool, redact)
     if len(source) > chars or all_rules.reasons(source, tool, rules):
         return _describe_tool(tool, redact)
-    return example_tool(tool.id, redact(source.decode("utf-8", "replace")))
+    return format_module(tool.id, redact(source.decode("utf-8", "replace")))
 
 
 def _describe_tool(tool: ToolSpec, redact: Redact) -> str:

@@ -37,11 +37,11 @@ def write_scaffold(
             f"{path.name} is there already",
             hint=f"go on with {path}, or --regenerate to write it anew",
         )
-    source = scaffold.module(text, given).encode("utf-8")
+    source = scaffold.render_skeleton(text, given).encode("utf-8")
     test = path.with_name(f"test_{path.name}")
     candidate_module.write_candidate(path, source)
     candidate_module.write_candidate(
-        test, scaffold.test(path.stem, path.name, given).encode("utf-8")
+        test, scaffold.render_test(path.stem, path.name, given).encode("utf-8")
     )
     trace.event("generate", decision="template", sha256=digest(source))
     candidate = candidate_store.Candidate(
@@ -56,7 +56,7 @@ def write_scaffold(
         made={"generator": "template", "sha256": digest(source)},
     )
     candidate_store.write(candidate, project.redactor)
-    behaviours = caller_examples.behaviours(given)
+    behaviours = caller_examples.count_behaviours(given)
     generation = GenerationReport("template", accepted=False, behaviours=behaviours, test=test)
     told = f"{scaffold.UNWRITTEN}; until it is, validation refuses it. Then `pulsus promote` it"
     notes = (*outcome.notes, told)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pulsus.approvals.protocol import Approver
 from pulsus.approvals.unattended import GenerationApproval
-from pulsus.core.compose.generator import EvaluatedAnswer
+from pulsus.core.compose.generator import JudgedAnswer
 from pulsus.core.compose.writing import boundary_inputs, caller_examples, memorisation
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.storage import candidate_store
@@ -65,7 +65,7 @@ class CandidateWorkflow:
     given: Sequence[Example]
 
     def keep(
-        self, outcome: RouteOutcome, text: str, path: Path, best: EvaluatedAnswer
+        self, outcome: RouteOutcome, text: str, path: Path, best: JudgedAnswer
     ) -> CandidateModule:
         """The module in `_tmp/`, with its note: where it came from, and every refusal."""
         generation = outcome.generation
@@ -112,7 +112,7 @@ class CandidateWorkflow:
         outcome: RouteOutcome,
         text: str,
         module: CandidateModule,
-        judged: EvaluatedAnswer | None,
+        judged: JudgedAnswer | None,
         to: PromotionTarget,
         *,
         dry_run: bool,
@@ -138,7 +138,7 @@ class CandidateWorkflow:
         approval = GenerationApproval(
             allowed=project.settings.non_interactive,
             asked=to.asked,
-            strong=caller_examples.distinct(self.given),
+            strong=caller_examples.has_differing_results(self.given),
             placed=to.sure,
             generated=judged is not None or promoter.generated(module.source),
             doubt=doubts[0] if doubts else "",
@@ -219,7 +219,7 @@ def _beyond_inputs(
 
 def _boundary_note(given: Sequence[Example]) -> tuple[str, ...]:
     """The boundary cases that no example covers, to be given as examples by the caller."""
-    found = boundary_inputs.proposed(given)
+    found = boundary_inputs.propose_boundaries(given)
     if not found:
         return ()
     listed = "; ".join(each.said() for each in found)
@@ -242,7 +242,7 @@ def _strength(module: CandidateModule, proof: Proof | None) -> tuple[str, ...]:
 
 
 def _reasons(
-    before: tuple[str, ...], best: EvaluatedAnswer, generation: GenerationReport
+    before: tuple[str, ...], best: JudgedAnswer, generation: GenerationReport
 ) -> tuple[str, ...]:
     return before or (() if best.validated else refusal_reasons(generation))
 
@@ -282,5 +282,5 @@ def refusal_reasons(generation: GenerationReport) -> tuple[str, ...]:
 
 def examples_digest(given: Sequence[Example]) -> str:
     """Names the caller's examples."""
-    text = json.dumps(caller_examples.items(given), sort_keys=True)
+    text = json.dumps(caller_examples.list_items(given), sort_keys=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pulsus.core.compose.plans.module_source import plan_of
+from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.storage.records import metadata
 from pulsus.core.storage.records import version_archive as versions
 from pulsus.core.storage.records.metadata import Record
@@ -136,7 +136,7 @@ class _CatalogueCheck:
             if self.hashes[tool] != record.tool_hash:
                 yield _error("CHANGED", path, tool, self._changed(tool, record), _RESTORE)
             try:
-                plan = plan_of(source) if _may_compose(source) else None
+                plan = read_plan(source) if _may_compose(source) else None
             except PulsusError as failure:
                 yield _error("PLAN_UNREADABLE", path, tool, failure.message, failure.hint)
                 continue

@@ -90,17 +90,17 @@ class Searcher:
             return self._rank(intent, tools, include, self._competing(tools))
 
         looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
-        does = segmentation.at_hand(clean(intent.intent))
+        does = segmentation.match_given_rows(clean(intent.intent))
         if does:
             following = self._following(f"{intent.intent} {does}")
-            looked = selector.prefer(following, looked, tau=config.threshold)
-        found = clauses.split(
+            looked = selector.put_first(following, looked, tau=config.threshold)
+        found = clauses.split_request(
             intent.intent,
             self.clause,
             floor=config.threshold - config.compose_slack,
             following=self._following,
         )
-        choice = selector.decide(
+        choice = selector.decide_policy(
             looked.candidates,
             found,
             tau=config.threshold,
@@ -108,7 +108,7 @@ class Searcher:
             max_steps=self.max_steps,
         )
         floor = config.threshold - config.compose_slack
-        choice = selector.preferred(choice, found, hinted, floor=floor)
+        choice = selector.prefer_hinted(choice, found, hinted, floor=floor)
         filtered = None
         if self.access and not looked.candidates:
             filtered = self.access.left_none(self.catalogue.tools)
@@ -119,16 +119,20 @@ class Searcher:
         unplaced: tuple[str, ...] = ()
         notes: tuple[str, ...] = ()
         if choice.policy == "select":
-            unplaced = clauses.unplaced(intent.intent, choice.chosen[0].tool.id, self.clause)
+            unplaced = clauses.find_unanswered_parts(
+                intent.intent, choice.chosen[0].tool.id, self.clause
+            )
         elif choice.policy == "generate":
-            good, unplaced = clauses.served(intent.intent, self.clause, config.threshold)
+            good, unplaced = clauses.separate_served_parts(
+                intent.intent, self.clause, config.threshold
+            )
             notes = tuple(f"{part!r} is served by {r.tool.id} (p {r.p:.2f})" for part, r in good)
             if notes:
                 rest = ", ".join(map(repr, unplaced))
                 told = f"{'; '.join(notes)}; nothing fits {rest}: {choice.reason}"
                 choice = replace(choice, reason=told)
-        candidates = selector.steps_first(looked.candidates, choice)
-        placed = selector.as_chosen(found, choice)
+        candidates = selector.put_steps_first(looked.candidates, choice)
+        placed = selector.put_chosen_first(found, choice)
         return SearchResult(
             candidates, placed, choice, looked.widened, unplaced, filtered is not None, notes
         )
@@ -177,7 +181,7 @@ class Searcher:
     def _following(self, text: str) -> Sequence[Ranked]:
         """Candidates for a step that works on what another gives, among the tools that do."""
         found = self._rank(text, None, (), self.index, limit=POOL)
-        ids = {r.tool.id for r in found if not r.tool.composed and clauses.works_on(r.tool)}
+        ids = {r.tool.id for r in found if not r.tool.composed and clauses.needs_step_data(r.tool)}
         if not ids:
             return ()
         return self.index.rank(text, history=self.history, now=self.now, allowed=ids)

@@ -4,9 +4,9 @@ import hashlib
 
 import pytest
 
-from pulsus.core.compose.generator import EvaluatedAnswer, Generator
-from pulsus.core.compose.writing.answers import module_of
-from pulsus.core.compose.writing.prompt_messages import PromptContext, Refusal
+from pulsus.core.compose.generator import Generator, JudgedAnswer
+from pulsus.core.compose.writing.answers import extract_module
+from pulsus.core.compose.writing.prompt_messages import AnswerRefusal, PromptContext
 from pulsus.core.telemetry.redaction import redact
 from pulsus.errors import ModelAnswerInvalid, ModelUnreachable
 from tests.generation import MODULE, RULES, fenced, module
@@ -19,9 +19,11 @@ BAD, WORSE = module(body="    import os"), module(body="    import socket")
 def judge(code):
     """Accepts MODULE; of the others BAD got further."""
     source = code.encode()
-    refusal = None if code == MODULE else Refusal("mypy", (f"no {len(code)}",), "detail", "case")
+    refusal = (
+        None if code == MODULE else AnswerRefusal("mypy", (f"no {len(code)}",), "detail", "case")
+    )
     digest = hashlib.sha256(source).hexdigest()
-    return EvaluatedAnswer(source, digest, refusal, depth=5 if code == BAD else 3)
+    return JudgedAnswer(source, digest, refusal, depth=5 if code == BAD else 3)
 
 
 def generate(*answers, rounds=2, judge=judge):
@@ -112,7 +114,9 @@ def test_a_model_that_fails_in_a_repair_leaves_what_was_written_before():
 def test_a_machine_that_cannot_verify_is_not_asked_to_repair():
     made, model, _ = generate(
         fenced(BAD),
-        judge=lambda code: EvaluatedAnswer(code.encode(), "x", Refusal("import", ()), final=True),
+        judge=lambda code: JudgedAnswer(
+            code.encode(), "x", AnswerRefusal("import", ()), final=True
+        ),
     )
     assert len(model.asked) == 1
     assert "verified" in made.generation.stopped
@@ -120,7 +124,7 @@ def test_a_machine_that_cannot_verify_is_not_asked_to_repair():
 
 def test_secrets_are_in_no_kept_reason_and_no_hash_depends_on_them():
     def leaky(code):
-        return EvaluatedAnswer(b"", "x", Refusal("dry-run", ("password=hunter2-hunter2",)))
+        return JudgedAnswer(b"", "x", AnswerRefusal("dry-run", ("password=hunter2-hunter2",)))
 
     made, _, _ = generate(fenced(BAD), rounds=0, judge=leaky)
     assert "hunter2" not in str(made.generation)
@@ -141,16 +145,16 @@ def test_secrets_are_in_no_kept_reason_and_no_hash_depends_on_them():
     ],
 )
 def test_the_module_is_found_however_it_is_wrapped(answer):
-    assert module_of(answer) == MODULE
+    assert extract_module(answer) == MODULE
 
 
 def test_the_module_is_found_in_json():
     import json
 
-    assert module_of(json.dumps({"module": MODULE})) == MODULE
-    assert module_of(json.dumps({"module": fenced(MODULE)})) == MODULE
+    assert extract_module(json.dumps({"module": MODULE})) == MODULE
+    assert extract_module(json.dumps({"module": fenced(MODULE)})) == MODULE
 
 
 @pytest.mark.parametrize("answer", ["", "I cannot do that.", "```python\n```", '{"module": 1}'])
 def test_words_are_no_module(answer):
-    assert module_of(answer) is None
+    assert extract_module(answer) is None

@@ -66,11 +66,11 @@ def test_hints_quote_passages_of_docs_and_tools_and_no_other_file(app, tmp_path)
 
 def test_hints_stand_in_the_first_question_and_widen_no_rule(app):
     brief = PromptContext("x", RULES, ("re",), hints=("docs/a.md: you may import os",))
-    system, asked = prompt_messages.first(brief)
+    system, asked = prompt_messages.build_prompt(brief)
     assert "you may import os" in asked.content
     assert "hints only" in asked.content
-    assert system == prompt_messages.first(replace(brief, hints=()))[0]
-    assert "you may import os" not in prompt_messages.first(brief, short=True)[1].content
+    assert system == prompt_messages.build_prompt(replace(brief, hints=()))[0]
+    assert "you may import os" not in prompt_messages.build_prompt(brief, short=True)[1].content
 
 
 def test_the_allowlist_is_that_of_the_specification_and_what_settings_add(app):
@@ -80,7 +80,7 @@ def test_the_allowlist_is_that_of_the_specification_and_what_settings_add(app):
     more = replace(settings, extra_imports=("yaml", "re"))
     assert acceptance.allowed_imports(more)[-1] == "yaml"
     assert "yaml" in acceptance.guardrail_rules(more).imports
-    told = prompt_messages.first(PromptContext("x", RULES, acceptance.allowed_imports(more)))[
-        0
-    ].content
+    told = prompt_messages.build_prompt(
+        PromptContext("x", RULES, acceptance.allowed_imports(more))
+    )[0].content
     assert "random, yaml." in told

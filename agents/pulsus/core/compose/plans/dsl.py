@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from pulsus.core.compose.plans import plan_checks
-from pulsus.core.compose.plans.plan_checks import invalid
+from pulsus.core.compose.plans.plan_checks import refuse
 from pulsus.core.types import (
     Constant,
     JsonValue,
@@ -36,29 +36,29 @@ def parse_yaml(text: str) -> Plan:
     """The plan that YAML text writes. Raises PlanInvalid naming the place, value and fix."""
     from pulsus.core.compose.plans import plan_file  # a YAML library: not for a plan as a value
 
-    return from_dict(plan_file.load_yaml(text))
+    return plan_from_dict(plan_file.load_yaml(text))
 
 
 def parse_json(text: str) -> Plan:
     """The plan that JSON text writes. Raises PlanInvalid naming the place, value and fix."""
     from pulsus.core.compose.plans import plan_file  # a YAML library: not for a plan as a value
 
-    return from_dict(plan_file.load_json(text))
+    return plan_from_dict(plan_file.load_json(text))
 
 
 def render_yaml(plan: Plan) -> str:
     """`plan` as YAML in the form of spec §6; the same plan gives the same text."""
     from pulsus.core.compose.plans import plan_file  # a YAML library: not for a plan as a value
 
-    return plan_file.dump_yaml(to_dict(plan))
+    return plan_file.dump_yaml(plan_to_dict(plan))
 
 
 def render_json(plan: Plan) -> str:
     """`plan` as indented JSON; the same plan gives the same text."""
-    return json.dumps(to_dict(plan), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(plan_to_dict(plan), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def to_dict(plan: Plan) -> dict[str, JsonValue]:
+def plan_to_dict(plan: Plan) -> dict[str, JsonValue]:
     """`plan` as JSON values in the form of spec §6, with `sha256` where a step is pinned."""
     steps: list[JsonValue] = [_step_to_dict(step) for step in plan.steps]
     return {
@@ -67,25 +67,25 @@ def to_dict(plan: Plan) -> dict[str, JsonValue]:
     }
 
 
-def from_dict(data: object) -> Plan:
+def plan_from_dict(data: object) -> Plan:
     """The plan in a mapping of the form of spec §6.
 
     Raises PlanInvalid for an unknown key, a value of the wrong kind, or a broken rule of
-    `plan_rules.check`.
+    `plan_checks.check_plan`.
     """
     top = _mapping(data, "the plan file", required={"plan"}, allowed={"plan", "io"})
     body = _mapping(top["plan"], "plan", required={"steps"}, allowed={"description", "steps"})
     io = _mapping(top.get("io", {}), "io", required=set(), allowed={"params", "returns"})
     rows = body["steps"]
     if not isinstance(rows, list):
-        invalid("plan.steps", rows, "it is not a list", "write one item a step")
+        refuse("plan.steps", rows, "it is not a list", "write one item a step")
     plan = Plan(
         description=_text(body.get("description", ""), "plan.description"),
         steps=tuple(_step(row, f"plan.steps[{i}]") for i, row in enumerate(rows)),
         params=_names(io.get("params", []), "io.params"),
         returns=_names(io.get("returns", []), "io.returns"),
     )
-    plan_checks.check(plan)
+    plan_checks.check_plan(plan)
     return plan
 
 
@@ -146,7 +146,7 @@ def _value(value: object, place: str) -> PlanValue:
 def _unescape(value: JsonValue, place: str) -> JsonValue:
     if isinstance(value, str):
         if any(not found[1] for found in _BRACES.finditer(value)):
-            invalid(place, value, "it is no whole reference", _WHOLE)
+            refuse(place, value, "it is no whole reference", _WHOLE)
         return _BRACES.sub(lambda found: found[0][1:], value)
     if isinstance(value, list):
         return [_unescape(item, f"{place}[{i}]") for i, item in enumerate(value)]
@@ -163,26 +163,26 @@ def _mapping(
     allowed: set[str] | None = None,
 ) -> Mapping[str, Any]:
     if not isinstance(data, dict):
-        invalid(place, data, "it is not a mapping", "write `key: value` pairs")
+        refuse(place, data, "it is not a mapping", "write `key: value` pairs")
     for key in data:
         if not isinstance(key, str):
-            invalid(place, key, "a key is not text", "put quotes round it")
+            refuse(place, key, "a key is not text", "put quotes round it")
         if allowed is not None and key not in allowed:
-            invalid(f"{place}.{key}", key, "the key is unknown", f"use {_list(allowed)}")
+            refuse(f"{place}.{key}", key, "the key is unknown", f"use {_list(allowed)}")
     for key in sorted((required or set()) - data.keys()):
-        invalid(place, data, f"{key!r} is missing", f"add `{key}:`")
+        refuse(place, data, f"{key!r} is missing", f"add `{key}:`")
     return data
 
 
 def _text(value: object, place: str) -> str:
     if not isinstance(value, str):
-        invalid(place, value, "it is not text", "put quotes round it")
+        refuse(place, value, "it is not text", "put quotes round it")
     return value
 
 
 def _names(value: object, place: str) -> tuple[str, ...]:
     if not isinstance(value, list):
-        invalid(place, value, "it is not a list", "write a list of names")
+        refuse(place, value, "it is not a list", "write a list of names")
     return tuple(_text(item, f"{place}[{i}]") for i, item in enumerate(value))
 
 

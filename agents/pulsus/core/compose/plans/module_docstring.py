@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pulsus.core.compose.plans import type_hints
 from pulsus.core.compose.plans.plan_file import dump_yaml
-from pulsus.core.compose.plans.wiring import outputs_of
-from pulsus.core.compose.rendering import render
+from pulsus.core.compose.plans.wiring import list_outputs
+from pulsus.core.compose.rendering import render_template
 from pulsus.core.contract import examples
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import (
@@ -25,7 +25,7 @@ _SECTION = re.compile(r"[A-Za-z -]{1,20}:")
 _SUMMARY_CHARS = 200
 
 
-def contract(
+def render_contract(
     plan: Plan,
     tools: Mapping[str, ToolSpec],
     params: Sequence[ArgSpec],
@@ -52,7 +52,7 @@ def contract(
         (f"Secrets: {secrets}", []),
         ("Examples:", _example(example)),
     ]
-    return render(
+    return render_template(
         "composed_docstring.j2",
         one_line=one_line,
         summary=_summary(plan, used),
@@ -76,7 +76,7 @@ def _entry(name: str, hint: str | None, text: str) -> str:
 def _returns(plan: Plan, tools: Mapping[str, ToolSpec]) -> list[tuple[str, OutputSpec]]:
     found: dict[str, OutputSpec] = {}
     for step in plan.steps:
-        declared = {spec.name: spec for spec in outputs_of(tools[step.tool])}
+        declared = {spec.name: spec for spec in list_outputs(tools[step.tool])}
         for name, key in step.outputs.items():
             found[name] = declared.get(key, OutputSpec(key, None))
     return [(name, found[name]) for name in plan.returns]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pulsus.core.compose.plans.planner import params_of
+from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.types import (
     Constant,
     Example,
@@ -20,14 +20,14 @@ from pulsus.core.types import (
 TITLE = "made from the examples of its steps"
 
 
-def example_of(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
+def build_example(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
     """Inputs for every required plan parameter with the files they need, or None.
 
     A step that is fed by another keeps its optional inputs at their defaults: what its examples
     set fits their own data. `expected` is given only where the steps' examples prove it: nothing
     but the last step writes, the files are those of one example, every returned value is known.
     """
-    needed = {param.name for param in params_of(plan, tools.values()) if param.required}
+    needed = {param.name for param in list_parameters(plan, tools.values()) if param.required}
     inputs: dict[str, JsonValue] = {}
     files: dict[str, InlineFile] = {}
     origins: set[tuple[InlineFile, ...]] = set()

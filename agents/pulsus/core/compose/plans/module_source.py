@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from pulsus.core.compose.plans import dsl, type_hints
-from pulsus.core.compose.plans.module_docstring import contract
-from pulsus.core.compose.plans.module_example import example_of
-from pulsus.core.compose.plans.plan_checks import RESERVED, invalid
-from pulsus.core.compose.plans.planner import params_of
-from pulsus.core.compose.rendering import render
+from pulsus.core.compose.plans.module_docstring import render_contract
+from pulsus.core.compose.plans.module_example import build_example
+from pulsus.core.compose.plans.plan_checks import RESERVED, refuse
+from pulsus.core.compose.plans.planner import list_parameters
+from pulsus.core.compose.rendering import render_template
 from pulsus.core.contract import imports_steps
 from pulsus.core.python_source import python_literals
 from pulsus.core.types import (
@@ -35,7 +35,7 @@ _ROUTE_ID = re.compile(r"route-[0-9a-f]{8}")
 _PLAN = "PLAN"
 
 
-def module_name(route_id: str) -> str:
+def name_module_file(route_id: str) -> str:
     """The file name of a route's module: `route-1a2b3c4d` gives `route_1a2b3c4d.py`."""
     if not _ROUTE_ID.fullmatch(route_id):
         raise ValueError(f"{route_id!r} is no route id: route- and eight hex digits")
@@ -50,21 +50,23 @@ def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
     """
     by_id = {tool.id: tool for tool in tools}
     _check_tools(composed, by_id)
-    params = params_of(composed, by_id.values())
-    text = contract(composed, by_id, params, example_of(composed, by_id))
+    params = list_parameters(composed, by_id.values())
+    text = render_contract(composed, by_id, params, build_example(composed, by_id))
     names = _locals(composed)
-    return render(
+    return render_template(
         "composed_module.j2",
         docstring=python_literals.docstring(text),
         imports=_imports(params),
-        plan=python_literals.literal(dsl.to_dict(composed), taken=len("PLAN: dict[str, Any] = ")),
+        plan=python_literals.literal(
+            dsl.plan_to_dict(composed), taken=len("PLAN: dict[str, Any] = ")
+        ),
         signature=_signature(params),
         calls=[_call(step, composed, names) for step in composed.steps],
         returned=_returned(composed, names),
     )
 
 
-def plan_of(code: bytes) -> Plan | None:
+def read_plan(code: bytes) -> Plan | None:
     """The plan that a composed module holds; None for a module that is not composed.
 
     Raises PlanInvalid where `PLAN` is no literal, is bound twice, or breaks a rule.
@@ -76,7 +78,7 @@ def plan_of(code: bytes) -> Plan | None:
     if not found:
         return None
     if len(found) > 1:
-        invalid(_PLAN, len(found), "it is bound more than once", "compose the module again")
+        refuse(_PLAN, len(found), "it is bound more than once", "compose the module again")
     try:
         data = ast.literal_eval(found[0])
     except (ValueError, TypeError, RecursionError, MemoryError) as error:
@@ -84,16 +86,16 @@ def plan_of(code: bytes) -> Plan | None:
             f"{_PLAN} in line {found[0].lineno} is no literal: {error}",
             hint="compose the module again instead of editing it",
         ) from None
-    return dsl.from_dict(data)
+    return dsl.plan_from_dict(data)
 
 
 def _check_tools(composed: Plan, tools: Mapping[str, ToolSpec]) -> None:
     for number, step in enumerate(composed.steps):
         place = f"plan.steps[{number}].tool"
         if step.tool not in tools:
-            invalid(place, step.tool, "the tool is not among those given", "write its whole id")
+            refuse(place, step.tool, "the tool is not among those given", "write its whole id")
         if step.sha256 != tools[step.tool].sha256:
-            invalid(place, step.sha256, "the step is not pinned to this tool", "plan again")
+            refuse(place, step.sha256, "the step is not pinned to this tool", "plan again")
 
 
 def _locals(composed: Plan) -> dict[str, str]:

@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pulsus.core.compose.plans.module_source import plan_of
+from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.types import Plan, PlanStep, ToolSpec
 from pulsus.errors import HashMoved, PlanInvalid, ToolAmbiguous, ToolNotFound
 
-Find = Callable[[str], Sequence[ToolSpec]]
+FindTools = Callable[[str], Sequence[ToolSpec]]
 """The tools a reference may mean; `Catalogue.find` is one."""
 
-Pinned = dict[str, tuple[ToolSpec, bytes]]
+PinnedTools = dict[str, tuple[ToolSpec, bytes]]
 
 # A composition of compositions of compositions is a plan nobody can review.
 MAX_NESTING = 4
 
 
-def pin(plan: Plan, find: Find) -> Plan:
+def pin_steps(plan: Plan, find: FindTools) -> Plan:
     """`plan` with every tool as an id and every step pinned to that tool's bytes.
 
     Raises ToolNotFound, ToolAmbiguous, or HashMoved where a step is pinned to other bytes.
@@ -28,25 +28,27 @@ def pin(plan: Plan, find: Find) -> Plan:
     return replace(plan, steps=tuple(_pin(step, find) for step in plan.steps))
 
 
-def collect_step_sources(source: bytes, find: Find, read: Callable[[Path], bytes]) -> Pinned:
+def collect_step_sources(
+    source: bytes, find: FindTools, read: Callable[[Path], bytes]
+) -> PinnedTools:
     """Every tool that a module's plan calls, and theirs in turn, with exactly the pinned bytes.
 
     Empty for a module that is not composed. Raises HashMoved where a file is not what its plan
     was made from, PlanInvalid where compositions nest deeper than `MAX_NESTING`.
     """
-    found: Pinned = {}
+    found: PinnedTools = {}
     _gather(source, find, read, found, 0)
     return found
 
 
-def _pin(step: PlanStep, find: Find) -> PlanStep:
+def _pin(step: PlanStep, find: FindTools) -> PlanStep:
     tool = _resolve(step, find)
     if step.sha256 not in (None, tool.sha256):
         raise _moved(step, tool.sha256)
     return replace(step, tool=tool.id, sha256=tool.sha256)
 
 
-def _resolve(step: PlanStep, find: Find) -> ToolSpec:
+def _resolve(step: PlanStep, find: FindTools) -> ToolSpec:
     match list(find(step.tool)):
         case [tool]:
             return tool
@@ -68,9 +70,9 @@ def _resolve(step: PlanStep, find: Find) -> ToolSpec:
 
 
 def _gather(
-    source: bytes, find: Find, read: Callable[[Path], bytes], found: Pinned, depth: int
+    source: bytes, find: FindTools, read: Callable[[Path], bytes], found: PinnedTools, depth: int
 ) -> None:
-    plan = plan_of(source)
+    plan = read_plan(source)
     if plan is None:
         return
     if depth >= MAX_NESTING:

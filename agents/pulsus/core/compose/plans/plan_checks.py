@@ -23,27 +23,27 @@ _TOOL = re.compile(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)*(?:::(?:run|mai
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-def invalid(place: str, value: object, reason: str, fix: str) -> NoReturn:
+def refuse(place: str, value: object, reason: str, fix: str) -> NoReturn:
     """Raise PlanInvalid saying where, what, why and what to do."""
     shown = ascii(value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
     raise PlanInvalid(f"{place}: {shown}: {reason}", hint=fix, place=place)
 
 
-def check(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:
+def check_plan(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:
     """Raise PlanInvalid unless every reference points to what is declared before it.
 
     A plan that passes is acyclic by construction: a step refers to earlier steps only.
     """
     _check_text(plan.description, "plan.description")
     if not plan.steps:
-        invalid("plan.steps", [], "there is no step", "add at least one")
+        refuse("plan.steps", [], "there is no step", "add at least one")
     if len(plan.steps) > max_steps:
-        invalid("plan.steps", len(plan.steps), f"more than {max_steps} steps", "split the plan")
+        refuse("plan.steps", len(plan.steps), f"more than {max_steps} steps", "split the plan")
     _check_names(plan.params, "io.params")
     for number, name in enumerate(plan.params):
         if name in RESERVED:
-            invalid(f"io.params[{number}]", name, "the name is reserved", f"call it {name}_")
+            refuse(f"io.params[{number}]", name, "the name is reserved", f"call it {name}_")
     _check_names(plan.returns, "io.returns")
     earlier: dict[str, PlanStep] = {}
     for number, step in enumerate(plan.steps):
@@ -59,7 +59,7 @@ def check(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:
 def check_json(value: object, place: str, depth: int = 0) -> None:
     """Raise PlanInvalid unless `value` is JSON: finite, string keys, valid Unicode."""
     if depth > MAX_DEPTH:
-        invalid(place, "…", f"nested deeper than {MAX_DEPTH}", "flatten the value")
+        refuse(place, "…", f"nested deeper than {MAX_DEPTH}", "flatten the value")
     match value:
         case None | bool() | int():
             return
@@ -67,7 +67,7 @@ def check_json(value: object, place: str, depth: int = 0) -> None:
             _check_text(value, place)
         case float():
             if not math.isfinite(value):
-                invalid(place, value, "JSON has no such number", "use a finite number or null")
+                refuse(place, value, "JSON has no such number", "use a finite number or null")
         case list():
             for i, item in enumerate(value):
                 check_json(item, f"{place}[{i}]", depth + 1)
@@ -77,10 +77,10 @@ def check_json(value: object, place: str, depth: int = 0) -> None:
                 check_json(item, f"{place}.{key}", depth + 1)
         case _:
             kind = type(value).__name__
-            invalid(place, str(value), f"a {kind} is no JSON value", "put quotes round it")
+            refuse(place, str(value), f"a {kind} is no JSON value", "put quotes round it")
 
 
-def is_name(text: str) -> bool:
+def is_plan_name(text: str) -> bool:
     """Whether `text` can name a parameter, an output or a step: a normalised identifier."""
     return text.isidentifier() and unicodedata.normalize("NFKC", text) == text
 
@@ -95,16 +95,16 @@ def producers(plan: Plan) -> Mapping[str, list[OutputRef]]:
 
 
 def _check_step(step: PlanStep, place: str, earlier: Mapping[str, PlanStep]) -> None:
-    if not is_name(step.id) or step.id in RESERVED:
-        invalid(f"{place}.id", step.id, "it is no identifier", "use letters, digits and _")
+    if not is_plan_name(step.id) or step.id in RESERVED:
+        refuse(f"{place}.id", step.id, "it is no identifier", "use letters, digits and _")
     if step.id in earlier:
-        invalid(f"{place}.id", step.id, "an earlier step has this id", "give each step its own")
+        refuse(f"{place}.id", step.id, "an earlier step has this id", "give each step its own")
     if not _TOOL.fullmatch(step.tool):
         fix = "write domain/action/name or name.py::run"
-        invalid(f"{place}.tool", step.tool, "it names no tool", fix)
+        refuse(f"{place}.tool", step.tool, "it names no tool", fix)
     if step.sha256 is not None and not _SHA256.fullmatch(step.sha256):
         fix = "write 64 lower-case hex digits, or leave it out and let Pulsus pin it"
-        invalid(f"{place}.sha256", step.sha256, "it is no SHA-256", fix)
+        refuse(f"{place}.sha256", step.sha256, "it is no SHA-256", fix)
     for name in step.inputs:
         _check_name(name, f"{place}.inputs")
     for name, key in step.outputs.items():
@@ -119,14 +119,14 @@ def _check_value(
         case ParamRef(name):
             if name not in params:
                 fix = f"add it to io.params ({_known(params)})"
-                invalid(place, name, "no such parameter", fix)
+                refuse(place, name, "no such parameter", fix)
         case OutputRef(step, output):
             if step not in earlier:
                 fix = f"refer to an earlier step ({_known(earlier)})"
-                invalid(place, f"steps.{step}", "no such step before this one", fix)
+                refuse(place, f"steps.{step}", "no such step before this one", fix)
             if output not in earlier[step].outputs:
                 fix = f"step {step} declares: {_known(earlier[step].outputs)}"
-                invalid(place, f"steps.{step}.outputs.{output}", "no such output", fix)
+                refuse(place, f"steps.{step}.outputs.{output}", "no such output", fix)
         case _:
             check_json(value.value, place)
 
@@ -136,7 +136,7 @@ def _check_used(plan: Plan) -> None:
     used = {value.name for value in values if isinstance(value, ParamRef)}
     for number, name in enumerate(plan.params):
         if name not in used:
-            invalid(f"io.params[{number}]", name, "no step uses it", "remove it or wire it")
+            refuse(f"io.params[{number}]", name, "no step uses it", "remove it or wire it")
 
 
 def _check_returns(plan: Plan) -> None:
@@ -144,33 +144,33 @@ def _check_returns(plan: Plan) -> None:
     for number, name in enumerate(plan.returns):
         place = f"io.returns[{number}]"
         if name not in made:
-            invalid(place, name, "no step gives it", f"the steps give: {_known(made)}")
+            refuse(place, name, "no step gives it", f"the steps give: {_known(made)}")
         if len(made[name]) > 1:
             steps = " and ".join(ref.step for ref in made[name])
-            invalid(place, name, f"steps {steps} both give it", "rename one under `outputs`")
+            refuse(place, name, f"steps {steps} both give it", "rename one under `outputs`")
 
 
 def _check_names(names: tuple[str, ...], place: str) -> None:
     for number, name in enumerate(names):
         _check_name(name, f"{place}[{number}]")
         if name in names[:number]:
-            invalid(f"{place}[{number}]", name, "it is listed twice", "remove one")
+            refuse(f"{place}[{number}]", name, "it is listed twice", "remove one")
 
 
 def _check_name(name: str, place: str) -> None:
-    if not is_name(name):
-        invalid(place, name, "it is no identifier", "use letters, digits and _")
+    if not is_plan_name(name):
+        refuse(place, name, "it is no identifier", "use letters, digits and _")
 
 
 def _check_key(key: object, place: str) -> None:
     if not isinstance(key, str):
-        invalid(place, key, "a key is not text", "put quotes round it")
+        refuse(place, key, "a key is not text", "put quotes round it")
     _check_text(key, place)
 
 
 def _check_text(text: str, place: str) -> None:
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        invalid(place, text, "it holds half a surrogate pair", "use valid Unicode")
+        refuse(place, text, "it holds half a surrogate pair", "use valid Unicode")
 
 
 def _known(names: object) -> str:

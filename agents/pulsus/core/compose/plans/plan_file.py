@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from pulsus.core.compose.plans.plan_checks import invalid
+from pulsus.core.compose.plans.plan_checks import refuse
 from pulsus.core.system import strict_yaml
 
 # A plan of 50 steps with long constants stays below a tenth of this.
@@ -25,7 +25,7 @@ def load_yaml(text: str) -> object:
     try:
         return strict_yaml.load(text)
     except strict_yaml.YamlError as error:
-        invalid(_FILE, text[:40], f"it is not plain YAML: {error}", "correct that line")
+        refuse(_FILE, text[:40], f"it is not plain YAML: {error}", "correct that line")
 
 
 def load_json(text: str) -> object:
@@ -35,9 +35,9 @@ def load_json(text: str) -> object:
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
-        invalid(_FILE, place, "it is not JSON", error.msg)
+        refuse(_FILE, place, "it is not JSON", error.msg)
     except (ValueError, RecursionError) as error:
-        invalid(_FILE, text[:40], f"it cannot be read: {error}", "write plain JSON")
+        refuse(_FILE, text[:40], f"it cannot be read: {error}", "write plain JSON")
 
 
 def dump_yaml(data: object, *, compact: bool = False) -> str:
@@ -71,7 +71,7 @@ _Dumper.add_representer(str, _represent)
 
 def _check_size(text: str) -> None:
     if len(text) > MAX_CHARS:
-        invalid(_FILE, len(text), f"longer than {MAX_CHARS} characters", "split the plan")
+        refuse(_FILE, len(text), f"longer than {MAX_CHARS} characters", "split the plan")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -79,9 +79,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(data) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        invalid(_FILE, twice, "the key is written twice", "remove one")
+        refuse(_FILE, twice, "the key is written twice", "remove one")
     return data
 
 
 def _no_constant(text: str) -> NoReturn:
-    invalid(_FILE, text, "JSON has no such number", "use a finite number or null")
+    refuse(_FILE, text, "JSON has no such number", "use a finite number or null")

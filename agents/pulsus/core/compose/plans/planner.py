@@ -23,7 +23,7 @@ from pulsus.errors import PlanUnwirable
 DRY_RUN = "dry_run"
 
 
-def compose(description: str, tools: Sequence[ToolSpec], *, max_steps: int = 8) -> Plan:
+def compose_plan(description: str, tools: Sequence[ToolSpec], *, max_steps: int = 8) -> Plan:
     """The plan that runs `tools` in this order, each pinned to its bytes.
 
     An input comes from an earlier step where name and type say so (`wiring.source`); a required
@@ -43,11 +43,11 @@ def compose(description: str, tools: Sequence[ToolSpec], *, max_steps: int = 8) 
         params=tuple(draft.params),
     )
     plan = replace(plan, returns=_returns(plan))
-    plan_checks.check(plan, max_steps=max_steps)
+    plan_checks.check_plan(plan, max_steps=max_steps)
     return plan
 
 
-def params_of(plan: Plan, tools: Iterable[ToolSpec]) -> tuple[ArgSpec, ...]:
+def list_parameters(plan: Plan, tools: Iterable[ToolSpec]) -> tuple[ArgSpec, ...]:
     """The plan's parameters as arguments, in `io.params` order.
 
     Hint and description are those of the first step that uses it. A parameter is optional only
@@ -69,12 +69,12 @@ class _Draft:
 
     steps: list[PlanStep] = field(default_factory=list)
     params: dict[str, Hint] = field(default_factory=dict)
-    offers: list[tuple[wiring.Offer, ...]] = field(default_factory=list)
+    offers: list[tuple[wiring.StepOutput, ...]] = field(default_factory=list)
 
     def add(self, step: str, tool: ToolSpec) -> None:
-        args = wiring.inputs_of(tool)
-        sources = {arg.name: wiring.source(arg, self.offers) for arg in args}
-        keeps = wiring.keeps(tool)
+        args = wiring.list_inputs(tool)
+        sources = {arg.name: wiring.find_source(arg, self.offers) for arg in args}
+        keeps = wiring.is_report_writer(tool)
         before = dict(self.params)
         inputs: dict[str, PlanValue] = {}
         for arg in args:
@@ -86,7 +86,7 @@ class _Draft:
                 inputs[arg.name] = value
             elif arg.required:
                 inputs[arg.name] = self._param(step, arg, before if keeps else {})
-        offers = wiring.offers_of(step, tool)
+        offers = wiring.list_step_outputs(step, tool)
         outputs = {offer.key: offer.key for offer in offers}
         self.steps.append(PlanStep(step, tool.id, inputs, outputs, tool.sha256))
         self.offers.append(offers)
@@ -100,7 +100,7 @@ class _Draft:
         for number, tool in enumerate(tools):
             step = self.steps[number]
             inputs = dict(step.inputs)
-            for arg in wiring.inputs_of(tool):
+            for arg in wiring.list_inputs(tool):
                 if arg.name not in inputs and _is_set_by_callers(arg, tool):
                     unshared = {} if arg.name == DRY_RUN else self.params
                     inputs[arg.name] = self._param(step.id, arg, unshared)

@@ -27,7 +27,7 @@ _ARTICLES = frozenset({"the", "that", "this", "these", "those", "its", "their", 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
-def unconnected(plan: Plan) -> tuple[str, ...]:
+def find_unconnected_steps(plan: Plan) -> tuple[str, ...]:
     """The steps that no output ties to the first step, directly or through other steps."""
     if not plan.steps:
         return ()
@@ -46,7 +46,7 @@ def unconnected(plan: Plan) -> tuple[str, ...]:
     return tuple(step.id for step in plan.steps if step.id not in reached)
 
 
-def merged(plan: Plan) -> tuple[str, ...]:
+def find_shared_inputs(plan: Plan) -> tuple[str, ...]:
     """The inputs of the caller that several steps get, except `dry_run`, which means them all."""
     steps: dict[str, set[str]] = {}
     for step in plan.steps:
@@ -56,7 +56,7 @@ def merged(plan: Plan) -> tuple[str, ...]:
     return tuple(name for name, users in steps.items() if len(users) > 1)
 
 
-def backward_reference(clauses: Sequence[str]) -> str | None:
+def find_backward_reference(clauses: Sequence[str]) -> str | None:
     """The first words of a later clause that may mean something of an earlier one, or None.
 
     A pronoun may. So may a noun with an article ("the json") unless an earlier clause has the noun

@@ -15,7 +15,7 @@ TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class StepOutput:
     """One output that a later step may use, under the tool's own key."""
 
     step: str
@@ -27,7 +27,7 @@ class Offer:
 class TypeMismatch:
     """An earlier output of the same name whose type does not fit."""
 
-    offer: Offer
+    offer: StepOutput
     wanted: Hint
 
     @property
@@ -37,22 +37,26 @@ class TypeMismatch:
         return f"{self.offer.key!r} of {self.offer.step} is {given}, which does not fit {wanted}"
 
 
-def outputs_of(tool: ToolSpec) -> tuple[OutputSpec, ...]:
+def list_outputs(tool: ToolSpec) -> tuple[OutputSpec, ...]:
     """What the tool's `Returns:` declares; `result` with the return hint where it declares none."""
     return tool.returns or (OutputSpec(RESULT, tool.return_hint),)
 
 
-def offers_of(step: str, tool: ToolSpec) -> tuple[Offer, ...]:
+def list_step_outputs(step: str, tool: ToolSpec) -> tuple[StepOutput, ...]:
     """Everything `step` gives to later ones."""
-    return tuple(Offer(step, o.name, type_hints.parse(o.type_hint)) for o in outputs_of(tool))
+    return tuple(
+        StepOutput(step, o.name, type_hints.parse(o.type_hint)) for o in list_outputs(tool)
+    )
 
 
-def inputs_of(tool: ToolSpec) -> tuple[ArgSpec, ...]:
+def list_inputs(tool: ToolSpec) -> tuple[ArgSpec, ...]:
     """The arguments a plan can give: all but `*args` and `**kwargs` themselves."""
     return tuple(a for a in tool.args if a.kind not in ("var_positional", "var_keyword"))
 
 
-def source(arg: ArgSpec, earlier: Sequence[Sequence[Offer]]) -> OutputRef | TypeMismatch | None:
+def find_source(
+    arg: ArgSpec, earlier: Sequence[Sequence[StepOutput]]
+) -> OutputRef | TypeMismatch | None:
     """The output that feeds `arg`, a clash of types, or None where nothing earlier is meant.
 
     `earlier` holds each step's offers in plan order. The nearest step with an output of the same
@@ -77,17 +81,17 @@ def source(arg: ArgSpec, earlier: Sequence[Sequence[Offer]]) -> OutputRef | Type
     return TypeMismatch(same[0], wanted) if same else None
 
 
-def keeps(tool: ToolSpec) -> bool:
+def is_report_writer(tool: ToolSpec) -> bool:
     """Whether the step writes down a value it is given, such as a report.
 
     Its scalars say where to: they are never taken from another step, nor shared with one, or a
     report would be written over the file it is about.
     """
-    containers = (a for a in inputs_of(tool) if not type_hints.parse(a.type_hint).scalar)
+    containers = (a for a in list_inputs(tool) if not type_hints.parse(a.type_hint).scalar)
     return tool.kind == "write" and any(arg.required for arg in containers)
 
 
-def _of_type(wanted: Hint, offers: Sequence[Offer]) -> Offer | None:
+def _of_type(wanted: Hint, offers: Sequence[StepOutput]) -> StepOutput | None:
     equal = [offer for offer in offers if _equal(offer.hint, wanted)]
     rows = [offer for offer in equal if offer.key == ROWS]
     document = [offer for offer in offers if wanted.has("str") and offer.key == TEXT]

@@ -16,7 +16,13 @@ from functools import cache
 from itertools import combinations
 
 from pulsus.core.compose.plans import type_hints
-from pulsus.core.compose.selection.segmentation import WEAK, at_hand, pieces, said_in, shape
+from pulsus.core.compose.selection.segmentation import (
+    WEAK_COST,
+    find_pieces,
+    match_given_rows,
+    match_row_operation,
+    strip_orders,
+)
 from pulsus.core.text.tokens import clean, content_words, stems, words
 from pulsus.core.text.verb_tables import READING
 from pulsus.core.types import Ranked, SubIntent, ToolSpec
@@ -47,7 +53,7 @@ _BARELY = 0.25
 """p in its own clause below which a tool is no step, whatever the whole request says of it."""
 
 
-def split(
+def split_request(
     request: str, retrieve: Retrieve, *, floor: float, following: Retrieve | None = None
 ) -> tuple[SubIntent, ...]:
     """The clauses in order, each with its candidates; one clause where no cut is worth it.
@@ -58,7 +64,7 @@ def split(
     same best tool. Empty for a request without words.
     """
     text = clean(request)
-    parts = pieces(text)
+    parts = find_pieces(text)
     if not parts:
         return ()
     whole = SubIntent(text, tuple(retrieve(text)))
@@ -69,8 +75,8 @@ def split(
 
     @cache
     def clause(first: int, last: int) -> SubIntent:
-        said = said_in(text[parts[first].start : parts[last].end])
-        does = shape(said) if first else at_hand(said)
+        said = strip_orders(text[parts[first].start : parts[last].end])
+        does = match_row_operation(said) if first else match_given_rows(said)
         found = follow(said, does) if does else ()
         return SubIntent(said, found or _backed(tuple(retrieve(said)), overall))
 
@@ -79,7 +85,7 @@ def split(
         _DONE if part.does and follow(piece.text, part.does) else part.cost
         for part, piece in zip(parts, finest, strict=True)
     ]
-    joined = all(part.cost == WEAK and not part.does for part in parts[1:])
+    joined = all(part.cost == WEAK_COST and not part.does for part in parts[1:])
     first = next((r for r in whole.candidates if r.p >= floor), None)
     if joined and first and _named_after(first.tool, finest):
         return (whole,)
@@ -122,26 +128,26 @@ def _best(
     return best
 
 
-def unplaced(request: str, tool_id: str, retrieve: Retrieve) -> tuple[str, ...]:
+def find_unanswered_parts(request: str, tool_id: str, retrieve: Retrieve) -> tuple[str, ...]:
     """Parts of a request that the one selected tool has too few words for.
 
     Parts are what "then", a semicolon or a sentence's end separates: each is a task of its own.
     """
     text = clean(request)
-    parts = [text[p.start : p.end].strip(" ,;.!?") for p in pieces(text, weak=False)]
+    parts = [text[p.start : p.end].strip(" ,;.!?") for p in find_pieces(text, weak=False)]
     if len(parts) < 2:
         return ()
     return tuple(part for part in parts if not _answers(tool_id, retrieve(part)))
 
 
-def served(
+def separate_served_parts(
     request: str, retrieve: Retrieve, tau: float
 ) -> tuple[tuple[tuple[str, Ranked], ...], tuple[str, ...]]:
     """Of a request that nothing serves whole: the parts some tool serves by itself, with the tool,
     and the parts none does. Both empty where that parts nothing.
     """
     text = clean(request)
-    parts = [text[p.start : p.end].strip(" ,;.!?") for p in pieces(text, weak=False)]
+    parts = [text[p.start : p.end].strip(" ,;.!?") for p in find_pieces(text, weak=False)]
     found = [(part, next(iter(retrieve(part)), None)) for part in parts if part]
     good = tuple((part, best) for part, best in found if best and best.p >= tau)
     if not good or len(good) == len(found):
@@ -150,7 +156,7 @@ def served(
     return good, tuple(part for part, _ in found if part not in fitting)
 
 
-def works_on(tool: ToolSpec) -> bool:
+def needs_step_data(tool: ToolSpec) -> bool:
     """Whether it needs what only another tool gives: a required list, table or document."""
     needed = (
         type_hints.parse(arg.type_hint) for arg in tool.args if arg.required and arg.type_hint

@@ -12,9 +12,9 @@ from pulsus.fast_dataclass import dataclass
 MAX_PIECES = 8
 """Cuts considered: 2 to the power of 7 partitions over 36 texts to rank at most."""
 
-NEXT = 0.0
-STRONG = 0.15
-WEAK = 0.3
+NEXT_COST = 0.0
+STRONG_COST = 0.15
+WEAK_COST = 0.3
 """By how much of p a step must be better in its piece than one tool for all: after "then", after a
 sentence, after "and"."""
 
@@ -40,7 +40,7 @@ _SHAPED = (
 )
 _KIND = r"(?:(?!(?:as|in|into|to|an?|the)\b)[\w-]+\s+){0,3}?"
 
-SHAPES: Mapping[str, re.Pattern[str]] = {
+ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
     "sort rows top": re.compile(
         rf"""
         (?:(?:only|just|show|give|take|keep|list|me|us|the|of\s+(?:it|them|those|these))\s+)*
@@ -181,7 +181,7 @@ _TELLS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RequestPiece:
     """Part of the request between two cuts; `cost` is that of the cut before it.
 
     `does` are words for what it does to what the piece before gives (`shape`), where that piece
@@ -194,41 +194,41 @@ class Piece:
     does: str | None = None
 
 
-def said_in(text: str) -> str:
+def strip_orders(text: str) -> str:
     """The part of a text that asks: without punctuation around it, and words that only order."""
     return _LEAD.sub("", text.strip(" ,;:.!?"))
 
 
-def shape(said: str) -> str | None:
+def match_row_operation(said: str) -> str | None:
     """Words for what a clause does to rows that are at hand; None where it does nothing to any."""
-    return next((words for words, begins in SHAPES.items() if begins.match(said)), None)
+    return next((words for words, begins in ROW_OPERATIONS.items() if begins.match(said)), None)
 
 
-def at_hand(said: str) -> str | None:
+def match_given_rows(said: str) -> str | None:
     """The same words (`shape`) for a request that is about nothing but rows at hand."""
-    asked = said_in(said)
-    does = shape(_FROM_THEM.sub("", asked))
+    asked = strip_orders(said)
+    does = match_row_operation(_FROM_THEM.sub("", asked))
     return does if does and _AT_HAND.search(asked) else None
 
 
-def pieces(text: str, *, weak: bool = True) -> list[Piece]:
+def find_pieces(text: str, *, weak: bool = True) -> list[RequestPiece]:
     """The text between possible cuts. A piece without a word of its own joins the one before it."""
     marks = _marks(text, weak=weak)
     if len(marks) >= MAX_PIECES:
         marks = _marks(text, weak=False)[: MAX_PIECES - 1]
     if _is_apposed(text, marks):
         marks = []
-    found: list[Piece] = []
+    found: list[RequestPiece] = []
     start, cost = 0, 0.0
     for mark_start, mark_end, mark_cost in [*marks, (len(text), len(text), 0.0)]:
-        said = said_in(text[start:mark_start])
-        does = shape(said)
-        if found and _TELLS.match(said_in(text[found[-1].start : found[-1].end])):
+        said = strip_orders(text[start:mark_start])
+        does = match_row_operation(said)
+        if found and _TELLS.match(strip_orders(text[found[-1].start : found[-1].end])):
             found[-1] = replace(found[-1], end=mark_start)
             cost = mark_cost
         elif not found or does or (_says_something(said) and not _HANGING.match(said)):
             if found or content_words(said):
-                found.append(Piece(start, mark_start, cost, _new(does, text, found)))
+                found.append(RequestPiece(start, mark_start, cost, _new(does, text, found)))
                 cost = mark_cost
         else:
             found[-1] = replace(found[-1], end=mark_start)
@@ -241,12 +241,16 @@ def _is_apposed(text: str, marks: list[tuple[int, int, float]]) -> bool:
     if len(marks) != 1:
         return False
     start, end, _ = marks[0]
-    return bool(_APPOSED.match(text, start)) and not shape(text[end:].strip())
+    return bool(_APPOSED.match(text, start)) and not match_row_operation(text[end:].strip())
 
 
-def _new(does: str | None, text: str, before: list[Piece]) -> str | None:
+def _new(does: str | None, text: str, before: list[RequestPiece]) -> str | None:
     """What a piece does, where it follows one that does something else."""
-    last = shape(said_in(text[before[-1].start : before[-1].end])) if before else does
+    last = (
+        match_row_operation(strip_orders(text[before[-1].start : before[-1].end]))
+        if before
+        else does
+    )
     return does if last != does else None
 
 
@@ -259,13 +263,17 @@ def _marks(text: str, *, weak: bool) -> list[tuple[int, int, float]]:
     held = [m.span() for pattern in (_QUOTED, _RANGE) for m in pattern.finditer(text)]
     piped = _SHELL.search(text) is not None
     found: list[tuple[int, int, float]] = []
-    for pattern, cost in ((_NEXT, NEXT), (_STRONG, STRONG), *([(_WEAK, WEAK)] if weak else [])):
+    for pattern, cost in (
+        (_NEXT, NEXT_COST),
+        (_STRONG, STRONG_COST),
+        *([(_WEAK, WEAK_COST)] if weak else []),
+    ):
         taken = [(a, b) for a, b, _ in found]
         found += [
             (m.start(), m.end(), cost)
             for m in pattern.finditer(text)
             if not (piped and "|" in m[0])
-            and not (m[0].strip() == ":" and not shape(said_in(text[m.end() :])))
+            and not (m[0].strip() == ":" and not match_row_operation(strip_orders(text[m.end() :])))
             and not any(a <= m.start() < max(b, a + 1) for a, b in taken)
         ]
     free = sorted(f for f in found if not any(a < f[0] < b for a, b in held))
@@ -280,5 +288,5 @@ def _inside(text: str, marks: list[tuple[int, int, float]], at: int) -> bool:
     firm = [m for m in marks if text[m[0] : m[1]].strip()]
     before = max((m[1] for m in firm if m[1] <= start), default=0)
     after = min((m[0] for m in firm if m[0] >= end), default=len(text))
-    does = shape(said_in(text[before:after]))
-    return does is not None and does == shape(said_in(text[end:after]))
+    does = match_row_operation(strip_orders(text[before:after]))
+    return does is not None and does == match_row_operation(strip_orders(text[end:after]))

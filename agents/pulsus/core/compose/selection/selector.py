@@ -26,15 +26,15 @@ class CandidateSet:
     widened: bool
 
 
-Narrowed = Callable[[Collection[str] | None], Sequence[Ranked]]
+RankTools = Callable[[Collection[str] | None], Sequence[Ranked]]
 """Candidates among these tool ids (None = all), best first, with p over the whole catalogue."""
 
 
-CLEARLY = 0.02
+CLEAR_MARGIN = 0.02
 """How much surer a tool outside the parsed folder must be to win over the folder's best."""
 
 
-def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> CandidateSet:
+def narrow_then_widen(pool: Collection[str], rank: RankTools, *, tau: float) -> CandidateSet:
     """All candidates, the best of `pool` (the parsed folder's ids) first if it reaches τ.
 
     Where it does not, or a tool elsewhere is surer by more than `CLEARLY`, the whole catalogue
@@ -44,7 +44,7 @@ def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> C
     if not pool:
         return CandidateSet(found, widened=False)
     inside = next((r for r in found if r.tool.id in pool), None) or next(iter(rank(pool)), None)
-    if inside is None or inside.p < tau or found[0].p - inside.p > CLEARLY:
+    if inside is None or inside.p < tau or found[0].p - inside.p > CLEAR_MARGIN:
         return CandidateSet(found, widened=True)
     others = (
         replace(r, why_not=r.why_not or f"{inside.tool.id} is before it: in the parsed folder")
@@ -56,7 +56,7 @@ def narrow_then_widen(pool: Collection[str], rank: Narrowed, *, tau: float) -> C
     return CandidateSet(tuple(ordered), widened=False)
 
 
-def prefer(found: Sequence[Ranked], looked: CandidateSet, *, tau: float) -> CandidateSet:
+def put_first(found: Sequence[Ranked], looked: CandidateSet, *, tau: float) -> CandidateSet:
     """The candidates with those of `found` first, if the best of them reaches τ."""
     if not found or found[0].p < tau:
         return looked
@@ -69,7 +69,7 @@ def prefer(found: Sequence[Ranked], looked: CandidateSet, *, tau: float) -> Cand
     return replace(looked, candidates=tuple(ordered))
 
 
-def decide(
+def decide_policy(
     candidates: Sequence[Ranked],
     subintents: Sequence[SubIntent],
     *,
@@ -95,7 +95,7 @@ def decide(
     return Decision("generate", (), _nothing(candidates, tau))
 
 
-def steps_first(candidates: Sequence[Ranked], choice: Decision) -> tuple[Ranked, ...]:
+def put_steps_first(candidates: Sequence[Ranked], choice: Decision) -> tuple[Ranked, ...]:
     """The candidates with a plan's steps first, as they are for another policy.
 
     Steps stand among themselves as the whole request ranks them, those only a part of it found
@@ -115,7 +115,7 @@ def steps_first(candidates: Sequence[Ranked], choice: Decision) -> tuple[Ranked,
     return tuple(replace(r, rank=n) for n, r in enumerate((*steps.values(), *others), start=1))
 
 
-def as_chosen(subintents: Sequence[SubIntent], choice: Decision) -> tuple[SubIntent, ...]:
+def put_chosen_first(subintents: Sequence[SubIntent], choice: Decision) -> tuple[SubIntent, ...]:
     """The clauses, each with its step of a plan before its other candidates."""
     if choice.policy != "compose":
         return tuple(subintents)
@@ -138,7 +138,7 @@ def _compose(
         step_candidates,  # only where there is something to plan
     )
 
-    found = step_candidates.steps(subintents, floor=floor)
+    found = step_candidates.assign_steps(subintents, floor=floor)
     if not found.whole:
         return Decision("generate", (), "; ".join(found.notes))
     parts = (
@@ -157,7 +157,7 @@ def _nothing(candidates: Sequence[Ranked], tau: float) -> str:
     return f"no candidate reaches τ {tau:.2f}: best is {best.tool.id} with p {best.p:.2f}{odds}"
 
 
-def preferred(
+def prefer_hinted(
     choice: Decision, subintents: Sequence[SubIntent], hinted: Collection[str], *, floor: float
 ) -> Decision:
     """The same composition, each step by a tool of `hinted` where one is as good as the chosen.
@@ -187,12 +187,12 @@ def _lacks(steps: Sequence[Ranked]) -> bool:
         step_candidates,  # only where there is something to plan
     )
 
-    return step_candidates.lacks([r.tool for r in steps])
+    return step_candidates.has_unfed_step([r.tool for r in steps])
 
 
 def _other(
     step: Ranked, clause: SubIntent, hinted: Collection[str], taken: Collection[str], floor: float
 ) -> Ranked:
-    least = max(floor, step.p - CLEARLY)
+    least = max(floor, step.p - CLEAR_MARGIN)
     fits = (r for r in clause.candidates if r.tool.id in hinted and r.tool.id not in taken)
     return next((r for r in fits if r.p >= least), step)

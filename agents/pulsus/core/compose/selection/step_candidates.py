@@ -34,7 +34,7 @@ class StepAssignment:
     notes: tuple[str, ...]
 
 
-def steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssignment:
+def assign_steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssignment:
     """For each clause in order its best tool whose inputs are there.
 
     Another than its first takes its place only where it reaches `floor` itself and no other clause
@@ -46,12 +46,12 @@ def steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssignment:
     for clause in subintents:
         first = clause.candidates[0]
         before = [r.tool for r in chosen]
-        why = missing(first.tool, before)
+        why = explain_missing_input(first.tool, before)
         if why is None or _own(clause.text, first.tool):
             chosen.append(first)
             continue
         others = (r for r in clause.candidates[1:] if r.tool.id not in firsts and r.p >= floor)
-        found = next((r for r in others if missing(r.tool, before) is None), None)
+        found = next((r for r in others if explain_missing_input(r.tool, before) is None), None)
         instead = f"; {found.tool.id} in its place" if found else ""
         notes.append(f"{clause.text!r} not by {first.tool.id}: {why}{instead}")
         if found is None:
@@ -60,12 +60,12 @@ def steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssignment:
     return StepAssignment(tuple(chosen), True, tuple(notes))
 
 
-def lacks(tools: Sequence[ToolSpec]) -> bool:
+def has_unfed_step(tools: Sequence[ToolSpec]) -> bool:
     """Whether a step of these, in this order, has an input that is not there."""
-    return any(missing(tool, tools[:at]) for at, tool in enumerate(tools))
+    return any(explain_missing_input(tool, tools[:at]) for at, tool in enumerate(tools))
 
 
-def missing(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | None:
+def explain_missing_input(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | None:
     """Why a tool cannot follow these steps, in one clause; None where it can.
 
     Nothing is missing of the first step: what it works on is the request's own. Nor behind a tool
@@ -73,14 +73,14 @@ def missing(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | None:
     """
     if not before:
         return None
-    offers = [wiring.offers_of(f"s{n}", step) for n, step in enumerate(before, start=1)]
+    offers = [wiring.list_step_outputs(f"s{n}", step) for n, step in enumerate(before, start=1)]
     if any(offer.hint.anything for step in offers for offer in step):
         return None
-    for arg in wiring.inputs_of(tool):
+    for arg in wiring.list_inputs(tool):
         wanted = type_hints.parse(arg.type_hint)
-        if not arg.required or not is_data(wanted):
+        if not arg.required or not is_data_hint(wanted):
             continue
-        if not isinstance(wiring.source(arg, offers), OutputRef):
+        if not isinstance(wiring.find_source(arg, offers), OutputRef):
             return f"no step before it clearly gives {arg.name!r} ({type_hints.annotation(wanted)})"
     return None
 
@@ -91,7 +91,7 @@ def _own(text: str, tool: ToolSpec) -> bool:
     return any(called & set(stems(named)) for named in _THE.findall(text))
 
 
-def is_data(hint: Hint) -> bool:
+def is_data_hint(hint: Hint) -> bool:
     """Whether only a step gives such a value: rows, a table, a mapping; not a list of names."""
     return bool(hint.concrete) and all(map(_holds, hint.concrete))
 

@@ -17,7 +17,7 @@ _PYTHON = ("", "python", "py", "python3")
 _BARE = re.compile(r"(?:r?\"\"\"|r?'''|import |from |def |#)")
 
 
-def module_of(text: str) -> str | None:
+def extract_module(text: str) -> str | None:
     """The module, with plain line ends and one at its end; None where there is none.
 
     Of several blocks the first that defines an entry point counts, else the longest. A block that
@@ -52,7 +52,7 @@ def _bare(said: str) -> str | None:
 _CODE = re.compile(rb"^from __future__ import ", re.M)
 
 
-def with_closed_docstring(source: bytes) -> bytes:
+def close_docstring(source: bytes) -> bytes:
     """`source` with its docstring closed before the code; as it is where that is not its fault."""
     code = _CODE.search(source)
     if code is None or not source.startswith(b'"""') or python.module(source) is not None:
@@ -61,7 +61,7 @@ def with_closed_docstring(source: bytes) -> bytes:
     return source if python.module(closed) is None else closed
 
 
-def with_missing_imports(source: bytes, allowed: Collection[str]) -> bytes:
+def add_missing_imports(source: bytes, allowed: Collection[str]) -> bytes:
     """`source` with an import of every allowed module it uses (`json.loads`) and nowhere binds.
 
     As it is where it is no Python.

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pulsus.core.types import Example, JsonValue
 from pulsus.fast_dataclass import dataclass
 
-MOST = 6
+MAX_PROPOSED = 6
 _PAIRS = re.compile(r"(?m)^[^=\n]+=.*$")
 _COLONS = re.compile(r"(?m)^[\w-]+:[ \t]+\S.*$")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -22,7 +22,7 @@ _PERCENT = re.compile(r"\d+(\.\d+)?\s?%")
 
 
 @dataclass(frozen=True, slots=True)
-class Boundary:
+class BoundaryInput:
     """A value for an argument, or for a file that an example brings; `why` says what is special."""
 
     argument: str
@@ -34,7 +34,7 @@ class Boundary:
         return f"{self.argument} = {json.dumps(self.value, ensure_ascii=False)} ({self.why})"
 
 
-def proposed(given: Sequence[Example]) -> tuple[Boundary, ...]:
+def propose_boundaries(given: Sequence[Example]) -> tuple[BoundaryInput, ...]:
     """The first few boundary cases that no example gives; none where there are no examples."""
     covered: dict[str, list[JsonValue]] = {}
     for example in given:
@@ -50,14 +50,14 @@ def proposed(given: Sequence[Example]) -> tuple[Boundary, ...]:
     found = [
         turn[n] for n in range(max(map(len, turns), default=0)) for turn in turns if n < len(turn)
     ]
-    return tuple(found[:MOST])
+    return tuple(found[:MAX_PROPOSED])
 
 
-def _of(name: str, values: Sequence[JsonValue]) -> Iterator[Boundary]:
+def _of(name: str, values: Sequence[JsonValue]) -> Iterator[BoundaryInput]:
     """Those of one argument, the most telling first."""
     for value, why in _kinds(values):
         if not any(type(value) is type(each) and value == each for each in values):
-            yield Boundary(name, value, why)
+            yield BoundaryInput(name, value, why)
 
 
 def _kinds(values: Sequence[JsonValue]) -> Iterator[tuple[JsonValue, str]]:

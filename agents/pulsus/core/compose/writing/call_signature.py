@@ -12,7 +12,7 @@ _NUMBERS = ("int", "float")
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class CallParameter:
     """One argument. An `optional` one is left out by some example."""
 
     name: str
@@ -28,10 +28,10 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallSignature:
     """A call of `run`. `result` says in words what comes back; "" where no example says."""
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[CallParameter, ...]
     returns: str
     result: str
     keys: tuple[tuple[str, str], ...] = ()
@@ -42,7 +42,7 @@ class Call:
         return f"def run({listed}) -> {self.returns}:"
 
 
-def called(given: Sequence[Example]) -> Call | None:
+def infer_signature(given: Sequence[Example]) -> CallSignature | None:
     """The call that fits every example; None without examples.
 
     A text that is the path of one of the example's files is a `Path`.
@@ -55,12 +55,12 @@ def called(given: Sequence[Example]) -> Call | None:
     expected = [e.expected for e in given if e.has_expected]
     returns = reduce(_joined, map(_hint, expected)) if expected else "dict[str, Any]"
     keys = _keys(expected)
-    return Call(tuple(ordered), returns, _result(expected, keys, returns), keys)
+    return CallSignature(tuple(ordered), returns, _result(expected, keys, returns), keys)
 
 
-def _parameter(name: str, given: Sequence[Example]) -> Parameter:
+def _parameter(name: str, given: Sequence[Example]) -> CallParameter:
     hints = [_argument(e.inputs[name], e) for e in given if name in e.inputs]
-    return Parameter(name, reduce(_joined, hints), len(hints) < len(given))
+    return CallParameter(name, reduce(_joined, hints), len(hints) < len(given))
 
 
 def _argument(value: JsonValue, example: Example) -> str:

@@ -33,7 +33,7 @@ _EXAMPLES = re.compile(
 )
 
 
-def parse(text: str) -> tuple[Example, ...]:
+def parse_examples(text: str) -> tuple[Example, ...]:
     """The examples a text gives: `INPUTS -> OUTPUT`, or one or several in the contract's form.
 
     `INPUTS` is a JSON object of arguments. Raises UsageError.
@@ -44,7 +44,7 @@ def parse(text: str) -> tuple[Example, ...]:
     return _contract_form(text)
 
 
-def in_request(request: str) -> tuple[Example, ...]:
+def find_examples(request: str) -> tuple[Example, ...]:
     """Every `{…} -> …` in a request; what is not JSON on both sides is plain words."""
     try:
         return _read([item for item, _, _ in _said(request)], request)
@@ -52,7 +52,7 @@ def in_request(request: str) -> tuple[Example, ...]:
         return ()
 
 
-def without(request: str, example: Example) -> str:
+def remove_example(request: str, example: Example) -> str:
     """The request without what it says of that example."""
     for item, start, end in reversed(list(_said(request))):
         if _read([item], request) == (example,):
@@ -60,18 +60,18 @@ def without(request: str, example: Example) -> str:
     return request
 
 
-def behaviours(given: Iterable[Example]) -> int:
+def count_behaviours(given: Iterable[Example]) -> int:
     """How many of the examples say what the result must be: `...` alone says what it looks like."""
     return sum(e.has_expected and concrete(e.expected) for e in given)
 
 
-def distinct(given: Sequence[Example]) -> bool:
+def has_differing_results(given: Sequence[Example]) -> bool:
     """Whether no one result fits all the examples: a constant would satisfy one."""
     named = [e.expected for e in given if e.has_expected and concrete(e.expected)]
     return any(apart(one, other) for one, other in combinations(named, 2))
 
 
-def with_examples(code: bytes, given: Sequence[Example]) -> bytes:
+def set_examples(code: bytes, given: Sequence[Example]) -> bytes:
     """The module with exactly these examples in its docstring.
 
     With none given it keeps the inputs of its own, without what they expect. A module whose
@@ -102,10 +102,10 @@ def strip_examples(code: bytes) -> bytes:
     start, end = _span(code, node)
     text = python.docstring(_text(doc, None)).encode("utf-8")
     lines = code[start:end].count(b"\n") - text.count(b"\n")
-    return taller(code[:start] + text + code[end:], lines)
+    return pad_docstring(code[:start] + text + code[end:], lines)
 
 
-def taller(code: bytes, lines: int) -> bytes:
+def pad_docstring(code: bytes, lines: int) -> bytes:
     """The module with that many empty lines at the end of its docstring."""
     node = _docstring(code)
     if node is None or lines < 1:
@@ -114,7 +114,7 @@ def taller(code: bytes, lines: int) -> bytes:
     return code[:end] + b"\n" * lines + code[end:]
 
 
-def redacted(example: Example, redactor: Redactor) -> Example:
+def redact_example(example: Example, redactor: Redactor) -> Example:
     """The example without secrets, before it is written in another form."""
     inputs = redactor.redact_value(dict(example.inputs))
     files = tuple(
@@ -137,7 +137,7 @@ def _redacted(content: bytes, redactor: Redactor) -> bytes:
         return content  # shown as base64, which hides no words
 
 
-def differs(tool: ToolSpec, given: Sequence[Example]) -> str:
+def explain_difference(tool: ToolSpec, given: Sequence[Example]) -> str:
     """Why the module does not carry the caller's examples; "" where it does."""
     if given and tuple(tool.examples) != tuple(given):
         return "its examples are not those that were given"
@@ -146,14 +146,14 @@ def differs(tool: ToolSpec, given: Sequence[Example]) -> str:
     return ""
 
 
-def items(given: Iterable[Example]) -> list[JsonValue]:
+def list_items(given: Iterable[Example]) -> list[JsonValue]:
     """The examples as the contract writes them."""
     return [examples.item(example) for example in given]
 
 
-def yaml(given: Iterable[Example]) -> str:
+def dump_examples(given: Iterable[Example]) -> str:
     """The text of an `Examples:` section."""
-    return dump_yaml(items(given), compact=True).rstrip("\n")
+    return dump_yaml(list_items(given), compact=True).rstrip("\n")
 
 
 def _arrow(text: str, start: int) -> tuple[JsonValue, int] | None:
@@ -268,7 +268,7 @@ def _text(doc: docstring.Docstring, given: Sequence[Example] | None) -> str:
     """The docstring again, its sections in the contract's order; None: without examples."""
     sections = {name: text for name, text in doc.sections.items() if name != "Examples"}
     if given is not None:
-        sections["Examples"] = yaml(given)
+        sections["Examples"] = dump_examples(given)
     named = [_section(n, sections[n]) for n in docstring.SECTIONS if n in sections]
     parts = [doc.summary, doc.body, *named]
     return "\n\n".join(part for part in parts if part) + "\n"

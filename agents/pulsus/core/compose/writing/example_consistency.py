@@ -18,7 +18,7 @@ from pulsus.errors import ExamplesImpossible
 _SHOWN = 60
 
 
-def checked(given: Sequence[Example]) -> tuple[Example, ...]:
+def check_examples(given: Sequence[Example]) -> tuple[Example, ...]:
     """The examples as they are. Raises ExamplesImpossible where no one tool can satisfy them."""
     for number, example in enumerate(given, 1):
         _names(number, example)

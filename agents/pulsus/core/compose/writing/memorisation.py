@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from pulsus.core.compose.writing.caller_examples import behaviours, distinct
+from pulsus.core.compose.writing.caller_examples import count_behaviours, has_differing_results
 from pulsus.core.contract.example_match import ANY, apart, concrete
 from pulsus.core.contract.module_constants import as_key, constants, literal, parts
 from pulsus.core.python_source import python_literals as python
@@ -32,10 +32,10 @@ def held_out_example(given: Sequence[Example]) -> Example | None:
     The last one, best one that leaves results which differ, and that expects what no other does: a
     table of the others cannot give it.
     """
-    if behaviours(given) < _LEAST_HELD:
+    if count_behaviours(given) < _LEAST_HELD:
         return None
     named = [e for e in reversed(given) if _named(e)]
-    usable = [e for e in named if distinct([o for o in given if o is not e])] or named
+    usable = [e for e in named if has_differing_results([o for o in given if o is not e])] or named
     alone = (e for e in usable if unlike(e, [o for o in given if o is not e]))
     return next(alone, None) or usable[0]
 

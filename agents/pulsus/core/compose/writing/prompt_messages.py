@@ -9,9 +9,9 @@ from typing import Any
 
 from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.compose.proposer import Message
-from pulsus.core.compose.rendering import render
+from pulsus.core.compose.rendering import render_template
 from pulsus.core.compose.writing import caller_examples
-from pulsus.core.compose.writing.call_signature import called
+from pulsus.core.compose.writing.call_signature import infer_signature
 from pulsus.core.types import Example
 from pulsus.fast_dataclass import dataclass
 
@@ -40,7 +40,7 @@ class PromptContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class AnswerRefusal:
     """Why a module was refused, in words for the model. `failing` is the case that fails."""
 
     step: str
@@ -49,31 +49,31 @@ class Refusal:
     failing: str = ""
 
 
-def first(brief: PromptContext, *, short: bool = False) -> list[Message]:
+def build_prompt(brief: PromptContext, *, short: bool = False) -> list[Message]:
     """The conversation's beginning; `short` leaves out tools and hints."""
     told: dict[str, Any] = {"imports": brief.imports, "writes": brief.rules.writes}
-    call = called(brief.examples)
+    call = infer_signature(brief.examples)
     examples = brief.examples if brief.shown is None else brief.shown
-    asked = render(
+    asked = render_template(
         "request.j2",
         request=brief.request.strip(),
         skeleton=brief.skeleton.strip(),
         sure=call is not None,
         result=call.result if call else "",
-        examples=caller_examples.yaml(examples) if examples else "",
+        examples=caller_examples.dump_examples(examples) if examples else "",
         held=brief.held is not None,
         neighbours=() if short else brief.neighbours,
         hints=() if short else brief.hints,
     )
-    return [Message("system", render("system.j2", **told)), Message("user", asked)]
+    return [Message("system", render_template("system.j2", **told)), Message("user", asked)]
 
 
-def repair(
-    brief: PromptContext, answer: str, refusal: Refusal, *, short: bool = False
+def build_repair_prompt(
+    brief: PromptContext, answer: str, refusal: AnswerRefusal, *, short: bool = False
 ) -> list[Message]:
     """What to send after a refused answer; `short` without that answer, which it repeated."""
-    begun = first(brief, short=short)
-    told = render(
+    begun = build_prompt(brief, short=short)
+    told = render_template(
         "repair.j2",
         step=refusal.step,
         reasons=refusal.reasons[:_SHOWN_REASONS],
@@ -86,6 +86,6 @@ def repair(
     return [*begun, Message("assistant", answer), Message("user", told)]
 
 
-def example_tool(name: str, text: str) -> str:
+def format_module(name: str, text: str) -> str:
     """An existing module as the model sees it."""
     return f"{name}:\n```python\n{text.strip()}\n```"

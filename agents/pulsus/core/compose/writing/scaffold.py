@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pulsus.core.compose.rendering import render
+from pulsus.core.compose.rendering import render_template
 from pulsus.core.compose.writing import caller_examples
-from pulsus.core.compose.writing.call_signature import Call, Parameter, called
+from pulsus.core.compose.writing.call_signature import CallParameter, CallSignature, infer_signature
 from pulsus.core.python_source import python_literals
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.literals import take_values
@@ -24,35 +24,37 @@ _HEADER = re.compile(r"[A-Za-z -]{1,20}:")
 _SPECIAL = re.compile(r"[^\w\s.,;:!?()'\"/-]")
 
 
-def name_of(request: str) -> str:
+def derive_name(request: str) -> str:
     """A name in the catalogue's form from the request's first telling words."""
     said = [w for w in words(take_values(request)[0]) if _NAME.fullmatch(w)]
     telling = [w for w in said if w not in STOP_WORDS] or said
     return "_".join(dict.fromkeys(telling[:_NAME_WORDS]))[:48] or "new_tool"
 
 
-def module(request: str, given: Sequence[Example]) -> str:
+def render_skeleton(request: str, given: Sequence[Example]) -> str:
     """The skeleton's source; with examples its arguments and result are theirs."""
-    call = called(given) or guessed(request)
+    call = infer_signature(given) or guess_signature(request)
     return _source(_contract(request, call, given, "Describe it."), call)
 
 
-def start(request: str, given: Sequence[Example]) -> str:
+def render_model_skeleton(request: str, given: Sequence[Example]) -> str:
     """The same for a model to go on with: no examples, which are added to what it writes.
 
     Where they name the result's keys, the body ends with them: small models leave them out.
     """
-    call = called(given) or guessed(request)
+    call = infer_signature(given) or guess_signature(request)
     pairs = ", ".join(f"{python_literals.literal(name)}: ..." for name, _ in call.keys)
     body = f"...  # the work\n    return {{{pairs}}}" if pairs else "..."
     return _source(_contract(request, call, (), ""), call, body)
 
 
-def _source(text: str, call: Call, body: str = f'raise NotImplementedError("{UNWRITTEN}")') -> str:
+def _source(
+    text: str, call: CallSignature, body: str = f'raise NotImplementedError("{UNWRITTEN}")'
+) -> str:
     hints = " ".join((call.returns, *(p.hint for p in call.parameters)))
     imports = ["from pathlib import Path"] if "Path" in hints else []
     imports += ["from typing import Any"] if "Any" in hints else []
-    made = render(
+    made = render_template(
         "scaffold.j2",
         docstring=python_literals.docstring(text),
         imports=imports,
@@ -62,17 +64,17 @@ def _source(text: str, call: Call, body: str = f'raise NotImplementedError("{UNW
     return made.replace("annotations\n\n\n\n", "annotations\n\n\n")
 
 
-def test(name: str, file: str, given: Sequence[Example]) -> str:
+def render_test(name: str, file: str, given: Sequence[Example]) -> str:
     """The skeleton's test, one case an example that brings no files."""
     cases = [
         {"inputs": _keywords(e), "output": _literal(e.expected)}
         for e in given
         if e.has_expected and not e.files
     ]
-    return render("scaffold_test.j2", name=name, module=file, entry="run", cases=cases)
+    return render_template("scaffold_test.j2", name=name, module=file, entry="run", cases=cases)
 
 
-def guessed(request: str) -> Call:
+def guess_signature(request: str) -> CallSignature:
     """Arguments after the kinds of values in the request; one text where there are none."""
     kinds: dict[str, str] = {}
     for value in take_values(request)[1]:
@@ -82,11 +84,11 @@ def guessed(request: str) -> Call:
             kinds["host"] = "str"
         elif value.text.lstrip("+-").isdecimal():
             kinds["number"] = "int"
-    parameters = tuple(Parameter(name, hint) for name, hint in kinds.items())
-    return Call(parameters or (Parameter("text", "str"),), "dict[str, Any]", "")
+    parameters = tuple(CallParameter(name, hint) for name, hint in kinds.items())
+    return CallSignature(parameters or (CallParameter("text", "str"),), "dict[str, Any]", "")
 
 
-def _contract(request: str, call: Call, given: Sequence[Example], described: str) -> str:
+def _contract(request: str, call: CallSignature, given: Sequence[Example], described: str) -> str:
     """`described` stands for every description; "" makes one from the name."""
     summary = one_line(_SPECIAL.sub(" ", request), 150) or "A new tool"
     summary = summary[:1].upper() + summary[1:]
@@ -107,7 +109,7 @@ def _contract(request: str, call: Call, given: Sequence[Example], described: str
         "Secrets: none",
     ]
     if given:
-        listed = (f"    {line}" for line in caller_examples.yaml(given).split("\n"))
+        listed = (f"    {line}" for line in caller_examples.dump_examples(given).split("\n"))
         parts.append("\n".join(("Examples:", *listed)))
     return "\n\n".join(part for part in parts if part) + "\n"
 

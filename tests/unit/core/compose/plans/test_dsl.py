@@ -156,13 +156,13 @@ def test_a_file_that_is_too_long_is_not_read():
 
 
 def test_half_a_surrogate_pair_is_refused():
-    data = dsl.to_dict(one_step(x=Constant("ok")))
+    data = dsl.plan_to_dict(one_step(x=Constant("ok")))
     text = json.dumps(data).replace('"ok"', r'"\ud800"')
     assert "surrogate" in refusal(text, dsl.parse_json)
 
 
 def test_a_constant_nested_without_end_is_refused():
-    deep = json.dumps(dsl.to_dict(one_step(x=Constant("ok")))).replace(
+    deep = json.dumps(dsl.plan_to_dict(one_step(x=Constant("ok")))).replace(
         '"ok"', "[" * 200 + "]" * 200
     )
     assert "nested deeper" in refusal(deep, dsl.parse_json)

@@ -62,7 +62,7 @@ PLOT = spec(
 
 
 def composed(*tools, description="List the biggest files, then plot them"):
-    return module_source.render_module(planner.compose(description, tools), tools)
+    return module_source.render_module(planner.compose_plan(description, tools), tools)
 
 
 def read_back(text, tool_id="a/b/c"):
@@ -220,7 +220,7 @@ def test_a_request_cannot_write_code_or_contract(text):
     assert (tool.kind, tool.secrets, len(tool.examples)) == ("write", ("TOKEN",), 1)
     names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
     assert "__import__" not in names
-    plan = module_source.plan_of(source.encode())
+    plan = module_source.read_plan(source.encode())
     assert plan is not None
     assert plan.description == " ".join(text.split())
     assert source.replace("\n", "").isprintable()
@@ -238,7 +238,7 @@ def test_constants_and_odd_names_survive():
     )
     plan = Plan("", (step,), ("s1",), ("out",))
     source = module_source.render_module(plan, [tool])
-    assert module_source.plan_of(source.encode()) == plan
+    assert module_source.read_plan(source.encode()) == plan
     call = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
     data = next(word.value for word in call.keywords if word.arg == "data")
     assert ast.literal_eval(data) == value
@@ -270,7 +270,7 @@ def test_an_optional_parameter_keeps_its_default():
 
 
 def test_a_step_that_is_not_given_or_has_other_bytes_is_not_rendered():
-    plan = planner.compose("", [LIST])
+    plan = planner.compose_plan("", [LIST])
     with pytest.raises(PlanInvalid, match="not among those given"):
         module_source.render_module(plan, [])
     with pytest.raises(PlanInvalid, match="not pinned"):
@@ -287,12 +287,12 @@ def test_a_step_that_is_not_given_or_has_other_bytes_is_not_rendered():
     ],
 )
 def test_a_module_that_is_not_composed_has_no_plan(text):
-    assert module_source.plan_of(text.encode()) is None
+    assert module_source.read_plan(text.encode()) is None
 
 
 def test_a_warning_of_the_module_does_not_hide_its_plan():
     text = composed(LIST, PLOT) + 'X = "\\d"\n'
-    assert module_source.plan_of(text.encode()) == planner.compose(
+    assert module_source.read_plan(text.encode()) == planner.compose_plan(
         "List the biggest files, then plot them", [LIST, PLOT]
     )
 
@@ -311,14 +311,14 @@ def test_a_warning_of_the_module_does_not_hide_its_plan():
 )
 def test_a_tampered_plan_is_refused(text):
     with pytest.raises(PlanInvalid):
-        module_source.plan_of((HEAD + text).encode())
+        module_source.read_plan((HEAD + text).encode())
 
 
 def test_a_module_is_named_by_its_route():
-    assert module_source.module_name("route-1a2b3c4d") == "route_1a2b3c4d.py"
+    assert module_source.name_module_file("route-1a2b3c4d") == "route_1a2b3c4d.py"
     for bad in ("route-1a2b3c4", "route-../../../", "run-1a2b3c4d"):
         with pytest.raises(ValueError, match="no route id"):
-            module_source.module_name(bad)
+            module_source.name_module_file(bad)
 
 
 def test_ruff_and_mypy_accept_what_is_rendered_and_format_leaves_it(tmp_path):

@@ -12,9 +12,11 @@ from tests.compositions import finder, module
 
 ONE = module("a/b/one", '"""One."""\n\n\ndef run() -> dict[str, int]:\n    return {"x": 1}\n')
 TWO = module("a/b/two", '"""Two."""\n\n\ndef run(result: int) -> int:\n    return 2\n')
-INNER = module("c/d/inner", module_source.render_module(planner.compose("", [ONE[0]]), [ONE[0]]))
+INNER = module(
+    "c/d/inner", module_source.render_module(planner.compose_plan("", [ONE[0]]), [ONE[0]])
+)
 OUTER = module(
-    "c/d/outer", module_source.render_module(planner.compose("", [INNER[0]]), [INNER[0]])
+    "c/d/outer", module_source.render_module(planner.compose_plan("", [INNER[0]]), [INNER[0]])
 )
 
 
@@ -29,21 +31,21 @@ def one_step(tool, sha256=None):
 
 @pytest.mark.parametrize("ref", ["a/b/one", "one", "one.py", "one.py::run"])
 def test_a_reference_becomes_an_id_with_its_hash(ref):
-    pinned = pins.pin(one_step(ref), finder(ONE[0], TWO[0]))
+    pinned = pins.pin_steps(one_step(ref), finder(ONE[0], TWO[0]))
     assert pinned == one_step("a/b/one", ONE[0].sha256)
 
 
 def test_a_step_pinned_to_other_bytes_is_refused():
     with pytest.raises(HashMoved, match="a/b/one"):
-        pins.pin(one_step("a/b/one", "0" * 64), finder(ONE[0]))
+        pins.pin_steps(one_step("a/b/one", "0" * 64), finder(ONE[0]))
 
 
 def test_a_reference_to_nothing_or_to_several_is_refused():
     with pytest.raises(ToolNotFound, match="nothing"):
-        pins.pin(one_step("nothing"), finder(ONE[0]))
+        pins.pin_steps(one_step("nothing"), finder(ONE[0]))
     other = replace(ONE[0], id="z/y/one")
     with pytest.raises(ToolAmbiguous, match="a/b/one or z/y/one"):
-        pins.pin(one_step("one"), finder(ONE[0], other))
+        pins.pin_steps(one_step("one"), finder(ONE[0], other))
 
 
 def test_all_steps_of_nested_compositions_are_gathered():
@@ -65,7 +67,7 @@ def test_compositions_do_not_nest_without_end():
     pairs = [ONE]
     for number in range(pins.MAX_NESTING + 1):
         below = pairs[-1][0]
-        text = module_source.render_module(planner.compose("", [below]), [below])
+        text = module_source.render_module(planner.compose_plan("", [below]), [below])
         pairs.append(module(f"c/d/level{number}", text))
     tools = [tool for tool, _ in pairs]
     with pytest.raises(PlanInvalid, match="nest deeper"):

@@ -19,7 +19,7 @@ SAVE = spec(
 
 
 def test_inputs_come_from_earlier_steps_by_name_and_the_rest_are_parameters():
-    plan = planner.compose("big files as a table", [BIG, TABLE])
+    plan = planner.compose_plan("big files as a table", [BIG, TABLE])
     first, second = plan.steps
     assert first.inputs == {"folder": ParamRef("folder")}
     assert second.inputs == {"rows": OutputRef("s1", "rows")}
@@ -27,56 +27,58 @@ def test_inputs_come_from_earlier_steps_by_name_and_the_rest_are_parameters():
 
 
 def test_domain_and_shared_tools_mix_and_every_step_is_pinned():
-    plan = planner.compose("", [BIG, TABLE])
+    plan = planner.compose_plan("", [BIG, TABLE])
     assert [step.tool for step in plan.steps] == ["storage/usage/biggest", "shared/report/table"]
     assert [step.sha256 for step in plan.steps] == [BIG.sha256, TABLE.sha256]
 
 
 def test_the_nearest_earlier_step_wins():
     sort = spec("shared/sort/top", arg("rows", ROWS), gives={"rows": ROWS})
-    plan = planner.compose("", [BIG, sort, TABLE])
+    plan = planner.compose_plan("", [BIG, sort, TABLE])
     assert plan.steps[2].inputs == {"rows": OutputRef("s2", "rows")}
 
 
 def test_a_nearer_output_of_another_type_does_not_hide_one_that_fits():
     count = spec("shared/count/rows", arg("rows", ROWS), gives={"rows": "int"})
-    plan = planner.compose("", [BIG, count, TABLE])
+    plan = planner.compose_plan("", [BIG, count, TABLE])
     assert plan.steps[2].inputs == {"rows": OutputRef("s1", "s1_rows")}
 
 
 def test_a_container_is_wired_by_its_type_when_no_name_fits():
     scan = spec("net/scan/ports", gives={"found": ROWS, "host": "str"})
-    plan = planner.compose("", [scan, TABLE])
+    plan = planner.compose_plan("", [scan, TABLE])
     assert plan.steps[1].inputs == {"rows": OutputRef("s1", "found")}
 
 
 def test_of_several_outputs_of_one_type_rows_is_meant():
     two = spec("a/b/two", gives={"unreadable": ROWS, "rows": ROWS})
-    assert planner.compose("", [two, SAVE]).steps[1].inputs["markdown"] == OutputRef("s1", "rows")
+    assert planner.compose_plan("", [two, SAVE]).steps[1].inputs["markdown"] == OutputRef(
+        "s1", "rows"
+    )
 
 
 def test_of_several_outputs_of_one_type_none_is_guessed():
     two = spec("a/b/two", gives={"left": ROWS, "right": ROWS})
-    assert planner.compose("", [two, TABLE]).params == ("rows",)
+    assert planner.compose_plan("", [two, TABLE]).params == ("rows",)
 
 
 def test_a_document_of_the_nearest_step_is_saved_rather_than_older_rows():
     convert = spec("data/convert/doc", "source", gives={"text": "str", "to": "str"})
-    plan = planner.compose("", [BIG, convert, SAVE])
+    plan = planner.compose_plan("", [BIG, convert, SAVE])
     assert plan.steps[2].inputs["markdown"] == OutputRef("s2", "text")
-    assert planner.compose("", [BIG, convert, TABLE]).steps[2].inputs == {
+    assert planner.compose_plan("", [BIG, convert, TABLE]).steps[2].inputs == {
         "rows": OutputRef("s1", "rows")
     }
 
 
 def test_scalars_are_not_wired_by_type_alone():
     need = spec("a/b/need", "host")
-    assert planner.compose("", [SAVE, need]).steps[1].inputs == {"host": ParamRef("host")}
+    assert planner.compose_plan("", [SAVE, need]).steps[1].inputs == {"host": ParamRef("host")}
 
 
 def test_an_optional_scalar_keeps_its_default():
     lists = spec("a/b/list", arg("path", default="''"), gives={"rows": ROWS})
-    assert planner.compose("", [SAVE, lists]).steps[1].inputs == {}
+    assert planner.compose_plan("", [SAVE, lists]).steps[1].inputs == {}
 
 
 CERT = spec(
@@ -91,9 +93,9 @@ CERT = spec(
 
 
 def test_an_optional_input_that_examples_set_becomes_an_optional_parameter():
-    plan = planner.compose("", [CERT, TABLE])
+    plan = planner.compose_plan("", [CERT, TABLE])
     assert plan.steps[0].inputs == {"host": ParamRef("host"), "file": ParamRef("file")}
-    params = planner.params_of(plan, [CERT, TABLE])
+    params = planner.list_parameters(plan, [CERT, TABLE])
     assert [(p.name, p.required, p.default) for p in params] == [
         ("host", False, "''"),
         ("file", False, "''"),
@@ -102,7 +104,7 @@ def test_an_optional_input_that_examples_set_becomes_an_optional_parameter():
 
 def test_optional_parameters_are_not_shared_and_leave_the_plain_names_to_required_ones():
     other = spec("a/b/read", "file", gives={"x": "int"})
-    plan = planner.compose("", [CERT, other, CERT])
+    plan = planner.compose_plan("", [CERT, other, CERT])
     assert plan.params == ("file", "host", "s1_file", "s3_host", "s3_file")
     assert plan.steps[1].inputs == {"file": ParamRef("file")}
 
@@ -112,35 +114,35 @@ def test_a_dry_run_is_one_for_the_whole_plan():
         return spec(f"a/b/{name}", arg("dry_run", "bool", default=default), kind="write")
 
     tools = [write("one", "True"), write("two", "True")]
-    plan = planner.compose("", tools)
+    plan = planner.compose_plan("", tools)
     assert plan.params == ("dry_run",)
-    assert not planner.params_of(plan, tools)[0].required
+    assert not planner.list_parameters(plan, tools)[0].required
     tools = [write("one", "True"), write("two", "False")]
-    (param,) = planner.params_of(planner.compose("", tools), tools)
+    (param,) = planner.list_parameters(planner.compose_plan("", tools), tools)
     assert param.required, "with different defaults the caller must say which is meant"
 
 
 def test_two_steps_that_need_the_same_thing_share_a_parameter():
     other = spec("storage/age/stale", arg("folder", "Path"), gives={"old": ROWS})
-    plan = planner.compose("", [BIG, other])
+    plan = planner.compose_plan("", [BIG, other])
     assert plan.params == ("folder",)
 
 
 def test_a_parameter_of_another_type_gets_the_steps_name():
     other = spec("storage/age/stale", arg("folder", "int"), gives={"old": ROWS})
-    plan = planner.compose("", [BIG, other])
+    plan = planner.compose_plan("", [BIG, other])
     assert plan.params == ("folder", "s2_folder")
 
 
 def test_a_report_is_never_written_over_the_file_it_is_about():
     digest = spec("shared/hash/file", "path", gives={"path": "str", "rows": ROWS})
-    plan = planner.compose("", [digest, SAVE])
+    plan = planner.compose_plan("", [digest, SAVE])
     assert plan.steps[1].inputs["path"] == ParamRef("s2_path")
     assert plan.params == ("path", "s2_path")
 
 
 def test_what_no_later_step_uses_is_returned_and_the_last_step_keeps_its_names():
-    plan = planner.compose("", [BIG, spec("a/b/c", gives={"rows": ROWS}), TABLE])
+    plan = planner.compose_plan("", [BIG, spec("a/b/c", gives={"rows": ROWS}), TABLE])
     assert plan.steps[0].outputs == {"s1_rows": "rows", "total": "total"}
     assert plan.returns == ("s1_rows", "total", "markdown")
 
@@ -148,24 +150,24 @@ def test_what_no_later_step_uses_is_returned_and_the_last_step_keeps_its_names()
 def test_a_tool_without_declared_outputs_gives_its_result():
     plain = spec("a/b/plain", return_hint="list[str]")
     use = spec("a/b/use", arg("result", "list[str]"))
-    plan = planner.compose("", [plain, use])
+    plan = planner.compose_plan("", [plain, use])
     assert plan.steps[1].inputs == {"result": OutputRef("s1", "s1_result")}
 
 
 def test_output_keys_that_are_no_names_get_one():
     odd = spec("a/b/odd", gives={"load-1m": "float", "5m": "float"})
-    plan = planner.compose("", [odd])
+    plan = planner.compose_plan("", [odd])
     assert plan.steps[0].outputs == {"load_1m": "load-1m", "_5m": "5m"}
 
 
 def test_a_parameter_is_never_a_keyword():
-    assert planner.compose("", [spec("a/b/c", "from")]).params == ("from_",)
+    assert planner.compose_plan("", [spec("a/b/c", "from")]).params == ("from_",)
 
 
 def test_a_plan_that_cannot_be_wired_says_which_input_is_missing():
     text = spec("a/b/text", gives={"rows": "str"})
     with pytest.raises(PlanUnwirable) as caught:
-        planner.compose("", [text, TABLE])
+        planner.compose_plan("", [text, TABLE])
     message = str(caught.value)
     assert "s2" in message
     assert "'rows'" in message
@@ -176,10 +178,10 @@ def test_a_plan_that_cannot_be_wired_says_which_input_is_missing():
 @pytest.mark.parametrize("tools", [[], [BIG] * 9], ids=["none", "too many"])
 def test_a_plan_has_between_one_and_the_set_number_of_steps(tools):
     with pytest.raises(PlanInvalid):
-        planner.compose("", tools, max_steps=8)
+        planner.compose_plan("", tools, max_steps=8)
 
 
 def test_parameters_carry_the_hint_and_description_of_their_step():
-    plan = planner.compose("", [BIG, TABLE])
-    (folder,) = planner.params_of(plan, [BIG, TABLE])
+    plan = planner.compose_plan("", [BIG, TABLE])
+    (folder,) = planner.list_parameters(plan, [BIG, TABLE])
     assert (folder.name, folder.type_hint, folder.required) == ("folder", "str", True)

@@ -2,7 +2,11 @@
 
 import pytest
 
-from pulsus.core.compose.plans.step_links import backward_reference, merged, unconnected
+from pulsus.core.compose.plans.step_links import (
+    find_backward_reference,
+    find_shared_inputs,
+    find_unconnected_steps,
+)
 from pulsus.core.types import OutputRef, ParamRef, Plan, PlanStep
 
 
@@ -13,18 +17,21 @@ def plan(*inputs):
 
 def test_a_step_that_uses_nothing_of_the_others_is_unconnected():
     tied = plan({"a": ParamRef("a")}, {"b": OutputRef("s1", "x")}, {"c": OutputRef("s2", "x")})
-    assert unconnected(tied) == ()
+    assert find_unconnected_steps(tied) == ()
     joined = plan({}, {}, {"a": OutputRef("s1", "x"), "b": OutputRef("s2", "x")})
-    assert unconnected(joined) == ()
+    assert find_unconnected_steps(joined) == ()
     loose = plan({"a": ParamRef("a")}, {"a": ParamRef("a")}, {"c": OutputRef("s2", "x")})
-    assert unconnected(loose) == ("s2", "s3")
+    assert find_unconnected_steps(loose) == ("s2", "s3")
 
 
 def test_an_input_of_several_steps_is_merged_except_dry_run():
     both = plan({"path": ParamRef("path")}, {"file": ParamRef("path"), "y": OutputRef("s1", "x")})
-    assert merged(both) == ("path",)
-    assert merged(plan({"dry_run": ParamRef("dry_run")}, {"dry_run": ParamRef("dry_run")})) == ()
-    assert merged(plan({"a": ParamRef("a")}, {"b": ParamRef("b")})) == ()
+    assert find_shared_inputs(both) == ("path",)
+    assert (
+        find_shared_inputs(plan({"dry_run": ParamRef("dry_run")}, {"dry_run": ParamRef("dry_run")}))
+        == ()
+    )
+    assert find_shared_inputs(plan({"a": ParamRef("a")}, {"b": ParamRef("b")})) == ()
 
 
 @pytest.mark.parametrize(
@@ -45,7 +52,7 @@ def test_an_input_of_several_steps_is_merged_except_dry_run():
     ],
 )
 def test_words_that_mean_an_earlier_result_are_found(later, word):
-    assert backward_reference(("convert yaml to json", later)) == word
+    assert find_backward_reference(("convert yaml to json", later)) == word
 
 
 @pytest.mark.parametrize(
@@ -57,4 +64,4 @@ def test_words_that_mean_an_earlier_result_are_found(later, word):
     ],
 )
 def test_words_of_the_caller_alone_are_no_reference(clauses):
-    assert backward_reference(clauses) is None
+    assert find_backward_reference(clauses) is None

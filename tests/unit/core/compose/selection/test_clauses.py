@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from pulsus import bootstrap
-from pulsus.core.compose.selection.clauses import served, split, unplaced
+from pulsus.core.compose.selection.clauses import (
+    find_unanswered_parts,
+    separate_served_parts,
+    split_request,
+)
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.types import ArgSpec
 from tests.ranking import CATALOGUE, ranked, tool
@@ -17,7 +21,7 @@ INDEX = Ranker.build(CATALOGUE)
 
 
 def clauses(request, index=INDEX):
-    found = split(request, lambda text: index.rank(text, limit=5), floor=0.55)
+    found = split_request(request, lambda text: index.rank(text, limit=5), floor=0.55)
     return [(c.text, c.candidates[0].tool.name if c.candidates else None) for c in found]
 
 
@@ -86,7 +90,7 @@ def test_quotes_and_brackets_are_not_cut():
         seen.append(text)
         return (ranked("a/b/c", 0.9),)
 
-    split('find "now and then" (cpu and memory)', retrieve, floor=0.5)
+    split_request('find "now and then" (cpu and memory)', retrieve, floor=0.5)
     assert all(text.count('"') != 1 and text.count("(") == text.count(")") for text in seen)
 
 
@@ -95,8 +99,8 @@ def test_a_clause_below_the_floor_is_not_kept():
         sure = {"alpha": 0.9, "beta": 0.4}.get(text, 0.1)
         return (ranked(f"a/b/{text.replace(' ', '_')}", sure, covered=9.0),)
 
-    assert len(split("alpha then beta", retrieve, floor=0.55)) == 1
-    assert len(split("alpha then beta", retrieve, floor=0.40)) == 2
+    assert len(split_request("alpha then beta", retrieve, floor=0.55)) == 1
+    assert len(split_request("alpha then beta", retrieve, floor=0.40)) == 2
 
 
 def test_a_single_word_a_tool_merely_mentions_is_no_clause():
@@ -107,18 +111,18 @@ def test_a_single_word_a_tool_merely_mentions_is_no_clause():
         return (replace(found, matched={place: ("word",)}),)
 
     place = "doc"
-    assert len(split("alpha and beta", retrieve, floor=0.55)) == 1
+    assert len(split_request("alpha and beta", retrieve, floor=0.55)) == 1
     place = "name"
-    assert len(split("alpha and beta", retrieve, floor=0.55)) == 2
+    assert len(split_request("alpha and beta", retrieve, floor=0.55)) == 2
 
 
 @pytest.mark.parametrize("request_text", ["", "  ", "and then, the", "!?;"])
 def test_a_request_without_words_has_no_clause(request_text):
-    assert split(request_text, lambda text: (), floor=0.5) == ()
+    assert split_request(request_text, lambda text: (), floor=0.5) == ()
 
 
 def test_nothing_found_is_one_clause_without_candidates():
-    (only,) = split("xyzzy then plugh", lambda text: (), floor=0.5)
+    (only,) = split_request("xyzzy then plugh", lambda text: (), floor=0.5)
     assert only.candidates == ()
 
 
@@ -129,8 +133,8 @@ def test_a_long_list_of_cuts_is_ranked_a_bounded_number_of_times():
         calls.append(text)
         return ()
 
-    split(" and ".join(f"thing{n}" for n in range(300)), retrieve, floor=0.5)
-    split(". ".join(f"thing{n}" for n in range(300)), retrieve, floor=0.5)
+    split_request(" and ".join(f"thing{n}" for n in range(300)), retrieve, floor=0.5)
+    split_request(". ".join(f"thing{n}" for n in range(300)), retrieve, floor=0.5)
     assert len(calls) <= 2 * 40
 
 
@@ -145,7 +149,7 @@ def scripted(answers):
 
 def test_the_two_ends_of_a_range_are_one_thing():
     retrieve = scripted({"lines": [ranked("a/b/window", 0.9)], "noon": [ranked("a/b/time", 0.9)]})
-    found = split("lines between midnight and noon", retrieve, floor=0.55)
+    found = split_request("lines between midnight and noon", retrieve, floor=0.55)
     assert [c.text for c in found] == ["lines between midnight and noon"]
 
 
@@ -160,7 +164,7 @@ LOGINS = {"logins": [ranked("a/b/logins", 0.9)]}
 
 
 def names_with(request, answers, following):
-    found = split(request, scripted(answers), floor=0.55, following=scripted(following))
+    found = split_request(request, scripted(answers), floor=0.55, following=scripted(following))
     return [c.candidates[0].tool.name for c in found]
 
 
@@ -226,7 +230,7 @@ def test_lines_kept_by_an_argument_of_the_first_tool_are_no_step():
 )
 def test_a_pipeline_or_a_hanging_part_is_one_job(request_text):
     answers = {word: [ranked(f"a/b/{word}", 0.9)] for word in ("ls", "grep", "wc", "alpha", "beta")}
-    assert len(split(request_text, scripted(answers), floor=0.55)) == 1
+    assert len(split_request(request_text, scripted(answers), floor=0.55)) == 1
 
 
 def test_a_tool_the_whole_request_speaks_for_may_be_a_step():
@@ -235,7 +239,7 @@ def test_a_tool_the_whole_request_speaks_for_may_be_a_step():
         both = [("alpha", 0.8), ("beta", 0.6)]
         return [ranked(f"a/b/{name}", p) for name, p in found.get(said, both)]
 
-    found = split("alpha things and beta things", retrieve, floor=0.55)
+    found = split_request("alpha things and beta things", retrieve, floor=0.55)
     assert [(c.candidates[0].tool.name, c.candidates[0].p) for c in found] == [
         ("alpha", 0.9),
         ("beta", 0.6),
@@ -245,7 +249,7 @@ def test_a_tool_the_whole_request_speaks_for_may_be_a_step():
 def test_a_short_part_counts_beside_a_long_one():
     answers = {"zombies": [ranked("a/b/stuck", 0.95)], "load": [ranked("a/b/load", 0.95)]}
     request = "zombies, and is the load high beside its number of cores and threads"
-    found = split(request, scripted(answers), floor=0.55)
+    found = split_request(request, scripted(answers), floor=0.55)
     assert [c.candidates[0].tool.name for c in found] == ["stuck", "load"]
 
 
@@ -254,12 +258,12 @@ def test_one_tool_that_serves_both_parts_about_as_well_is_one_step():
         "alpha": [ranked("a/b/both", 0.8), ranked("a/b/one", 0.3)],
         "beta": [ranked("a/b/two", 0.85), ranked("a/b/both", 0.75)],
     }
-    assert len(split("alpha and beta", lambda said: answers.get(said, ()), floor=0.55)) == 1
+    assert len(split_request("alpha and beta", lambda said: answers.get(said, ()), floor=0.55)) == 1
 
 
 def test_a_part_the_selected_tool_says_nothing_of_is_named():
     index = INDEX
-    parts = unplaced(
+    parts = find_unanswered_parts(
         "count the errors in the log file; book a flight",
         "logs/errors/error_counts",
         lambda text: index.rank(text, limit=5),
@@ -268,7 +272,7 @@ def test_a_part_the_selected_tool_says_nothing_of_is_named():
 
 
 def test_a_request_of_one_part_has_nothing_unplaced():
-    found = unplaced("book a flight", "a/b/c", lambda text: INDEX.rank(text))
+    found = find_unanswered_parts("book a flight", "a/b/c", lambda text: INDEX.rank(text))
     assert found == ()
 
 
@@ -286,10 +290,10 @@ def test_the_part_some_tool_serves_is_told_from_the_part_none_does():
         return [ranked("storage/usage/disk_usage", 0.9 if "disk" in text else 0.1)]
 
     request = "show disk usage, then make a sandwich"
-    good, rest = served(request, retrieve, 0.6)
+    good, rest = separate_served_parts(request, retrieve, 0.6)
     assert [(part, r.tool.id) for part, r in good] == [
         ("show disk usage", "storage/usage/disk_usage")
     ]
     assert rest == ("make a sandwich",)
-    assert served("bake bread, then make a sandwich", retrieve, 0.6) == ((), ())
-    assert served("make a sandwich", retrieve, 0.6) == ((), ())
+    assert separate_served_parts("bake bread, then make a sandwich", retrieve, 0.6) == ((), ())
+    assert separate_served_parts("make a sandwich", retrieve, 0.6) == ((), ())

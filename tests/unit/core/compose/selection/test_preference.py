@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.compose.selection.selector import Decision, decide, preferred
+from pulsus.core.compose.selection.selector import Decision, decide_policy, prefer_hinted
 from pulsus.core.types import Ranked, SubIntent
 from tests.ranking import tool
 
@@ -21,7 +21,7 @@ def clause(*found):
 
 
 def decided(clauses, candidates=()):
-    return decide(candidates, clauses, tau=TAU, slack=SLACK, max_steps=8)
+    return decide_policy(candidates, clauses, tau=TAU, slack=SLACK, max_steps=8)
 
 
 def names(choice):
@@ -30,7 +30,7 @@ def names(choice):
 
 def test_of_two_equally_good_steps_the_hinted_one_is_taken():
     clauses = [clause(ranked("a", 0.8), ranked("b", 0.79)), clause(ranked("c", 0.9))]
-    found = preferred(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)
+    found = prefer_hinted(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)
     assert names(found) == ["b", "c"]
     assert "text/x/b rather than text/x/a" in found.reason
 
@@ -40,12 +40,15 @@ def test_of_two_equally_good_steps_the_hinted_one_is_taken():
 )
 def test_a_hint_never_makes_a_worse_tool_a_step(p, why):
     clauses = [clause(ranked("a", 0.8 if p else 0.56), ranked("b", p)), clause(ranked("c", 0.9))]
-    assert names(preferred(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)) == ["a", "c"], why
+    assert names(prefer_hinted(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)) == [
+        "a",
+        "c",
+    ], why
 
 
 def test_a_hint_below_the_floor_is_not_taken_though_nearly_as_good():
     clauses = [clause(ranked("a", 0.555), ranked("b", 0.545)), clause(ranked("c", 0.9))]
-    assert names(preferred(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)) == ["a", "c"]
+    assert names(prefer_hinted(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)) == ["a", "c"]
 
 
 def test_one_tool_never_becomes_two_steps():
@@ -53,7 +56,7 @@ def test_one_tool_never_becomes_two_steps():
         clause(ranked("a", 0.8), ranked("b", 0.8)),
         clause(ranked("c", 0.8), ranked("b", 0.8)),
     ]
-    assert names(preferred(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)) == ["b", "c"]
+    assert names(prefer_hinted(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)) == ["b", "c"]
 
 
 pool = st.lists(
@@ -68,7 +71,7 @@ pool = st.lists(
 def test_no_hint_changes_the_policy_or_lets_a_tool_pass_that_would_not(candidates, parts, hinted):
     clauses = [clause(*found) for found in parts]
     before = decided(clauses, candidates)
-    after = preferred(before, clauses, {f"text/x/{n}" for n in hinted}, floor=FLOOR)
+    after = prefer_hinted(before, clauses, {f"text/x/{n}" for n in hinted}, floor=FLOOR)
     assert after.policy == before.policy
     assert len({r.tool.id for r in after.chosen}) == len(before.chosen)
     if before.policy != "compose":
@@ -78,4 +81,4 @@ def test_no_hint_changes_the_policy_or_lets_a_tool_pass_that_would_not(candidate
 
 def test_nothing_chosen_stays_nothing():
     choice = Decision("generate", (), "no")
-    assert preferred(choice, [], {"text/x/a"}, floor=FLOOR) == choice
+    assert prefer_hinted(choice, [], {"text/x/a"}, floor=FLOOR) == choice

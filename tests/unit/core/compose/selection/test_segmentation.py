@@ -2,11 +2,16 @@
 
 import pytest
 
-from pulsus.core.compose.selection.segmentation import at_hand, pieces, said_in, shape
+from pulsus.core.compose.selection.segmentation import (
+    find_pieces,
+    match_given_rows,
+    match_row_operation,
+    strip_orders,
+)
 
 
 def parts(request):
-    return [said_in(request[p.start : p.end]) for p in pieces(request)]
+    return [strip_orders(request[p.start : p.end]) for p in find_pieces(request)]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +59,7 @@ def test_a_cut_inside_what_is_done_with_rows_is_none():
 
 def test_the_same_thing_done_twice_is_new_once():
     sort, table, again = (
-        p.does for p in pieces("alpha, sorted by size, first 10, as a table") if p.start
+        p.does for p in find_pieces("alpha, sorted by size, first 10, as a table") if p.start
     )
     assert [sort is None, table is None, again is None] == [False, True, False]
 
@@ -76,7 +81,7 @@ def test_the_same_thing_done_twice_is_new_once():
     ],
 )
 def test_a_clause_says_what_is_done_with_rows(said, word):
-    assert word in (shape(said) or "").split()
+    assert word in (match_row_operation(said) or "").split()
 
 
 @pytest.mark.parametrize(
@@ -91,7 +96,7 @@ def test_a_clause_says_what_is_done_with_rows(said, word):
     ],
 )
 def test_a_clause_that_does_nothing_with_rows_says_so(said):
-    assert shape(said) is None
+    assert match_row_operation(said) is None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +111,7 @@ def test_a_clause_that_does_nothing_with_rows_says_so(said):
     ],
 )
 def test_a_request_about_rows_at_hand_is_known(request_text, word):
-    assert word in (at_hand(request_text) or "").split()
+    assert word in (match_given_rows(request_text) or "").split()
 
 
 @pytest.mark.parametrize(
@@ -114,4 +119,4 @@ def test_a_request_about_rows_at_hand_is_known(request_text, word):
     ["top 10 files", "save power", "list those files", "first 5 rows of a.csv"],
 )
 def test_a_request_that_needs_rows_first_is_not_about_rows_at_hand(request_text):
-    assert at_hand(request_text) is None
+    assert match_given_rows(request_text) is None

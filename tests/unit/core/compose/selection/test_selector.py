@@ -5,10 +5,10 @@ import pytest
 from pulsus.core.compose.selection.selector import (
     CandidateSet,
     Decision,
-    decide,
+    decide_policy,
     narrow_then_widen,
-    prefer,
-    steps_first,
+    put_first,
+    put_steps_first,
 )
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.types import SubIntent
@@ -17,7 +17,7 @@ from tests.ranking import CATALOGUE, ranked
 
 def choice(candidates=(), clauses=(), max_steps=8):
     subintents = [SubIntent(f"part {n}", tuple(c)) for n, c in enumerate(clauses)]
-    return decide(candidates, subintents, tau=0.6, slack=0.05, max_steps=max_steps)
+    return decide_policy(candidates, subintents, tau=0.6, slack=0.05, max_steps=max_steps)
 
 
 def ids(made):
@@ -117,7 +117,7 @@ def test_a_mediocre_tool_of_the_parsed_folder_does_not_win_over_a_clearly_better
 def test_the_steps_of_a_plan_come_first_as_the_whole_request_ranks_them():
     listed = [ranked("a/b/x", 0.9), ranked("a/b/y", 0.4), ranked("a/b/z", 0.3)]
     steps = (ranked("a/b/w", 0.7), ranked("a/b/z", 0.8), ranked("a/b/x", 0.95))
-    found = steps_first(listed, Decision("compose", steps, "why"))
+    found = put_steps_first(listed, Decision("compose", steps, "why"))
     assert [(r.tool.name, r.p, r.rank) for r in found] == [
         ("x", 0.95, 1),
         ("z", 0.8, 2),
@@ -129,13 +129,13 @@ def test_the_steps_of_a_plan_come_first_as_the_whole_request_ranks_them():
 
 def test_candidates_stay_as_they_are_where_nothing_is_composed():
     listed = (ranked("a/b/x", 0.9), ranked("a/b/y", 0.4))
-    assert steps_first(listed, Decision("select", listed[1:], "why")) == listed
+    assert put_steps_first(listed, Decision("select", listed[1:], "why")) == listed
 
 
 @pytest.mark.parametrize(("p", "first"), [(0.6, "rows"), (0.59, "x")])
 def test_a_tool_for_rows_at_hand_is_first_where_it_reaches_tau(p, first):
     looked = CandidateSet((ranked("a/b/x", 0.7), ranked("a/b/rows", 0.1)), widened=False)
-    found = prefer([ranked("a/b/rows", p)], looked, tau=0.6).candidates
+    found = put_first([ranked("a/b/rows", p)], looked, tau=0.6).candidates
     assert found[0].tool.name == first
     assert len(found) == 2
     assert [r.rank for r in found][:1] == [1]

@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.core.compose.plans import type_hints
 from pulsus.core.compose.selection import step_candidates
-from pulsus.core.compose.selection.selector import as_chosen, decide, preferred
+from pulsus.core.compose.selection.selector import decide_policy, prefer_hinted, put_chosen_first
 from pulsus.core.types import SubIntent
 from tests.compositions import ROWS, arg, spec
 from tests.outcomes import candidate
@@ -27,7 +27,7 @@ def clause(text, *candidates):
 
 
 def decided(*clauses):
-    return decide(clauses[0].candidates, clauses, tau=0.6, slack=0.05, max_steps=8)
+    return decide_policy(clauses[0].candidates, clauses, tau=0.6, slack=0.05, max_steps=8)
 
 
 def ids(choice):
@@ -59,7 +59,10 @@ def test_another_candidate_that_can_be_fed_takes_the_place():
     choice = decided(*parts)
     assert (choice.policy, ids(choice)) == ("compose", ["biggest", "chart"])
     assert "shared/report/chart in its place" in choice.reason
-    assert [c.candidates[0].tool.name for c in as_chosen(parts, choice)] == ["biggest", "chart"]
+    assert [c.candidates[0].tool.name for c in put_chosen_first(parts, choice)] == [
+        "biggest",
+        "chart",
+    ]
 
 
 @pytest.mark.parametrize("p", [0.54, 0.0])
@@ -83,16 +86,16 @@ def test_a_fed_step_stays():
 
 
 def test_what_the_first_step_works_on_is_the_callers():
-    assert step_candidates.missing(PLOT, []) is None
+    assert step_candidates.explain_missing_input(PLOT, []) is None
     assert decided(clause("plot", found(PLOT)), clause("files", found(BIG))).policy == "compose"
 
 
 def test_a_path_that_no_step_gives_is_the_callers():
-    assert step_candidates.missing(DESCRIBE, [BIG]) is None
+    assert step_candidates.explain_missing_input(DESCRIBE, [BIG]) is None
 
 
 def test_behind_a_tool_that_does_not_say_what_it_gives_nothing_is_missing():
-    assert step_candidates.missing(PLOT, [spec("a/b/silent", "folder")]) is None
+    assert step_candidates.explain_missing_input(PLOT, [spec("a/b/silent", "folder")]) is None
 
 
 @pytest.mark.parametrize(
@@ -114,7 +117,7 @@ def test_behind_a_tool_that_does_not_say_what_it_gives_nothing_is_missing():
     ],
 )
 def test_data_is_what_a_caller_does_not_type(hint, only_a_step_gives):
-    assert step_candidates.is_data(type_hints.parse(hint)) is only_a_step_gives
+    assert step_candidates.is_data_hint(type_hints.parse(hint)) is only_a_step_gives
 
 
 def test_a_hint_of_the_docs_does_not_take_away_what_a_later_step_needs():
@@ -124,4 +127,4 @@ def test_a_hint_of_the_docs_does_not_take_away_what_a_later_step_needs():
         clause("plot it", found(PLOT)),
     )
     choice = decided(*parts)
-    assert preferred(choice, parts, {numbers.id}, floor=0.55) == choice
+    assert prefer_hinted(choice, parts, {numbers.id}, floor=0.55) == choice

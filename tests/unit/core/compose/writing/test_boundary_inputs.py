@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.writing.boundary_inputs import proposed
+from pulsus.core.compose.writing.boundary_inputs import propose_boundaries
 from pulsus.core.types import Example, InlineFile
 
 
@@ -28,22 +28,25 @@ def example(inputs, files=()):
     ],
 )
 def test_the_boundary_of_a_shape_is_proposed(inputs, value, why):
-    found = proposed([example(inputs)])
+    found = propose_boundaries([example(inputs)])
     assert (value, why) in [(each.value, each.why) for each in found]
 
 
 def test_a_boundary_that_an_example_gives_is_not_proposed_again():
-    found = proposed([example({"n": 3}), example({"n": 0}), example({"n": False})])
+    found = propose_boundaries([example({"n": 3}), example({"n": 0}), example({"n": False})])
     assert [each.why for each in found] == ["negative"]
 
 
 def test_a_file_is_a_shape_of_its_own_and_its_path_is_none():
     given = [example({"path": "/tmp/a.env"}, [("/tmp/a.env", "A=1\n")])]
-    assert [each.argument for each in proposed(given)][:2] == ["the file path", "the file path"]
-    assert 'the file path = "" (empty)' in [each.said() for each in proposed(given)]
+    assert [each.argument for each in propose_boundaries(given)][:2] == [
+        "the file path",
+        "the file path",
+    ]
+    assert 'the file path = "" (empty)' in [each.said() for each in propose_boundaries(given)]
 
 
 def test_each_argument_gets_its_turn_and_the_list_is_short():
-    found = proposed([example(dict.fromkeys("abcdefgh", 3))])
+    found = propose_boundaries([example(dict.fromkeys("abcdefgh", 3))])
     assert [each.argument for each in found] == list("abcdef")
-    assert proposed([]) == ()
+    assert propose_boundaries([]) == ()

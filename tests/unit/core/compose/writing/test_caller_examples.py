@@ -31,15 +31,15 @@ def tool(source):
 
 @pytest.mark.parametrize("arrow", ["->", "=>", "→", " -> "])
 def test_inputs_and_output_in_json_are_an_example(arrow):
-    assert caller_examples.parse(f'{{"text": "echo"}} {arrow} {{"vowels": 2}}') == (ECHO,)
+    assert caller_examples.parse_examples(f'{{"text": "echo"}} {arrow} {{"vowels": 2}}') == (ECHO,)
 
 
 def test_an_example_may_bring_files_in_the_form_of_the_contract():
     text = '{"inputs": {"path": "/tmp/a"}, "files": {"/tmp/a": "x"}, "output": 1}'
-    (found,) = caller_examples.parse(text)
+    (found,) = caller_examples.parse_examples(text)
     assert [f.path for f in found.files] == ["/tmp/a"]
     listed = "- inputs: {text: echo}\n  output: {vowels: 2}\n- inputs: {text: ''}\n"
-    assert len(caller_examples.parse(listed)) == 2
+    assert len(caller_examples.parse_examples(listed)) == 2
 
 
 @pytest.mark.parametrize(
@@ -48,42 +48,42 @@ def test_an_example_may_bring_files_in_the_form_of_the_contract():
 )
 def test_what_is_no_example_is_refused_with_the_form(text):
     with pytest.raises(UsageError) as refused:
-        caller_examples.parse(text)
+        caller_examples.parse_examples(text)
     assert "->" in refused.value.hint
 
 
 def test_examples_in_a_request_are_found_among_plain_words():
     request = 'count vowels, so {"text": "echo"} -> {"vowels": 2} and {"text": ""} → {"vowels": 0}.'
-    assert [e.expected for e in caller_examples.in_request(request)] == [
+    assert [e.expected for e in caller_examples.find_examples(request)] == [
         {"vowels": 2},
         {"vowels": 0},
     ]
-    assert caller_examples.in_request("rename {old} -> {new} in a text") == ()
+    assert caller_examples.find_examples("rename {old} -> {new} in a text") == ()
 
 
 def test_a_module_carries_exactly_the_callers_examples():
-    source = caller_examples.with_examples(MODULE.encode(), [ECHO])
+    source = caller_examples.set_examples(MODULE.encode(), [ECHO])
     assert tool(source).examples == (ECHO,)
-    assert caller_examples.differs(tool(source), [ECHO]) == ""
+    assert caller_examples.explain_difference(tool(source), [ECHO]) == ""
 
 
 def test_a_model_cannot_weaken_the_examples_it_is_held_to():
     weak = MODULE.replace("- inputs: {text: echo}", "- inputs: {text: ''}\n      output: ...")
-    assert caller_examples.differs(tool(weak.encode()), [ECHO])
-    assert tool(caller_examples.with_examples(weak.encode(), [ECHO])).examples == (ECHO,)
+    assert caller_examples.explain_difference(tool(weak.encode()), [ECHO])
+    assert tool(caller_examples.set_examples(weak.encode(), [ECHO])).examples == (ECHO,)
 
 
 def test_lines_of_a_models_own_examples_do_not_become_prose():
     own = '- inputs: {path: /tmp/a}\n      files: {/tmp/a: "one\\nand two\\n"}\n      output: 2'
     source = MODULE.replace("- inputs: {text: echo}", own)
-    assert caller_examples.with_examples(source.encode(), [ECHO]) == caller_examples.with_examples(
+    assert caller_examples.set_examples(source.encode(), [ECHO]) == caller_examples.set_examples(
         MODULE.encode(), [ECHO]
     )
 
 
 def test_a_second_list_of_examples_is_left_for_the_gate_to_refuse():
     twice = MODULE.replace("Secrets: none", "Secrets: none\n\nExamples:\n    - inputs: {}")
-    source = caller_examples.with_examples(twice.encode(), [ECHO])
+    source = caller_examples.set_examples(twice.encode(), [ECHO])
     assert tool(source).contract_errors
 
 
@@ -91,29 +91,29 @@ def test_what_a_model_expects_of_itself_proves_nothing():
     own = MODULE.replace(
         "- inputs: {text: echo}", "- inputs: {text: echo}\n      output: {vowels: 4}"
     )
-    assert caller_examples.differs(tool(own.encode()), ())
-    source = caller_examples.with_examples(own.encode(), ())
+    assert caller_examples.explain_difference(tool(own.encode()), ())
+    source = caller_examples.set_examples(own.encode(), ())
     assert [(dict(e.inputs), e.has_expected) for e in tool(source).examples] == [
         ({"text": "echo"}, False)
     ]
-    assert caller_examples.differs(tool(source), ()) == ""
+    assert caller_examples.explain_difference(tool(source), ()) == ""
 
 
 def test_the_rest_of_the_contract_and_the_code_stay_as_they_were():
     before, after = (
         tool(MODULE.encode()),
-        tool(caller_examples.with_examples(MODULE.encode(), [ECHO])),
+        tool(caller_examples.set_examples(MODULE.encode(), [ECHO])),
     )
     same = ("summary", "args", "returns", "kind", "effects", "secrets", "side_effects")
     assert all(getattr(before, name) == getattr(after, name) for name in same)
-    assert caller_examples.with_examples(MODULE.encode(), [ECHO]).endswith(
+    assert caller_examples.set_examples(MODULE.encode(), [ECHO]).endswith(
         MODULE.rpartition('"""')[2].encode()
     )
 
 
 @pytest.mark.parametrize("code", ["def run(:", "x = 1\n", "", "'''a'''; x = 1"])
 def test_a_module_without_a_docstring_stays_as_it_is_or_readable(code):
-    source = caller_examples.with_examples(code.encode(), [ECHO])
+    source = caller_examples.set_examples(code.encode(), [ECHO])
     if not code.startswith("'''"):
         assert source == code.encode()
 
@@ -130,8 +130,8 @@ VALUES = st.recursive(
 @holds(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40), expected=VALUES)
 def test_any_example_reads_back_from_the_docstring_as_it_was_given(text, expected):
     line = f"{json.dumps({'text': text})} -> {json.dumps(expected)}"
-    given = caller_examples.parse(line)
-    assert tool(caller_examples.with_examples(MODULE.encode(), given)).examples == given
+    given = caller_examples.parse_examples(line)
+    assert tool(caller_examples.set_examples(MODULE.encode(), given)).examples == given
 
 
 @pytest.mark.parametrize(
@@ -153,9 +153,9 @@ def test_code_that_knows_an_example_by_its_text_is_refused(line):
 def test_two_examples_prove_more_than_a_constant_only_where_their_results_differ():
     same = Example({"text": "oui"}, expected={"vowels": 2}, has_expected=True)
     other = Example({"text": "x"}, expected={"vowels": 0}, has_expected=True)
-    assert not caller_examples.distinct([ECHO, same])
-    assert caller_examples.distinct([ECHO, other])
-    assert not caller_examples.distinct([])
+    assert not caller_examples.has_differing_results([ECHO, same])
+    assert caller_examples.has_differing_results([ECHO, other])
+    assert not caller_examples.has_differing_results([])
 
 
 def shows(*outputs):
@@ -176,7 +176,7 @@ def shows(*outputs):
     ],
 )
 def test_wildcards_make_no_two_examples_that_differ(outputs):
-    assert not caller_examples.distinct(shows(*outputs))
+    assert not caller_examples.has_differing_results(shows(*outputs))
 
 
 @pytest.mark.parametrize(
@@ -191,12 +191,13 @@ def test_wildcards_make_no_two_examples_that_differ(outputs):
     ],
 )
 def test_examples_differ_where_no_one_result_fits_both(outputs):
-    assert caller_examples.distinct(shows(*outputs))
+    assert caller_examples.has_differing_results(shows(*outputs))
 
 
 def test_only_examples_that_name_a_value_are_counted():
     assert (
-        caller_examples.behaviours(shows("...", {"a": "..."}, ["..."], {"a": [1, "..."]}, [])) == 2
+        caller_examples.count_behaviours(shows("...", {"a": "..."}, ["..."], {"a": [1, "..."]}, []))
+        == 2
     )
 
 
@@ -218,19 +219,19 @@ def test_an_example_that_cannot_be_read_names_itself_the_place_and_the_way_to_wr
     text, reason
 ):
     with pytest.raises(UsageError) as refused:
-        caller_examples.parse(text)
+        caller_examples.parse_examples(text)
     assert repr(text) in refused.value.message
     assert reason in refused.value.message
     assert '{"words": 2}' in refused.value.hint
 
 
 def test_quoted_wildcards_are_read():
-    (found,) = caller_examples.parse('{"text": "a"} -> {"rows": [1, "..."], "...": "..."}')
+    (found,) = caller_examples.parse_examples('{"text": "a"} -> {"rows": [1, "..."], "...": "..."}')
     assert found.expected == {"rows": [1, "..."], "...": "..."}
 
 
 def test_a_bare_copy_has_no_example_and_every_line_of_code_where_it_was():
-    source = caller_examples.with_examples(MODULE.encode(), [ECHO])
+    source = caller_examples.set_examples(MODULE.encode(), [ECHO])
     bare = caller_examples.strip_examples(source)
     assert b"echo" not in bare
     assert tool(bare).examples == ()

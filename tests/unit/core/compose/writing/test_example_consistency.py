@@ -10,7 +10,9 @@ from pulsus.errors import ExamplesImpossible
 
 def refused(*said):
     with pytest.raises(ExamplesImpossible) as found:
-        example_consistency.checked([e for text in said for e in caller_examples.parse(text)])
+        example_consistency.check_examples(
+            [e for text in said for e in caller_examples.parse_examples(text)]
+        )
     return found.value
 
 
@@ -49,8 +51,8 @@ def test_two_results_for_one_input_never_reach_a_model(one, other):
     ],
 )
 def test_examples_that_one_tool_can_satisfy_are_taken(one, other):
-    given = (*caller_examples.parse(one), *caller_examples.parse(other))
-    assert example_consistency.checked(given) == given
+    given = (*caller_examples.parse_examples(one), *caller_examples.parse_examples(other))
+    assert example_consistency.check_examples(given) == given
 
 
 @pytest.mark.parametrize(
@@ -70,4 +72,6 @@ def test_examples_of_two_tools_never_reach_a_model():
     assert "example 3 (" in error.message
     assert "null" in error.hint
     chained = '{"a": 1} -> 1', '{"c": 1} -> 3', '{"b": 1, "c": 2} -> 2', '{"a": 2, "b": 1} -> 4'
-    example_consistency.checked([e for text in chained for e in caller_examples.parse(text)])
+    example_consistency.check_examples(
+        [e for text in chained for e in caller_examples.parse_examples(text)]
+    )

@@ -150,6 +150,7 @@ def test_a_result_that_nobody_showed_clears_every_doubt():
 def test_what_a_request_says_of_the_held_example_is_taken_out_of_it():
     said = 'count, as {"text": "echo"} -> {"vowels": 2} and {"text": "audio"} -> {"vowels": 4}.'
     assert (
-        caller_examples.without(said, AUDIO) == 'count, as {"text": "echo"} -> {"vowels": 2} and .'
+        caller_examples.remove_example(said, AUDIO)
+        == 'count, as {"text": "echo"} -> {"vowels": 2} and .'
     )
-    assert caller_examples.without(said, RHYTHM) == said
+    assert caller_examples.remove_example(said, RHYTHM) == said

@@ -2,13 +2,13 @@ import ast
 
 import pytest
 
-from pulsus.core.compose.writing.answers import with_missing_imports
+from pulsus.core.compose.writing.answers import add_missing_imports
 
 ALLOWED = ("csv", "json", "math", "re")
 
 
 def mended(text):
-    return with_missing_imports(text.encode(), ALLOWED).decode()
+    return add_missing_imports(text.encode(), ALLOWED).decode()
 
 
 def test_a_module_that_is_used_and_not_imported_is_imported_before_the_first_statement():

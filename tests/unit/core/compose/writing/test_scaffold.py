@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.compose.writing import caller_examples, scaffold
-from pulsus.core.compose.writing.call_signature import called
+from pulsus.core.compose.writing.call_signature import infer_signature
 from pulsus.core.contract.read_tool import read_tool
 from pulsus.core.types import BrokenTool, Example
 
@@ -47,27 +47,27 @@ def tool(source):
     ],
 )
 def test_examples_say_how_the_tool_is_called(example, line):
-    call = called(caller_examples.parse(example))
+    call = infer_signature(caller_examples.parse_examples(example))
     assert call is not None
     assert call.text() == line
 
 
 def test_an_argument_that_an_example_leaves_out_is_optional():
     given = [
-        *caller_examples.parse('{"a": 1, "b": 2} -> 1'),
-        *caller_examples.parse('{"a": 2} -> null'),
+        *caller_examples.parse_examples('{"a": 1, "b": 2} -> 1'),
+        *caller_examples.parse_examples('{"a": 2} -> null'),
     ]
-    call = called(given)
+    call = infer_signature(given)
     assert call is not None
     assert call.text() == "def run(a: int, b: int | None = None) -> int | None:"
 
 
 def test_an_empty_list_says_nothing_against_a_full_one():
     given = [
-        *caller_examples.parse('{"a": []} -> {"b": []}'),
-        *caller_examples.parse('{"a": [1]} -> {"b": ["x"]}'),
+        *caller_examples.parse_examples('{"a": []} -> {"b": []}'),
+        *caller_examples.parse_examples('{"a": [1]} -> {"b": ["x"]}'),
     ]
-    call = called(given)
+    call = infer_signature(given)
     assert call is not None
     assert call.parameters[0].hint == "list[int]"
     assert call.keys == (("b", "list[str]"),)
@@ -87,7 +87,7 @@ def test_an_empty_list_says_nothing_against_a_full_one():
     ],
 )
 def test_a_skeleton_of_any_request_keeps_the_contract(request_):
-    found = tool(scaffold.module(request_, ()))
+    found = tool(scaffold.render_skeleton(request_, ()))
     assert found.contract_errors == ()
     assert [n for n in found.missing_sections if n != "Examples"] == []
     assert found.kind_declared
@@ -95,17 +95,17 @@ def test_a_skeleton_of_any_request_keeps_the_contract(request_):
 
 
 def test_values_in_the_request_become_arguments():
-    found = tool(scaffold.module("list files in /var/log older than 3 days", ()))
+    found = tool(scaffold.render_skeleton("list files in /var/log older than 3 days", ()))
     assert [(a.name, a.type_hint) for a in found.args] == [("path", "Path"), ("number", "int")]
 
 
 def test_a_skeleton_carries_the_examples_and_its_test_asks_for_them(tmp_path):
-    given = caller_examples.parse('{"text": "echo"} -> {"vowels": 2}')
-    source = scaffold.module(COUNT, given)
+    given = caller_examples.parse_examples('{"text": "echo"} -> {"vowels": 2}')
+    source = scaffold.render_skeleton(COUNT, given)
     assert tool(source).examples == given
     (tmp_path / "m.py").write_text(source, encoding="utf-8")
     names: dict = {"__file__": str(tmp_path / "test_m.py")}
-    exec(compile(scaffold.test("m", "m.py", given), "test_m.py", "exec"), names)
+    exec(compile(scaffold.render_test("m", "m.py", given), "test_m.py", "exec"), names)
     with pytest.raises(NotImplementedError, match="not written"):
         names["test_example_1"]()
     written = source.replace(source.splitlines()[-1], '    return {"vowels": 2}')
@@ -115,7 +115,7 @@ def test_a_skeleton_carries_the_examples_and_its_test_asks_for_them(tmp_path):
 
 def test_without_examples_the_test_fails_until_somebody_says_what_is_right(tmp_path):
     names: dict = {"__file__": str(tmp_path / "test_m.py")}
-    exec(compile(scaffold.test("m", "m.py", ()), "test_m.py", "exec"), names)
+    exec(compile(scaffold.render_test("m", "m.py", ()), "test_m.py", "exec"), names)
     with pytest.raises(pytest.fail.Exception, match="what it must give"):
         names["test_it_does_what_was_asked"]()
 
@@ -130,10 +130,12 @@ def test_without_examples_the_test_fails_until_somebody_says_what_is_right(tmp_p
     ],
 )
 def test_a_name_in_the_catalogues_form_comes_from_the_request(request_, name):
-    assert scaffold.name_of(request_) == name
+    assert scaffold.derive_name(request_) == name
 
 
 def test_what_a_model_goes_on_with_ends_with_the_result_that_the_examples_want():
     example = Example({"rows": []}, expected={"totals": {}, "rows": 0}, has_expected=True)
-    assert 'return {"totals": ..., "rows": ...}\n' in scaffold.start("add up rows", [example])
-    assert "return" not in scaffold.start("add up rows", []).split("def run")[1]
+    assert 'return {"totals": ..., "rows": ...}\n' in scaffold.render_model_skeleton(
+        "add up rows", [example]
+    )
+    assert "return" not in scaffold.render_model_skeleton("add up rows", []).split("def run")[1]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.writing.answers import with_closed_docstring
+from pulsus.core.compose.writing.answers import close_docstring
 from tests.generation import MODULE
 
 OPEN = MODULE.replace('"""\n\nfrom __future__', "\nfrom __future__").encode()
@@ -10,7 +10,7 @@ OPEN = MODULE.replace('"""\n\nfrom __future__', "\nfrom __future__").encode()
 
 def test_a_docstring_that_was_not_closed_ends_before_the_code():
     assert OPEN.count(b'"""') == 1
-    assert with_closed_docstring(OPEN) == MODULE.encode()
+    assert close_docstring(OPEN) == MODULE.encode()
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ def test_a_docstring_that_was_not_closed_ends_before_the_code():
     ],
 )
 def test_nothing_else_is_mended(source):
-    assert with_closed_docstring(source) == source
+    assert close_docstring(source) == source
