@@ -130,7 +130,7 @@ def allocated(which, folder, requests):
         importlib.import_module("numpy")  # as where the speed is measured: it changes what is kept
         Ranker.build(load_tools(folder / "few.jsonl")).rank("serch sometihng unknwon")  # imports
         tracemalloc.start()
-        documents = Documents.of(Segment((folder / "own").read_bytes()))
+        documents = Documents.of(Segment.from_bytes((folder / "own").read_bytes()))
         for text in requests:
             found = match_query(terms(text, documents, {}), documents)
             doc_shares(text, found, documents, {}, 0.0)

@@ -4,27 +4,27 @@ The first byte chooses the file. The second says whether its checksum is made ri
 what lies behind it is looked at as well.
 """
 
-import json
 import struct
 import zlib
 
 from pulsus.core.memory import index_file as memory_file
-from pulsus.core.rankers.lexical.segment import Damaged, Segment
+from pulsus.core.rankers.lexical.segment import Segment
+from pulsus.core.system import cache_file
+from pulsus.core.system.cache_file import OtherKind
 from pulsus.routing.index import index_format
-from pulsus.routing.index.index_format import OtherReader
 from pulsus.routing.index.value_store import DamagedValue, ValueStore
 from tests.fuzz import attempt
 
 READER = "fuzz"
 WORDS = (
-    *(b'"format":', b'"reader":', b'"crc32":', b'"columns":', b'"sum":', b'"order":', b'"sizes":'),
-    *(b'"requests":', b'"known":', b'"relative":', b'"half_life":', b'"latest":', b'"ids":'),
-    *(b'"told":', b'"values":', b'"size":', b'"written":', b'"roots":', b'"digest":', b'"broken":'),
+    *(b'"kind":', b'"columns":', b'"counts":', b'"segment":', b'"sources":', b'"said":'),
+    *(b'"values":', b'"size":', b'"written":', b'"roots":', b'"digest":', b'"broken":'),
     *(b'"warnings":', b'"folders":', b'"tool":', b'"path":', b'"args":', b'"effects":'),
     *(b'"examples":', b'"files":', b'"manifest":', b'"returns":', b"null", b"1e999", b"-1", b"{}"),
 )
-_CHECK_AT = 12  # of a segment: behind its magic and its format
-_CHECKED_FROM = 48
+_SUM_BYTES = 9
+_DAMAGE = (OtherKind, ValueError, LookupError, TypeError, AttributeError, OverflowError)
+"""The failures that `cache_file.load` takes for a miss."""
 
 
 def fuzz_one(data):
@@ -33,26 +33,27 @@ def fuzz_one(data):
         case b"s":
             _segment(_with_sum(data) if whole else data)
         case b"m":
-            _memory(_with_head(data, "sum") if whole else data)
+            _memory(_with_sum(data) if whole else data)
         case b"v":
             _value(data)
         case _:
-            _discovery(_with_head(data, "crc32") if whole else data)
+            _discovery(_with_sum(data) if whole else data)
 
 
 def _segment(data):
-    found, damage = attempt(Damaged, Segment, data)
-    assert str(damage) if damage else len(found) >= 0
+    found, damage = attempt(_DAMAGE, Segment.from_bytes, data)
+    assert damage or len(found) >= 0
 
 
 def _memory(data):
-    memory_file.of_another_format(data)
-    found = memory_file.from_bytes(data)
-    assert found is None or len(found) == 3
+    content, damage = attempt(_DAMAGE, cache_file.unpack, data, memory_file.KIND)
+    if not damage:
+        found, damage = attempt(_DAMAGE, memory_file.from_content, content)
+        assert damage or len(found) == 3
 
 
 def _discovery(data):
-    found, failure = attempt((OtherReader, ValueError), index_format.unpack_index, data, READER)
+    found, failure = attempt((OtherKind, ValueError), index_format.unpack_index, data, READER)
     assert failure or isinstance(found.folders, tuple)
 
 
@@ -67,17 +68,5 @@ def _value(data):
 
 
 def _with_sum(data):
-    check = struct.pack("=I", zlib.crc32(data[_CHECKED_FROM:]))
-    return data[:_CHECK_AT] + check + data[_CHECK_AT + len(check) :]
-
-
-def _with_head(data, name):
-    line, _, body = data.partition(b"\n")
-    try:
-        head = json.loads(line)
-    except (ValueError, RecursionError):
-        return data
-    if isinstance(head, dict):
-        head[name] = zlib.crc32(body)
-        line = json.dumps(head).encode("ascii")
-    return line + b"\n" + body
+    body = data[_SUM_BYTES:]
+    return b"%08x " % zlib.crc32(body) + body

@@ -1,8 +1,7 @@
-"""The parser of a catalogue, kept between runs (spec §3, §13). Effect: one file of the state.
+"""Cache the parser of a catalogue between runs (spec §3, §13). Effect: one file of the state.
 
-Learning reads every tool and stems every word of it; the same tools and synonyms give the same
-parser. A cache: a damaged file is learned anew with a warning (kept.py), and one that cannot be
-written only costs the next run its head start.
+Learning a parser reads every tool and stems all its words. The same tools and synonyms always give
+the same parser.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 from pulsus.core.contract.tool_table import columns
 from pulsus.core.rankers.lexical import query
 from pulsus.core.rankers.lexical.query import Synonyms, synonym_table
-from pulsus.core.system import json_cache
+from pulsus.core.system import cache_file
 from pulsus.core.text import tokens
 from pulsus.core.types import ToolSpec
 from pulsus.routing import prompt_parser
@@ -26,20 +25,20 @@ FILE_NAME = "parser.json"
 def cached_parser(
     tools: Sequence[ToolSpec], synonyms: Synonyms, state_dir: Path | None
 ) -> PromptParser:
-    """`PromptParser.learn(tools, synonyms)`, as an earlier run learned it where there was one.
+    """Return `PromptParser.learn(tools, synonyms)`, from the cache if possible.
 
-    `state_dir` None neither reads nor writes.
+    With `state_dir` None no file is read or written.
     """
     if state_dir is None:
         return PromptParser.learn(tools, synonyms)
     file = state_dir / "index" / FILE_NAME
-    key = json_cache.key(columns(tools).digest, code=(prompt_parser, query, tokens))
+    key = cache_file.key_of(columns(tools).digest, code=(prompt_parser, query, tokens))
     table = synonym_table(synonyms)
-    found = json_cache.load(file, key, lambda body: _parser(body, table))
-    if found is None:
-        found = PromptParser.learn(tools, synonyms)
-        json_cache.save(file, key, _plain(found))
-    return found
+    parser = cache_file.load(file, key, lambda cached: _parser(cached.values, table))
+    if parser is None:
+        parser = PromptParser.learn(tools, synonyms)
+        cache_file.save(file, cache_file.pack(key, _plain(parser)))
+    return parser
 
 
 def _parser(

@@ -1,19 +1,19 @@
-"""Vectors of many texts: how like each is to a request, and as bytes and back (spec §13). Pure.
+"""Compare a request with the vectors of many texts, and store the vectors (spec §13). Pure.
 
-A file is one header line of JSON, then the texts' hashes, their owners and their vectors, row by
-row. Half precision: it moves a cosine by less than 0.001 and halves the file.
+The numbers have half precision: that moves a cosine by less than 0.001 and halves the file.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pulsus.core.embeddings.encoder import DIMENSION
+from pulsus.core.system import cache_file
+from pulsus.core.system.cache_file import CacheFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.float16]
 
-FORMAT = 1
+KIND = "vectors 2"
+"""The kind of a file, with the name of the model behind it."""
 HASH_BYTES = 16
 FIRST = 200
 """Owners a request is told of: no more are ever looked at."""
@@ -89,39 +90,23 @@ def stack(
 
 
 def to_bytes(vectors: Vectors, model: str) -> bytes:
-    """A file from which `from_bytes` makes equal vectors."""
-    owners, rows = vectors.owners.astype("<u4"), vectors.rows.astype("<f2")
-    body = b"".join(vectors.keys) + owners.tobytes() + rows.tobytes()
-    header = {
-        "format": FORMAT,
-        "model": model,
-        "digest": vectors.digest,
-        "rows": len(vectors.keys),
-        "sha256": hashlib.sha256(body).hexdigest(),
+    """Return a file from which `from_content` makes equal vectors."""
+    columns = {
+        "keys": b"".join(vectors.keys),
+        "owners": vectors.owners.astype("<u4").tobytes(),
+        "rows": vectors.rows.astype("<f2").tobytes(),
     }
-    return json.dumps(header).encode("ascii") + b"\n" + body
+    return cache_file.pack(f"{KIND} {model}", vectors.digest, columns)
 
 
-def from_bytes(data: bytes, model: str) -> Vectors | None:
-    """The vectors of a file; None where another format or model wrote it.
-
-    Raises ValueError for a damaged file.
-    """
+def from_content(content: CacheFile) -> Vectors:
+    """Return the vectors of a file. Raises KeyError or ValueError for damage."""
     import numpy as np
 
-    head, _, body = data.partition(b"\n")
-    header = json.loads(head)
-    if not isinstance(header, dict):
-        raise ValueError("its header is no JSON object")
-    if (header.get("format"), header.get("model")) != (FORMAT, model):
-        return None
-    if header.get("sha256") != hashlib.sha256(body).hexdigest():
-        raise ValueError("its checksum is wrong")
-    count = int(header["rows"])
-    if len(body) != count * (HASH_BYTES + 4 + 2 * DIMENSION):
-        raise ValueError("its length is wrong")
-    cut, end = count * HASH_BYTES, count * (HASH_BYTES + 4)
-    keys = tuple(body[n : n + HASH_BYTES] for n in range(0, cut, HASH_BYTES))
-    owners = np.frombuffer(body[cut:end], dtype="<u4")
-    rows = np.frombuffer(body[end:], dtype="<f2").reshape(count, DIMENSION)
-    return Vectors(keys, owners, rows, str(header.get("digest", "")))
+    data = bytes(content.columns["keys"])
+    keys = tuple(data[n : n + HASH_BYTES] for n in range(0, len(data), HASH_BYTES))
+    owners = np.frombuffer(content.columns["owners"], dtype="<u4")
+    rows = np.frombuffer(content.columns["rows"], dtype="<f2").reshape(len(keys), DIMENSION)
+    if len(owners) != len(keys):
+        raise ValueError("its columns have different lengths")
+    return Vectors(keys, owners, rows, str(content.values))

@@ -21,10 +21,12 @@ from functools import cache
 from pathlib import Path
 
 import pulsus
+from pulsus.core.system import cache_file
+from pulsus.core.system.cache_file import OtherKind
 from pulsus.routing.index import index_format
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue
 from pulsus.routing.index.folder_rows import NO_VALUE, Folder
-from pulsus.routing.index.index_format import OtherReader, Stored
+from pulsus.routing.index.index_format import Stored
 from pulsus.routing.index.value_store import DamagedValue, ValueStore, map_file
 
 FILE_NAME = "discovery.idx"
@@ -117,7 +119,7 @@ class DiscoveryIndex:
                 return
             except FileNotFoundError:
                 continue  # none yet, or a writer is just replacing the values
-            except OtherReader:
+            except OtherKind:
                 return
             except OSError as error:
                 self._warn(f"discovery index not used: {error}")
@@ -147,7 +149,8 @@ class DiscoveryIndex:
         stored = replace(new, values=known, size=size, written=appended, folders=folders)
         try:
             data = index_format.pack_index(stored, self._reader)
-            _replace(self._folder / FILE_NAME, data)
+            if failure := cache_file.save(self._folder / FILE_NAME, data):
+                raise OSError(failure)
         except OSError:
             if whole:
                 path.unlink(missing_ok=True)
@@ -200,17 +203,6 @@ def _append(path: Path, data: bytes, start: int) -> None:
             os.truncate(path, start)
         else:
             path.unlink(missing_ok=True)
-        raise
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put a whole file in place of another. Raises OSError, and then nothing of it is left."""
-    temp = path.with_name(f"{path.name}.new")
-    try:
-        temp.write_bytes(data)
-        temp.replace(path)
-    except OSError:
-        temp.unlink(missing_ok=True)
         raise
 
 

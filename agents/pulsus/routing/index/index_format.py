@@ -1,23 +1,23 @@
-"""The warm index as bytes (docs/ADRs/0014): a line that says what follows, then columns. Pure."""
+"""Store the discovery index in one cache file (docs/ADRs/0014). Pure."""
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pulsus.core.contract.tool_table import Columns
+from pulsus.core.system import cache_file
+from pulsus.core.system.cache_file import Column
 from pulsus.core.types import BrokenTool
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue
 from pulsus.routing.index.folder_rows import Folder
 
-FORMAT = 2
+KIND = "discovery 3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,8 @@ class Stored:
     derived: BuiltCatalogue
 
 
-class OtherReader(Exception):
-    """Another Pulsus, Python or limit wrote it: nothing is wrong, and nothing can be used."""
-
-
 def pack_index(stored: Stored, reader: str) -> bytes:
-    """The file."""
+    """Return the file. `reader` names all that the reading of a tool depends on."""
     folders, derived = stored.folders, stored.derived
     meta = {
         "values": stored.values,
@@ -56,69 +52,47 @@ def pack_index(stored: Stored, reader: str) -> bytes:
             for f in folders
         ],
     }
-    columns = [
-        json.dumps(meta, separators=(",", ":")).encode("ascii"),
-        os.fsencode("\0".join(_all(f.names for f in folders))),
-        b"".join(f.stamps for f in folders),
-        array("q", _all(f.read_ns for f in folders)).tobytes(),
-        "\n".join(_all(f.sha256 for f in folders)).encode("ascii"),
-        "".join(f.kinds for f in folders).encode("ascii"),
-        array("q", _all(f.refs for f in folders)).tobytes(),
-        array("i", _all(f.hints for f in folders)).tobytes(),
-        "\n".join(_all(f.said for f in folders)).encode("ascii"),
-        "\n".join(derived.columns.ids).encode("ascii"),
-        array("I", derived.rows).tobytes(),
-    ]
-    body = b"".join(columns)
-    head = {
-        "format": FORMAT,
-        "reader": reader,
-        "crc32": zlib.crc32(body),
-        "columns": [len(column) for column in columns],
+    columns: dict[str, Column] = {
+        "names": os.fsencode("\0".join(_all(f.names for f in folders))),
+        "stamps": b"".join(f.stamps for f in folders),
+        "read_ns": array("q", _all(f.read_ns for f in folders)),
+        "sha256": "\n".join(_all(f.sha256 for f in folders)).encode("ascii"),
+        "kinds": "".join(f.kinds for f in folders).encode("ascii"),
+        "refs": array("q", _all(f.refs for f in folders)),
+        "hints": array("i", _all(f.hints for f in folders)),
+        "said": "\n".join(_all(f.said for f in folders)).encode("ascii"),
+        "ids": "\n".join(derived.columns.ids).encode("ascii"),
+        "rows": array("I", derived.rows),
     }
-    return json.dumps(head).encode("ascii") + b"\n" + body
+    return cache_file.pack(f"{KIND} {reader}", meta, columns)
 
 
 def unpack_index(data: bytes, reader: str) -> Stored:
-    """What `pack` was given. Raises OtherReader, or ValueError saying what is wrong with it."""
-    line, _, body = data.partition(b"\n")
+    """Return what `pack_index` was given. Raises OtherKind, or ValueError with the reason."""
+    content = cache_file.unpack(data, f"{KIND} {reader}")
     try:
-        head = json.loads(line)
-        if head["format"] != FORMAT:
-            raise ValueError(f"format {head['format']!r}, not {FORMAT}")
-        if head["crc32"] != zlib.crc32(body):
-            raise ValueError("its checksum is wrong")
-        if head["reader"] != reader:
-            raise OtherReader
-        return _stored(_columns(body, head["columns"]))
-    except (KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        return _stored(content.columns, content.values)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"it does not say {error}") from None
 
 
-def _columns(body: bytes, sizes: Sequence[int]) -> list[bytes]:
-    parts, at = [], 0
-    for size in sizes:
-        parts.append(body[at : at + size])
-        at += size
-    return parts
+def _stored(columns: Mapping[str, memoryview[Any]], meta: Mapping[str, Any]) -> Stored:
+    def texts(name: str, mark: str = "\n") -> list[str]:
+        return str(columns[name], "ascii").split(mark)
 
-
-def _stored(columns: list[bytes]) -> Stored:
-    raw, names, stamps, read_ns, sha256, kinds, refs, hints, said, ids, rows = columns
-    meta = json.loads(raw)
     table = _Table(
-        _split(os.fsdecode(names), "\0"),
-        stamps,
-        _numbers("q", read_ns),
-        _split(sha256.decode("ascii"), "\n"),
-        kinds.decode("ascii"),
-        _numbers("q", refs),
-        _numbers("i", hints),
-        _split(said.decode("ascii"), "\n"),
+        os.fsdecode(bytes(columns["names"])).split("\0"),
+        bytes(columns["stamps"]),
+        _numbers(columns["read_ns"]),
+        texts("sha256"),
+        str(columns["kinds"], "ascii"),
+        _numbers(columns["refs"]),
+        _numbers(columns["hints"]),
+        texts("said"),
     )
-    order = _numbers("I", rows)
+    order = _numbers(columns["rows"])
     tools = Columns(
-        tuple(_split(ids.decode("ascii"), "\n", len(order))),
+        tuple(texts("ids")) if order else (),
         tuple([table.sha256[row] for row in order]),
         tuple([table.said[row] for row in order]),
         meta["digest"],
@@ -174,12 +148,5 @@ def _all(columns: Iterable[Iterable[Any]]) -> list[Any]:
     return list(chain.from_iterable(columns))
 
 
-def _split(text: str, mark: str, size: int | None = None) -> list[str]:
-    """The parts of a joined column; one that was empty has none, not an empty one."""
-    return [] if size == 0 else text.split(mark)
-
-
-def _numbers(kind: str, data: bytes) -> array[int]:
-    found = array(kind)
-    found.frombytes(data)
-    return found
+def _numbers(column: memoryview[Any]) -> array[int]:
+    return array(column.format, column.tobytes())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pulsus.core.rankers.lexical import query
 from pulsus.core.rankers.lexical.query import StemmedSynonyms, Synonyms
-from pulsus.core.system import json_cache
+from pulsus.core.system import cache_file
 from pulsus.core.text import tokens
 from pulsus.errors import ConfigError
 
@@ -57,11 +57,12 @@ def stem_synonyms(synonyms: Synonyms, state_dir: Path | None) -> Synonyms:
     if state_dir is None:
         return synonyms
     file = state_dir / "index" / "synonyms.json"
-    key = json_cache.key(repr(sorted(synonyms.items())), code=(query, tokens))
-    table = json_cache.load(file, key, _table)
+    key = cache_file.key_of(repr(sorted(synonyms.items())), code=(query, tokens))
+    table = cache_file.load(file, key, lambda cached: _table(cached.values))
     if table is None:
         table = query.synonym_table(synonyms)
-        json_cache.save(file, key, {" ".join(phrase): said for phrase, said in table.items()})
+        plain = {" ".join(phrase): stems for phrase, stems in table.items()}
+        cache_file.save(file, cache_file.pack(key, plain))
     return StemmedSynonyms(synonyms, table)
 
 

@@ -19,9 +19,8 @@ from pulsus.core.contract.tool_table import columns
 from pulsus.core.retrieval import passage_index, passages
 from pulsus.core.retrieval.passage_index import PassageIndex
 from pulsus.core.retrieval.passages import Known, Place, Section
-from pulsus.core.system import atomic_write
+from pulsus.core.system import cache_file
 from pulsus.core.types import ToolSpec
-from pulsus.errors import PulsusError
 
 if TYPE_CHECKING:
     from pulsus.routing.search.vector_cache import VectorFiles
@@ -115,39 +114,19 @@ class ProjectDocs:
     def _load(self, digest: str) -> PassageIndex | None:
         if self._file is None:
             return None
-        try:
-            head, _, body = self._file.read_bytes().partition(b"\n")
-            header = json.loads(head)
-            if (header["format"], header["digest"]) != (FORMAT, digest):
-                return None
-            if header["sha256"] != hashlib.sha256(body).hexdigest():
-                raise ValueError("its checksum is wrong")
-            return passage_index.from_json(json.loads(body))
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            self.warnings.append(f"{self._file.name} not used: {error}")
-        except (
-            KeyError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            OverflowError,
-            RecursionError,
-        ) as error:
-            self.warnings.append(f"{self._file.name} rebuilt: it is damaged ({error})")
-        return None
+        return cache_file.load(
+            self._file,
+            digest,
+            lambda cached: passage_index.from_json(cached.values),
+            self.warnings.append,
+        )
 
     def _save(self, digest: str, shelf: PassageIndex) -> None:
         if self._file is None:
             return
-        body = json.dumps(passage_index.to_json(shelf), separators=(",", ":")).encode("ascii")
-        header = {"format": FORMAT, "digest": digest, "sha256": hashlib.sha256(body).hexdigest()}
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write.write_bytes(self._file, json.dumps(header).encode("ascii") + b"\n" + body)
-        except (OSError, PulsusError) as error:
-            self.warnings.append(f"{self._file.name} not saved: {error}")
+        failure = cache_file.save(self._file, cache_file.pack(digest, passage_index.to_json(shelf)))
+        if failure:
+            self.warnings.append(f"{self._file.name} not saved: {failure}")
 
 
 def _digest(tools: str, documents: Sequence[Document]) -> str:

@@ -7,8 +7,7 @@ was counted; requests that came since are counted anew at every start, as long a
 from __future__ import annotations
 
 import hashlib
-import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,18 +15,15 @@ from typing import Any
 import pulsus
 from pulsus.core.contract.tool_table import columns
 from pulsus.core.memory.feedback_weights import weighted_past_requests
-from pulsus.core.memory.index_file import from_bytes, of_another_format, to_bytes
+from pulsus.core.memory.index_file import KIND, from_content, to_bytes
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.memory.recall import PastMemory
 from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
-from pulsus.core.system import atomic_write
+from pulsus.core.system import cache_file
 from pulsus.core.types import ToolSpec
-from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
 
 FILE_NAME = "memory.bin"
-
-_LOG = logging.getLogger("pulsus")
 
 _NEW = 128
 """Requests since the file was written up to which it is used."""
@@ -52,7 +48,9 @@ class MemoryStore:
         rows = [*manifest_requests(tools), *weighted_past_requests(routes, self.half_life_days)]
         memory = self.of(rows, len(tools))
         told = self._told(columns(tools).digest, routes) | {"rows": len(rows)}
-        self._save(to_bytes(memory.counts, memory.segments[0], told))
+        if self.state_dir is not None:
+            data = to_bytes(memory.counts, memory.segments[0], told)
+            cache_file.save(self.state_dir / "index" / FILE_NAME, data)
         return memory
 
     def of(self, past: Sequence[PastRequest], tools: int) -> PastMemory:
@@ -81,7 +79,7 @@ class MemoryStore:
         """The kept memory and how many of the routes are in it; None where it is of no use."""
         if self.state_dir is None:
             return None
-        found = _read(self.state_dir / "index" / FILE_NAME)
+        found = cache_file.load(self.state_dir / "index" / FILE_NAME, KIND, from_content)
         if found is None:
             return None
         counts, segment, told = found
@@ -96,16 +94,6 @@ class MemoryStore:
         if not isinstance(rows, int) or rows + len(routes) - seen >= max(1, 2 * counts.requests):
             return None  # memory has doubled: what its words weigh is counted anew
         return counts, segment, seen
-
-    def _save(self, data: bytes) -> None:
-        if self.state_dir is None:
-            return
-        try:
-            path = self.state_dir / "index" / FILE_NAME
-            path.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write.write_bytes(path, data)
-        except (OSError, PulsusError):
-            return  # a cache: the next run counts again
 
 
 def manifest_requests(tools: Iterable[ToolSpec]) -> Iterator[PastRequest]:
@@ -126,21 +114,6 @@ def accepted_queries(
 
 def _once(tools: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tools))
-
-
-def _read(file: Path) -> tuple[WordCounts, Segment, Mapping[str, Any]] | None:
-    """What the file keeps; None where there is none, or a damaged one, which is warned of."""
-    try:
-        data = file.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as failure:
-        _LOG.warning("%s was not used: %s", file.name, failure.strerror)
-        return None
-    found = from_bytes(data)
-    if found is None and not of_another_format(data):
-        _LOG.warning("%s rebuilt from past routes: it was damaged", file.name)
-    return found
 
 
 def _routes_digest(routes: Sequence[PastRoute]) -> str:

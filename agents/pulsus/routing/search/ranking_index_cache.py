@@ -1,8 +1,7 @@
-"""The ranking index, kept between runs (spec §13). Effect: two files in the state folder.
+"""Cache the ranking index between runs (spec §13). Effect: two files in the state folder.
 
-`ranking.bin` holds a whole catalogue; `ranking-new.bin` what came, changed or went since, as long
-as that is little. They are read at once and used as they are. Mapping them would save little, as
-the checksum is of every byte, and a file cut short under a mapping ends the process.
+`ranking.bin` holds a whole catalogue. `ranking-new.bin` holds the tools that came, changed or went
+since then, as long as they are few.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query import Synonyms
-from pulsus.core.rankers.lexical.segment import Damaged, Segment, encode
+from pulsus.core.rankers.lexical.segment import KIND, Segment, encode
 from pulsus.core.rankers.ranker import Ranker
-from pulsus.core.system import atomic_write
+from pulsus.core.system import cache_file
 from pulsus.core.types import ToolSpec
-from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
 
 BASE = "ranking.bin"
@@ -86,13 +84,13 @@ class _IndexFiles:
             if change.size <= _FEW + _SHARE * len(base):
                 return Documents.of(base, self._follow(base, key, change, tools, prints, past))
         data = index_builder.pack(zip(tools, prints, strict=True), past, key=key)
-        self._save(BASE, data)
-        return Documents.of(Segment(data))
+        cache_file.save(self.folder / BASE, data)
+        return Documents.of(Segment.from_bytes(data))
 
     def _follow(
         self,
         base: Segment,
-        key: bytes,
+        key: str,
         change: _CatalogueChange,
         tools: Sequence[ToolSpec],
         prints: Sequence[bytes],
@@ -101,25 +99,11 @@ class _IndexFiles:
         """What came or changed since `base`, counted and kept."""
         new = [(tools[n], prints[n]) for n in change.new]
         data = index_builder.pack(new, past, key=_following(key, base), removed=change.removed)
-        self._save(NEW, data)
-        return Segment(data)
+        cache_file.save(self.folder / NEW, data)
+        return Segment.from_bytes(data)
 
     def _open(self, name: str) -> Segment | None:
-        try:
-            return Segment((self.folder / name).read_bytes())
-        except FileNotFoundError:
-            return None
-        except (OSError, Damaged) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            self.warnings.append(f"ranking index rebuilt: {name} was not used: {why}")
-            return None
-
-    def _save(self, name: str, data: bytes) -> None:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            atomic_write.write_bytes(self.folder / name, data)
-        except (OSError, PulsusError):
-            return  # a cache: the next run counts again
+        return cache_file.load(self.folder / name, KIND, Segment, self.warnings.append)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +140,13 @@ def _prints(tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> lis
     ]
 
 
-def _index_key(digest: str, past: Mapping[str, Sequence[str]]) -> bytes:
+def _index_key(digest: str, past: Mapping[str, Sequence[str]]) -> str:
     """What an index is made from: the tools, the past requests, and the code that counts."""
     told = repr(
         (index_builder.ANALYSIS, digest, sorted((t, tuple(said)) for t, said in past.items()))
     )
-    return hashlib.sha256(told.encode("utf-8", "replace")).digest()
+    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
 
 
-def _following(key: bytes, base: Segment) -> bytes:
-    return hashlib.sha256(key + base.check.to_bytes(4, "big")).digest()
+def _following(key: str, base: Segment) -> str:
+    return f"{key} after {base.checksum:08x}"

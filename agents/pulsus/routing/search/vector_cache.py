@@ -13,9 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pulsus.core.embeddings.text_parts import encoded
-from pulsus.core.embeddings.vectors import Vectors, from_bytes, stack, text_hash, to_bytes
-from pulsus.core.system import atomic_write
-from pulsus.errors import PulsusError
+from pulsus.core.embeddings.vectors import (
+    KIND,
+    Vectors,
+    from_content,
+    stack,
+    text_hash,
+    to_bytes,
+)
+from pulsus.core.system import cache_file
 
 if TYPE_CHECKING:
     from pulsus.core.embeddings.encoder import Encoder
@@ -73,22 +79,11 @@ class VectorFiles:
             yield item
 
     def _load(self, path: Path) -> Vectors | None:
-        try:
-            return from_bytes(path.read_bytes(), self.encoder.model)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            self._warn(f"{path.name} not used: {error}")
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            self._warn(f"{path.name} rebuilt: it is damaged ({error})")
-        return None
+        return cache_file.load(path, f"{KIND} {self.encoder.model}", from_content, self._warn)
 
     def _save(self, path: Path, made: Vectors) -> None:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write.write_bytes(path, to_bytes(made, self.encoder.model))
-        except (OSError, PulsusError) as error:
-            self._warn(f"{path.name} not saved: {error}")
+        if failure := cache_file.save(path, to_bytes(made, self.encoder.model)):
+            self._warn(f"{path.name} not saved: {failure}")
 
     def _warn(self, message: str) -> None:
         line = " ".join(message.split())

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.memory.index_file import from_bytes, to_bytes
+from pulsus.core.memory.index_file import KIND, from_content, to_bytes
 from pulsus.core.memory.recall import PastMemory
 from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
 from pulsus.core.rankers.history_feature import conditioned
+from pulsus.core.system import cache_file
+from pulsus.core.system.cache_file import DamagedCache
 from pulsus.core.text.phrases import phrases
 
 DAY = 86_400.0
@@ -125,9 +127,8 @@ def test_what_a_request_of_the_same_words_decides_fades_with_it():
 
 def test_a_kept_memory_equals_one_made_anew():
     memory = remembered(*PAST)
-    kept = from_bytes(to_bytes(memory.counts, memory.segments[0], {"rows": 4}))
-    assert kept is not None
-    counts, segment, told = kept
+    data = to_bytes(memory.counts, memory.segments[0], {"rows": 4})
+    counts, segment, told = from_content(cache_file.unpack(data, KIND))
     assert told == {"rows": 4}
     for text in ("show the biggest files", "which disks are full", "services down"):
         assert PastMemory(counts, (segment,), NOW).recall(text) == memory.recall(text)
@@ -137,8 +138,9 @@ def test_a_kept_memory_equals_one_made_anew():
 def test_a_damaged_file_is_no_memory(cut):
     memory = remembered(*PAST)
     data = to_bytes(memory.counts, memory.segments[0], {})
-    assert from_bytes(data[:cut]) is None
-    assert from_bytes(data[: len(data) // 2] + b"x" + data[len(data) // 2 + 1 :]) is None
+    for damaged in (data[:cut], data[: len(data) // 2] + b"x" + data[len(data) // 2 + 1 :]):
+        with pytest.raises(DamagedCache):
+            cache_file.unpack(damaged, KIND)
 
 
 def test_requests_that_came_since_are_remembered_as_if_counted_together():

@@ -1,8 +1,5 @@
 """Vectors are made once, and a file that cannot be used costs time, never a wrong answer."""
 
-import hashlib
-import json
-
 import pytest
 
 np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installed")
@@ -10,11 +7,12 @@ np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installe
 from pulsus.core.embeddings.encoder import DIMENSION  # noqa: E402 - after the skip
 from pulsus.core.embeddings.similarity import Meaning  # noqa: E402 - after the skip
 from pulsus.core.embeddings.vectors import (  # noqa: E402
-    from_bytes,
+    from_content,
     stack,
     text_hash,
     to_bytes,
 )
+from pulsus.core.system import cache_file  # noqa: E402
 from pulsus.routing.search.vector_cache import VectorFiles  # noqa: E402
 
 
@@ -104,9 +102,10 @@ def test_a_damaged_file_is_rebuilt_with_one_warning(tmp_path, damage):
 
 
 def test_a_right_checksum_does_not_make_a_wrong_length_right():
-    header = {"format": 1, "model": "m", "rows": 7, "sha256": hashlib.sha256(b"").hexdigest()}
+    columns = {"keys": bytes(16), "owners": bytes(8), "rows": bytes(2 * DIMENSION)}
+    data = cache_file.pack("vectors", "digest", columns)
     with pytest.raises(ValueError, match="length"):
-        from_bytes(json.dumps(header).encode() + b"\n", "m")
+        from_content(cache_file.unpack(data, "vectors"))
 
 
 def test_vectors_of_another_model_are_not_used(tmp_path):
@@ -140,8 +139,7 @@ def test_progress_counts_what_is_encoded(tmp_path):
 def test_bytes_give_back_equal_vectors():
     rows = list(Letters().encode(["a", "b"]))
     made = stack([text_hash("a"), text_hash("b")], [0, 3], rows, "digest")
-    back = from_bytes(to_bytes(made, "m"), "m")
-    assert back is not None
+    back = from_content(cache_file.unpack(to_bytes(made, "m"), "vectors 2 m"))
     assert back.keys == made.keys
     assert back.digest == "digest"
     assert (back.rows == made.rows).all()

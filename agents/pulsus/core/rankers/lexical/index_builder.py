@@ -16,15 +16,15 @@ from pulsus.core.contract.tool_table import columns
 from pulsus.core.rankers.lexical.char_ngrams import grams, norm
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.segment import (
-    KEY_BYTES,
     PRINT_BYTES,
     Segment,
-    assemble,
     encode,
     hash_of,
+    pack_columns,
 )
 from pulsus.core.rankers.lexical.tool_fields import bag, field_words, places, surface
 from pulsus.core.rankers.lexical.tool_names import filed
+from pulsus.core.system.cache_file import Column
 from pulsus.core.text.tokens import stem
 from pulsus.core.types import Kind, ToolSpec
 
@@ -54,14 +54,14 @@ def pack(
     tools: Iterable[tuple[ToolSpec, bytes]],
     remembered: Mapping[str, Sequence[str]],
     *,
-    key: bytes = bytes(KEY_BYTES),
+    key: str = "",
     removed: Sequence[int] = (),
 ) -> bytes:
     """The segment of tools in id order, each with its print (`print_of`)."""
     packer = _Packer()
     for tool, printed in tools:
         packer.add(tool, printed, remembered.get(tool.id, ()))
-    return assemble(packer.columns(removed), key)
+    return pack_columns(packer.columns(removed), key)
 
 
 def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]]) -> Documents:
@@ -71,7 +71,7 @@ def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]])
         print_of(sha256, hints, remembered.get(tool_id, ()))
         for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)
     )
-    return Documents.of(Segment(pack(zip(tools, prints, strict=True), remembered)))
+    return Documents.of(Segment.from_bytes(pack(zip(tools, prints, strict=True), remembered)))
 
 
 def flags_of(tool: ToolSpec) -> int:
@@ -134,7 +134,7 @@ class _Packer:
             self.word_tools.append(0)
         return number
 
-    def columns(self, removed: Sequence[int]) -> dict[str, bytes]:
+    def columns(self, removed: Sequence[int]) -> dict[str, Column]:
         """Every column, stems and words renumbered in the order of their texts."""
         stems, stem_number = _sorted(self.stems)
         words, word_number = _sorted(self.words)
@@ -145,29 +145,29 @@ class _Packer:
         return {
             **_texts("stem", map(encode, stems)),
             **_texts("word", map(encode, words)),
-            "word_stem": _bytes(stem_number[self.word_stem[n]] for n in by_word),
-            "word_tools": _bytes(self.word_tools[n] for n in by_word),
+            "word_stem": _numbers(stem_number[self.word_stem[n]] for n in by_word),
+            "word_tools": _numbers(self.word_tools[n] for n in by_word),
             "word_slots": _slots(words),
             "gram_at": _ends(len(grams(word)) for word in words),
-            "grams": array("H", (slot for word in words for slot in grams(word))).tobytes(),
+            "grams": array("H", (slot for word in words for slot in grams(word))),
             "posting_at": _ends(len(tools) for tools, _, _ in by_stem),
-            "posting_tool": b"".join(tools.tobytes() for tools, _, _ in by_stem),
+            "posting_tool": _numbers(number for tools, _, _ in by_stem for number in tools),
             "posting_count": b"".join(counts for _, counts, _ in by_stem),
             "posting_places": b"".join(bits for _, _, bits in by_stem),
-            "lengths": self.lengths.tobytes(),
-            "total": _bytes([sum(self.lengths)]),
+            "lengths": self.lengths,
+            "total": _numbers([sum(self.lengths)]),
             "name_at": _ends(map(len, self.names)),
-            "name_stem": _bytes(stem_number[n] for name in self.names for n in name),
+            "name_stem": _numbers(stem_number[n] for name in self.names for n in name),
             **_texts("id", self.ids),
             "prints": b"".join(self.prints),
             "flags": bytes(self.flags),
             "said_at": _ends(map(len, self.said)),
-            "said_word": _bytes(word for own in said for word, _ in own),
+            "said_word": _numbers(word for own in said for word, _ in own),
             "said_count": bytes(count for own in said for _, count in own),
-            "norms": self.norms.tobytes(),
-            "spelt_hash": _bytes(found for found, _ in self.spelt),
-            "spelt_tool": _bytes(number for _, number in self.spelt),
-            "removed": _bytes(removed),
+            "norms": self.norms,
+            "spelt_hash": _numbers(found for found, _ in self.spelt),
+            "spelt_tool": _numbers(number for _, number in self.spelt),
+            "removed": _numbers(removed),
         }
 
 
@@ -180,7 +180,7 @@ def _sorted(numbers: Mapping[str, int]) -> tuple[list[str], list[int]]:
     return texts, place
 
 
-def _slots(words: Sequence[str]) -> bytes:
+def _slots(words: Sequence[str]) -> Column:
     """The hash table of the words: each number plus one, 0 where nothing is."""
     size = 2 << len(words).bit_length()
     slots = array("I", bytes(4 * size))
@@ -189,17 +189,17 @@ def _slots(words: Sequence[str]) -> bytes:
         while slots[at]:
             at = (at + 1) & (size - 1)
         slots[at] = number
-    return slots.tobytes()
+    return slots
 
 
-def _texts(name: str, texts: Iterable[bytes]) -> dict[str, bytes]:
+def _texts(name: str, texts: Iterable[bytes]) -> dict[str, Column]:
     listed = list(texts)
     return {f"{name}s": b"".join(listed), f"{name}_at": _ends(map(len, listed))}
 
 
-def _ends(sizes: Iterable[int]) -> bytes:
-    return _bytes(accumulate(sizes, initial=0))
+def _ends(sizes: Iterable[int]) -> Column:
+    return _numbers(accumulate(sizes, initial=0))
 
 
-def _bytes(numbers: Iterable[int]) -> bytes:
-    return array("I", numbers).tobytes()
+def _numbers(numbers: Iterable[int]) -> Column:
+    return array("I", numbers)

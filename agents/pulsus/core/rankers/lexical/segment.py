@@ -1,69 +1,24 @@
 """One binary file of a catalogue's words, read in place (spec §13). Pure: bytes in, bytes out.
 
 Opening it parses nothing: every column is a view of the bytes. Sorted texts are searched by
-bisection. `pack` (index_builder.py) writes it.
+bisection. `pack` (index_builder.py) writes it in the format of core/system/cache_file.py.
 """
 
 from __future__ import annotations
 
-import struct
-import sys
 import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Mapping
-from typing import Literal
 
+from pulsus.core.system import cache_file
+from pulsus.core.system.cache_file import CacheFile, Column
 from pulsus.fast_dataclass import dataclass
 
-FORMAT = 3
-MAGIC = b"PulsusR" + sys.byteorder[:1].encode()
-
-TYPES: Mapping[str, Literal["B", "H", "I", "f"]] = {
-    "stems": "B",
-    "stem_at": "I",
-    "words": "B",
-    "word_at": "I",
-    "word_stem": "I",
-    "word_tools": "I",
-    "word_slots": "I",
-    "gram_at": "I",
-    "grams": "H",
-    "posting_at": "I",
-    "posting_tool": "I",
-    "posting_count": "B",
-    "posting_places": "B",
-    "lengths": "I",
-    "total": "I",
-    "name_at": "I",
-    "name_stem": "I",
-    "ids": "B",
-    "id_at": "I",
-    "prints": "B",
-    "flags": "B",
-    "said_at": "I",
-    "said_word": "I",
-    "said_count": "B",
-    "norms": "f",
-    "spelt_hash": "I",
-    "spelt_tool": "I",
-    "removed": "I",
-}
-"""Columns in order, with their `array` type; an "I" of small numbers is kept as "H".
-
-`X_at` holds where each entry of `X` begins, and at last where it ends. Postings are by stem, in
-tool order. `said_word` is each tool's written words, `said_count` how often, `norms` the length of
-its character n-grams and `grams` those of each word (char_ngrams.py). `word_slots` is a hash table
-of the words: most lookups ask for what is not there. `total` is one number, the sum of `lengths`;
-`removed` are ids' numbers in the segment that this one follows."""
-
-_LAYOUT = FORMAT << 24 | zlib.crc32(repr(TYPES).encode()) >> 8
-"""The format and the columns: a file of other columns is of another format."""
+KIND = "ranking 4"
+"""The number goes up when the columns change."""
 
 PRINT_BYTES = 8
-KEY_BYTES = 32
-_HEAD = struct.Struct("=8sII32s")
-_COLUMN = struct.Struct("=QQ8s")
 
 
 def encode(text: str) -> bytes:
@@ -74,10 +29,6 @@ def encode(text: str) -> bytes:
 def hash_of(text: str) -> int:
     """Where a word or a spelling is looked for; others may share it."""
     return zlib.crc32(encode(text))
-
-
-class Damaged(ValueError):
-    """Bytes that are no segment of this format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,53 +61,36 @@ class Texts:
 
 
 class Segment:
-    """The columns of `TYPES` over one buffer. Numbers of tools, stems, words are positions.
+    """Columns over one buffer. Tools, stems and words are numbered by position.
 
-    Raises Damaged where the bytes are cut short, altered or of another format.
+    `X_at` holds the position at which each entry of `X` begins, and at last the end. Postings are
+    by stem, in tool order. `said_word` holds the written words of each tool, `said_count` how often
+    each is, and `norms` the length of the tool's character n-grams. `grams` holds the n-grams of
+    each word (char_ngrams.py). `word_slots` is a hash table of the words, because most lookups are
+    for a word that no tool has. `total` is one number, the sum of `lengths`. `removed` are numbers
+    of ids in the segment that this one follows.
+
+    `key` names what the segment was made from. Raises KeyError for a missing column.
     """
 
-    __slots__ = ("_columns", "check", "data", "flags", "ids", "key", "norms", "stems", "words")
+    __slots__ = ("_columns", "checksum", "flags", "ids", "key", "norms", "stems", "words")
 
-    def __init__(self, data: bytes) -> None:
-        try:
-            magic, kind, check, key = _HEAD.unpack_from(data)
-        except struct.error:
-            raise Damaged("it is cut short") from None
-        if magic != MAGIC or kind != _LAYOUT:
-            raise Damaged("it is of another format")
-        if zlib.crc32(memoryview(data)[_HEAD.size :]) != check:
-            raise Damaged("its checksum is wrong")
-        self.data = data
-        self.key: bytes = key
-        self.check: int = check
-        self._columns: dict[str, memoryview[int]] = {}
-        try:
-            starts = self._place()
-        except (struct.error, TypeError):
-            raise Damaged("its columns have other sizes than they should") from None
-        self.flags = self["flags"]
-        self.stems = Texts(data, starts["stems"], self["stem_at"])
-        self.words = Texts(data, starts["words"], self["word_at"])
-        self.ids = Texts(data, starts["ids"], self["id_at"])
+    def __init__(self, content: CacheFile) -> None:
+        columns: Mapping[str, memoryview[int]] = content.columns
+        starts, data = content.starts, content.data
+        self.key = str(content.values)
+        self.checksum = content.checksum
+        self._columns = columns
+        self.flags = columns["flags"]
+        self.norms: memoryview[float] = content.columns["norms"]
+        self.stems = Texts(data, starts["stems"], columns["stem_at"])
+        self.words = Texts(data, starts["words"], columns["word_at"])
+        self.ids = Texts(data, starts["ids"], columns["id_at"])
 
-    def _place(self) -> dict[str, int]:
-        """Where each column begins. Raises struct.error or TypeError for one that cannot be."""
-        starts: dict[str, int] = {}
-        view = memoryview(self.data)
-        for number, (name, code) in enumerate(TYPES.items()):
-            start, size, kept = _COLUMN.unpack_from(view, _HEAD.size + number * _COLUMN.size)
-            starts[name] = start
-            column = view[start : start + size]
-            match code:
-                case "f":
-                    self.norms = column.cast("f")
-                case "I" if kept[:1] == b"I":
-                    self._columns[name] = column.cast("I")
-                case "I" | "H":
-                    self._columns[name] = column.cast("H")
-                case _:
-                    self._columns[name] = column
-        return starts
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Segment:
+        """Return the segment that `pack` wrote. Raises DamagedCache or OtherKind."""
+        return cls(cache_file.unpack(data, KIND))
 
     def __getitem__(self, name: str) -> memoryview[int]:
         """A column."""
@@ -177,7 +111,7 @@ class Segment:
 
     def word(self, word: str) -> int | None:
         """The number of a written word."""
-        slots, at, data = self._columns["word_slots"], self.words.at, self.data
+        slots, at, data = self._columns["word_slots"], self.words.at, self.words.data
         raw = word.encode()
         last = len(slots) - 1
         place = zlib.crc32(raw) & last
@@ -198,24 +132,13 @@ class Segment:
         return self["spelt_tool"][first:last].tolist()
 
 
-def assemble(columns: Mapping[str, bytes], key: bytes) -> bytes:
-    """The file of these columns. `key` (32 bytes) says what it was made from."""
-    table, at = [], _HEAD.size + len(TYPES) * _COLUMN.size
-    body = []
-    for name, code in TYPES.items():
-        kept, column = _small(columns[name]) if code == "I" else (code, columns[name])
-        padding = -at % 8
-        at += padding
-        table.append(_COLUMN.pack(at, len(column), kept.encode()))
-        body += [bytes(padding), column]
-        at += len(column)
-    rest = b"".join([*table, *body])
-    return _HEAD.pack(MAGIC, _LAYOUT, zlib.crc32(rest), key) + rest
+def pack_columns(columns: Mapping[str, Column], key: str) -> bytes:
+    """Return the file of these columns."""
+    return cache_file.pack(KIND, key, {name: _small(column) for name, column in columns.items()})
 
 
-def _small(column: bytes) -> tuple[str, bytes]:
-    """A column in half the space, where its numbers allow that."""
-    numbers = array("I", column)
-    if max(numbers, default=0) >> 16:
-        return "I", column
-    return "H", array("H", numbers).tobytes()
+def _small(column: Column) -> Column:
+    """Return a column in half the space if its numbers allow that."""
+    if isinstance(column, bytes) or column.typecode != "I" or max(column, default=0) >> 16:
+        return column
+    return array("H", column)
