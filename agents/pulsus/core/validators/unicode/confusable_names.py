@@ -11,9 +11,8 @@ import builtins
 import keyword
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
-
-from pulsus.core.validators.unicode.confusable_letters import skeleton, undecorated
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 _ENTRIES = ("run", "main", "self", "cls")
 _SHOWN = 8
@@ -54,7 +53,7 @@ def problem(written: Iterable[tuple[int, str]], tree: ast.AST | None = None) -> 
     for line, name in names:
         if name.isascii():
             continue
-        plain, bare = skeleton(name), undecorated(name)
+        plain, bare = skeleton(name), _without_marks(name)
         other = seen.setdefault(plain, name)
         if plain != name and plain in known:
             other = plain
@@ -68,6 +67,26 @@ def problem(written: Iterable[tuple[int, str]], tree: ast.AST | None = None) -> 
         if mixed := _mixed(name, plain):
             return f"line {line}: a name with {_spelt(name)} mixes {mixed} letters: use one script"
     return ""
+
+
+def skeleton(name: str) -> str:
+    """Return the name with every lookalike replaced by the ASCII character it is drawn like."""
+    return unicodedata.normalize("NFKC", name).translate(_plain_letters())
+
+
+@cache
+def _plain_letters() -> Mapping[int, str]:
+    """The ASCII character that each lookalike is drawn like; read when a name is not ASCII."""
+    from pulsus.core.system.word_lists import WordLists  # most modules need no YAML
+
+    like = WordLists(__file__).by_key("drawn_like")
+    return {ord(char): plain for plain, chars in like.items() for char in chars}
+
+
+def _without_marks(name: str) -> str:
+    """Return the name without accents and other marks: `sanitìze` becomes `sanitize`."""
+    parts = unicodedata.normalize("NFD", name)
+    return "".join(char for char in parts if not unicodedata.combining(char))
 
 
 def _in(tree: ast.AST) -> list[tuple[int, str]]:
