@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose.plans import type_hints
+from pulsus.core.contract import type_hints
 
 SCALARS = st.sampled_from(["str", "int", "float", "bool", "Path", "None", "Any", "Literal['a', 1]"])
 TYPES = st.recursive(

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from pulsus.core.storage.promotion import hint_subsumption
+from pulsus.core.contract import type_hints
 from pulsus.core.storage.promotion.api_diff import between, compare
 from pulsus.core.storage.records.semver import BUMPS, next_version, parse
 from pulsus.core.types import ArgSpec, Effects, OutputSpec
@@ -99,9 +99,9 @@ def test_a_version_never_goes_down(version, bumps):
 
 @given(HINTS, HINTS, HINTS)
 def test_admitting_more_is_transitive(one, two, three):
-    if hint_subsumption.admits(one, two) and hint_subsumption.admits(two, three):
-        assert hint_subsumption.admits(one, three)
-    assert hint_subsumption.admits(one, one)
+    if type_hints.admits(one, two) and type_hints.admits(two, three):
+        assert type_hints.admits(one, three)
+    assert type_hints.admits(one, one)
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))

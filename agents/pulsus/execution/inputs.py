@@ -14,8 +14,8 @@ from typing import NoReturn, cast
 
 from rapidfuzz import process
 
-from pulsus.core.compose.plans import type_hints
-from pulsus.core.compose.plans.type_hints import Hint, Shape
+from pulsus.core.contract import type_hints
+from pulsus.core.contract.type_hints import Hint, Shape
 from pulsus.core.types import ArgSpec, JsonValue
 from pulsus.errors import UsageError
 

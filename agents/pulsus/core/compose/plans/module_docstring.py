@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pulsus.core.compose.plans import type_hints
 from pulsus.core.compose.plans.plan_file import dump_yaml
 from pulsus.core.compose.plans.wiring import list_outputs
 from pulsus.core.compose.rendering import render_template

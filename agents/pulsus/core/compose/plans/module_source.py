@@ -11,13 +11,13 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pulsus.core.compose.plans import dsl, type_hints
+from pulsus.core.compose.plans import dsl
 from pulsus.core.compose.plans.module_docstring import render_contract
 from pulsus.core.compose.plans.module_example import build_example
 from pulsus.core.compose.plans.plan_checks import RESERVED, refuse
 from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.compose.rendering import render_template
-from pulsus.core.contract import imports_steps
+from pulsus.core.contract import imports_steps, type_hints
 from pulsus.core.python_source import python_literals
 from pulsus.core.types import (
     ArgSpec,

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pulsus.core.compose.plans import plan_checks, type_hints, wiring
-from pulsus.core.compose.plans.type_hints import Hint
+from pulsus.core.compose.plans import plan_checks, wiring
+from pulsus.core.contract import type_hints
+from pulsus.core.contract.type_hints import Hint
 from pulsus.core.types import (
     ArgSpec,
     OutputRef,

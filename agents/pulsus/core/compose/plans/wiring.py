@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pulsus.core.compose.plans import type_hints
-from pulsus.core.compose.plans.type_hints import Hint
+from pulsus.core.contract import type_hints
+from pulsus.core.contract.type_hints import Hint
 from pulsus.core.types import ArgSpec, OutputRef, OutputSpec, ToolSpec
 
 RESULT = "result"

@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
-from pulsus.core.compose.plans import type_hints
 from pulsus.core.compose.selection.segmentation import (
     WEAK_COST,
     find_pieces,
@@ -23,6 +22,7 @@ from pulsus.core.compose.selection.segmentation import (
     match_row_operation,
     strip_orders,
 )
+from pulsus.core.contract import type_hints
 from pulsus.core.text.tokens import clean, content_words, stems, words
 from pulsus.core.text.verb_tables import READING
 from pulsus.core.types import Ranked, SubIntent, ToolSpec

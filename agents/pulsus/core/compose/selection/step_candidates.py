@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pulsus.core.compose.plans import type_hints, wiring
-from pulsus.core.compose.plans.type_hints import Hint, Shape
+from pulsus.core.compose.plans import wiring
+from pulsus.core.contract import type_hints
+from pulsus.core.contract.type_hints import Hint, Shape
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import OutputRef, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pulsus.core.contract import type_hints
 from pulsus.core.contract.read_tool import read_tool
-from pulsus.core.storage.promotion import hint_subsumption
 from pulsus.core.storage.records.semver import BUMPS, Bump, greatest
 from pulsus.core.types import ArgSpec, BrokenTool, Effects, OutputSpec, ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -152,10 +152,10 @@ def _variadics(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[Chang
 
 def _hint(what: str, old: str | None, new: str | None) -> Iterator[Change]:
     """A caller's value must still fit: a hint may only admit more."""
-    if not hint_subsumption.admits(new, old):
+    if not type_hints.admits(new, old):
         text = f"{what} takes {new or 'anything'}, it took {old or 'anything'}"
         yield Change("major", text)
-    elif not hint_subsumption.same(new, old):
+    elif not type_hints.is_same(new, old):
         yield Change("minor", f"{what} takes {new or 'anything'} too")
 
 
@@ -167,10 +167,10 @@ def _outputs(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> Iterator[C
             yield Change("major", f"output {name!r} was removed or renamed")
             continue
         was, now = output.type_hint, after[name].type_hint
-        if not hint_subsumption.admits(was, now):
+        if not type_hints.admits(was, now):
             text = f"output {name!r} is {now or 'anything'}, it was {was or 'anything'}"
             yield Change("major", text)
-        elif not hint_subsumption.same(was, now):
+        elif not type_hints.is_same(was, now):
             yield Change("minor", f"output {name!r} is always {now}")
     for name in after.keys() - before.keys():
         yield Change("minor", f"output {name!r} was added")

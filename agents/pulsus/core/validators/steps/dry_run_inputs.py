@@ -7,8 +7,11 @@ hints. Nothing is guessed where a hint does not say enough: the argument needs a
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from dataclasses import dataclass
 
+from pulsus.core.contract import type_hints
+from pulsus.core.python_source import python_literals
 from pulsus.core.python_source.names import last_name
 from pulsus.core.types import ArgSpec, Example, InlineFile, JsonValue, ToolSpec
 from pulsus.core.validators.effects.effect_check import DRY_RUN, takes_dry_run
@@ -84,8 +87,9 @@ def made_up_value(arg: ArgSpec) -> JsonValue:
     """
     if arg.type_hint is None:
         raise NeedsExample(f"argument {arg.name!r} has no type hint: give it an example")
+    hint = python_literals.expression(arg.type_hint)
     try:
-        return _value(ast.parse(arg.type_hint, mode="eval").body, arg.name)
+        return _value(hint, arg.name)
     except (SyntaxError, ValueError, RecursionError):
         raise NeedsExample(
             f"no value can be made up for argument {arg.name!r} of type {arg.type_hint[:60]}: "
@@ -93,19 +97,34 @@ def made_up_value(arg: ArgSpec) -> JsonValue:
         ) from None
 
 
-def _value(hint: ast.expr, name: str) -> JsonValue:
-    match hint:
-        case ast.Constant(value=None):
-            return None
-        case ast.Constant(value=str(text)):
-            return _value(ast.parse(text, mode="eval").body, name)
-        case ast.BinOp(op=ast.BitOr()):
-            return _first([hint.left, hint.right], name)
-        case ast.Subscript(value=outer, slice=inner):
-            items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-            return _generic(last_name(outer), items, name)
-        case _:
-            return _plain(last_name(hint), name)
+def _value(hint: ast.expr | None, name: str) -> JsonValue:
+    """None if the hint allows it, else a value of its first member that one can be made of."""
+    values: list[JsonValue] = []
+    for option in type_hints.alternatives(hint) if hint else ():
+        with suppress(ValueError):
+            values.append(_value_of(option, name))
+    if not values:
+        raise ValueError(name)
+    return None if None in values else values[0]
+
+
+def _value_of(option: ast.expr, name: str) -> JsonValue:
+    if isinstance(option, ast.Constant) and option.value is None:
+        return None
+    if isinstance(option, ast.Constant) and isinstance(option.value, str):
+        raise SyntaxError(option.value)  # quotes that hold no type: no member can be relied on
+    if not isinstance(option, ast.Subscript):
+        return _plain(last_name(option), name)
+    kind = last_name(option.value)
+    first = [*option.slice.elts, option][0] if isinstance(option.slice, ast.Tuple) else option.slice
+    if kind == "Literal":
+        value = ast.literal_eval(first)
+        if value is None or isinstance(value, (str, int, bool)):
+            return value
+        raise ValueError(kind)
+    if kind in _LISTS and last_name(first) in (*_SCALARS, "Path"):
+        return [_value(first, name)]
+    return _plain(kind, name)
 
 
 def _plain(kind: str, name: str) -> JsonValue:
@@ -119,35 +138,3 @@ def _plain(kind: str, name: str) -> JsonValue:
     if kind in _MAPPINGS:
         return {}
     raise ValueError(kind)
-
-
-def _generic(kind: str, items: list[ast.expr], name: str) -> JsonValue:
-    match kind:
-        case "Optional":
-            return None
-        case "Union":
-            return _first(items, name)
-        case "Annotated":
-            return _value(items[0], name)
-        case "Literal":
-            value = ast.literal_eval(items[0])
-            if value is None or isinstance(value, (str, int, bool)):
-                return value
-            raise ValueError(kind)
-        case _ if kind in _LISTS and last_name(items[0]) in (*_SCALARS, "Path"):
-            return [_value(items[0], name)]
-        case _:
-            return _plain(kind, name)
-
-
-def _first(options: list[ast.expr], name: str) -> JsonValue:
-    """None where the union allows it, else its first member that a value can be made of."""
-    values: list[JsonValue] = []
-    for option in options:
-        try:
-            values.append(_value(option, name))
-        except ValueError:
-            continue
-    if not values:
-        raise ValueError(name)
-    return None if None in values else values[0]

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.compose.plans import type_hints
 from pulsus.core.compose.selection import step_candidates
 from pulsus.core.compose.selection.selector import decide_policy, prefer_hinted, put_chosen_first
 from pulsus.core.types import SubIntent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.plans import type_hints
+from pulsus.core.contract import type_hints
 
 
 @pytest.mark.parametrize(
