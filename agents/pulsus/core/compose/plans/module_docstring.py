@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pulsus.core.compose.plans.plan_file import dump_yaml
 from pulsus.core.compose.plans.wiring import list_outputs
 from pulsus.core.compose.rendering import render_template
-from pulsus.core.contract import examples
+from pulsus.core.contract import examples, type_hints
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import (
     ArgSpec,

@@ -6,6 +6,7 @@ import pytest
 
 from pulsus.core.compose.selection import step_candidates
 from pulsus.core.compose.selection.selector import decide_policy, prefer_hinted, put_chosen_first
+from pulsus.core.contract import type_hints
 from pulsus.core.types import SubIntent
 from tests.compositions import ROWS, arg, spec
 from tests.outcomes import candidate
