@@ -2,7 +2,7 @@
 
 The first byte chooses where the text stands, the rest is what is repeated there. Work is counted in
 calls, of Python's functions and of C's, so that a busy machine gives the same answer. What one call
-into C may take is bounded by `core/system/fenced_process.py`, which no module of this size needs.
+into C may take is bounded by `core/system/fork_pool.py`, which no module of this size needs.
 """
 
 import sys

@@ -29,7 +29,8 @@ def start(*args):
 fork_pool._start = start
 
 def find(state=None, helpers=0):
-    fork_pool.worker_count = lambda files: helpers
+    count = lambda items, least: helpers
+    fork_pool.worker_count = module_reader.worker_count = count
     cache = DiscoveryIndex(state, max_file_bytes=config.max_file_bytes) if state else None
     return discover(root, config, tmp_dirname="_tmp", cache=cache)
 
@@ -55,12 +56,12 @@ assert no_child()
 FAILING = """
 cold = find()
 mine = os.getpid()
-parse = module_reader.Reader.parse_module
+parse = module_reader.ModuleReader.parse_module
 def broken(self, data, path, where):
     if os.getpid() != mine:
         raise MemoryError
     return parse(self, data, path, where)
-module_reader.Reader.parse_module = broken
+module_reader.ModuleReader.parse_module = broken
 assert find(helpers=3) == cold
 assert len(started) == 3 and no_child()
 """
@@ -72,7 +73,7 @@ def stop(self, data, path, where):
         raise KeyboardInterrupt
     time.sleep(300)
     raise AssertionError
-module_reader.Reader.parse_module = stop
+module_reader.ModuleReader.parse_module = stop
 began = time.monotonic()
 try:
     find(helpers=3)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from pulsus.cli import console
 from pulsus.cli.commands import verdict_json
-from pulsus.core.system.process_map import cores, map_in_processes
+from pulsus.core.system.fork_pool import map_in_processes
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class RowClassifier:
         gc.set_threshold(100_000)
         try:
             for block in _blocks(rows):
-                for allowed, text, others in map_in_processes(self._answered, block, cores()):
+                for allowed, text, others in map_in_processes(self._answered, block):
                     if others:
                         _mistyped(others)
                     refused += not allowed

@@ -1,7 +1,7 @@
 """A tool module's bytes as a `ToolSpec`, or why they are none (spec §4, docs/tool-contract.md).
 
 Nothing is imported or executed, and no bytes make it raise. Effect: a large module is tried in a
-forked child first (`fenced_process.py`).
+forked child first (`fork_pool.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 
 from pulsus.core.contract import docstring, entry_point, examples, signature
-from pulsus.core.system import fenced_process
+from pulsus.core.system import fork_pool
 from pulsus.core.types import ArgSpec, BrokenTool, Manifest, ToolSpec
 
 _COOKIE = b"coding"
@@ -52,13 +52,13 @@ def read_tool(
     def read() -> ToolSpec | BrokenTool:
         return _read(source, path, tool_id, domain, action, name, max_bytes, manifest)
 
-    if fenced_process.FROM_BYTES < len(source) <= max_bytes:
+    if fork_pool.LARGE_BYTES < len(source) <= max_bytes:
         from pulsus.core.system import strict_yaml  # noqa: F401 - no import in the child
 
-        if not fenced_process.affordable(read):
+        if not fork_pool.is_affordable(read):
             reason = (
                 f"reading its {len(source)} bytes takes more than "
-                f"{fenced_process.CPU_SECONDS} s of processor time, or ends the reader: "
+                f"{fork_pool.CPU_SECONDS} s of processor time, or ends the reader: "
                 "split or simplify the module"
             )
             return BrokenTool(path, "TOO_COSTLY", reason)

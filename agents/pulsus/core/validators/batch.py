@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pulsus.core.system.process_map import cores, map_in_processes
+from pulsus.core.system.fork_pool import map_in_processes
+from pulsus.core.system.machine_slots import cores
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.module_run import ModuleInput
 from pulsus.core.validators.validator_protocol import Steps
@@ -78,7 +79,7 @@ class Batch:
         return [found[number] for number in range(len(files))]
 
     def _checked(self, files: Sequence[tuple[Path, bytes]], told: Told | None) -> Iterable[Checked]:
-        tools = map_in_processes(lambda file: self.define(file[1], file[0]), files, cores())
+        tools = map_in_processes(lambda file: self.define(file[1], file[0]), files)
         given = [
             self._given(path, source, tool)
             for (path, source), tool in zip(files, tools, strict=True)

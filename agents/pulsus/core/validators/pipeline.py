@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.system.process_map import map_in_processes
+from pulsus.core.system.fork_pool import map_in_processes
 from pulsus.core.types import BrokenTool, ToolSpec, ValidatedModule, ValidationReport
 from pulsus.core.validators.module_run import ModuleInput, ModuleRun
 from pulsus.core.validators.step_logs import Artifacts
@@ -99,7 +99,7 @@ class Pipeline:
             ModuleRun(given, artifacts, self.redact, name, self._network(given))
             for given, name in zip(modules, _log_names(modules), strict=True)
         ]
-        self._gate(works, jobs)
+        self._gate(works)
         proven: dict[int, ValidatedModule] = {}
         reports: dict[int, ValidationReport] = {}
         going = [work for work in works if work.going]
@@ -149,8 +149,8 @@ class Pipeline:
         )
         return finding, _ms(began)
 
-    def _gate(self, works: Sequence[ModuleRun], jobs: int) -> None:
-        found = map_in_processes(self._gated, [work.given for work in works], jobs)
+    def _gate(self, works: Sequence[ModuleRun]) -> None:
+        found = map_in_processes(self._gated, [work.given for work in works])
         for work, (finding, took) in zip(works, found, strict=True):
             work.add("static", finding, took)
         for work in works:

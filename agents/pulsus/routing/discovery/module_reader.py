@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from pulsus.core.contract.tool_table import hints_sha256
-from pulsus.core.system import fork_pool, regular_files
+from pulsus.core.system import regular_files
+from pulsus.core.system.fork_pool import map_in_processes, worker_count
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.routing.discovery.module_files import Listing, choose_manifests, is_manifest
 from pulsus.routing.discovery.tool_path import InvalidToolPath, ToolPath, parse_tool_path
@@ -20,6 +20,9 @@ from pulsus.routing.index.value_store import DamagedValue, ValueStore, to_json
 
 CANDIDATE = "candidate"
 """Action and id prefix of a module outside the catalogue."""
+
+MANY_MODULES = 500
+"""Below this number of new modules, starting processes takes longer than reading them."""
 
 
 class ModuleReader:
@@ -39,35 +42,25 @@ class ModuleReader:
         self._ahead: dict[str, _ReadModule] = {}
 
     def folders(self, listed: Sequence[tuple[int, Listing]]) -> list[Folder]:
-        """The rows of every listed folder, those of many new ones read by several processes."""
-        new = [n for n, (_, listing) in enumerate(listed) if listing.path not in self._known]
-        count = fork_pool.worker_count(sum(len(listed[n][1].names) for n in new))
-        if not count:
-            return [self.folder(source, listing) for source, listing in listed]
-        tasks = [new[n :: fork_pool.MOST_TASKS] for n in range(min(len(new), fork_pool.MOST_TASKS))]
+        """Return the rows of every listed folder; several processes read many new modules."""
+        listings = [listing for _, listing in listed if listing.path not in self._known]
+        new = [item for listing in listings for item in _modules(listing)]
+        if worker_count(len(new), MANY_MODULES):
+            found = map_in_processes(self._look, new, least=MANY_MODULES)
+            self._ahead.update(each for each in found if each is not None)
+        return [self.folder(source, listing) for source, listing in listed]
 
-        def work(task: int) -> Iterator[bytes]:
-            modules = (item for n in tasks[task] for item in _modules(listed[n][1]))
-            return (line for item in modules if (line := self._look(item)) is not None)
-
-        done: dict[int, Folder] = {}
-        with fork_pool.fork_pool(count, len(tasks), work) as crew:
-            for task in crew.tasks():
-                done.update((n, self.folder(*listed[n])) for n in tasks[task])
-            self._ahead.update(map(_read_module, crew.lines()))
-        return [done.get(n) or self.folder(*found) for n, found in enumerate(listed)]
-
-    def _look(self, item: _Module) -> bytes | None:
-        """What a module holds, as a line for the process that asked."""
+    def _look(self, item: _Module) -> tuple[str, _ReadModule] | None:
+        """Return the path and content of a module, to be passed on from one process to another."""
         try:
             read_ns = self._now_ns()
             data, found = regular_files.read(item.path, self.max_bytes)
         except regular_files.Unreadable:
             return None
         value = self.parse_module(data, item.path, item.place)
-        stamp = [found.mtime_ns, found.ctime_ns, found.size, found.inode]
-        row = [str(item.path), stamp, read_ns, hashlib.sha256(data).hexdigest(), _kind(value)]
-        return json.dumps(row).encode("ascii") + b"\t" + to_json(value)
+        stamp = (found.mtime_ns, found.ctime_ns, found.size, found.inode)
+        sha256 = hashlib.sha256(data).hexdigest()
+        return str(item.path), (stamp, read_ns, sha256, _kind(value), to_json(value))
 
     def folder(self, source: int, listing: Listing) -> Folder:
         """The rows of a listed folder; the very folder that is known where nothing is new."""
@@ -262,12 +255,6 @@ def _modules(listing: Listing) -> Iterator[_Module]:
 
 
 _ReadModule = tuple[Stamp, int, str, Content, bytes]
-
-
-def _read_module(line: bytes) -> tuple[str, _ReadModule]:
-    head, _, value = line.partition(b"\t")
-    path, stamp, read_ns, sha256, kind = json.loads(head)
-    return path, (tuple(stamp), read_ns, sha256, kind, value)
 
 
 def _kind(value: Value) -> Content:

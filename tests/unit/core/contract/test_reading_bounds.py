@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.contract import docstring, examples, read_tool
-from pulsus.core.system import fenced_process, strict_toml, strict_yaml
+from pulsus.core.system import fork_pool, strict_toml, strict_yaml
 from pulsus.core.types import BrokenTool, ToolSpec
 
 MAX_BYTES = 1_000_000
@@ -84,8 +84,8 @@ def test_a_reader_that_crashes_ends_only_its_child():
     import os
     import signal
 
-    assert not fenced_process.affordable(lambda: os.kill(os.getpid(), signal.SIGKILL))
-    assert fenced_process.affordable(lambda: 1 / 0)  # reported again by whoever does the work
+    assert not fork_pool.is_affordable(lambda: os.kill(os.getpid(), signal.SIGKILL))
+    assert fork_pool.is_affordable(lambda: 1 / 0)  # reported again by whoever does the work
 
 
 def test_a_large_honest_module_is_read():
