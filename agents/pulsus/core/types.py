@@ -1,4 +1,8 @@
-"""Shared contracts of routing (spec §2). Every shared type is defined here, once."""
+"""Shared types of routing (spec §2). Every type that several packages use is defined here, once.
+
+All are frozen values without behaviour of their own. Discovery makes a `ToolSpec`, the scorer a
+`Ranked`, the pipeline a `ValidationReport`; a `RouteOutcome` holds everything of one run.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,11 @@ JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "Jso
 
 @dataclass(frozen=True, slots=True)
 class ParsedIntent:
-    """What a request seems to ask for. `intent` is the raw text, `confidence` lies in [0, 1]."""
+    """The goal of a request, as the prompt parser reads it (spec §3).
+
+    `intent` is the raw text of the request. `domain` and `action` name the folder that the text
+    points to, or are None. `confidence` in [0, 1] says how sure the parser is of both.
+    """
 
     domain: str | None
     action: str | None
@@ -35,10 +43,11 @@ class ParsedIntent:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Part of the project's own docs taken as a hint (spec §14).
+    """A section of the project's own docs that serves as a ranking hint (spec §14).
 
-    `source` is a path relative to the project, or a tool's id; `heading` the title it stands under.
-    `score` lies in [0, 1]. `places` are the (domain, action) it speaks of, `tools` the ids.
+    `source` is a path relative to the project, or the id of a tool. `heading` is the title above
+    the passage. `score` in [0, 1] is its similarity to the request. `places` are the (domain,
+    action) pairs that it mentions, `tools` the ids of the tools that it mentions.
     """
 
     source: str
@@ -50,7 +59,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Clarification:
-    """The one targeted question of spec §3. `answer` is None until somebody answered."""
+    """The one targeted question that a route may ask (spec §3).
+
+    `options` are the answers to choose from. `answer` is None until a person has answered.
+    """
 
     question: str
     options: tuple[str, ...]
@@ -59,7 +71,12 @@ class Clarification:
 
 @dataclass(frozen=True, slots=True)
 class ArgSpec:
-    """One parameter of a tool's entry point, read from source. `default` is source text."""
+    """One parameter of a tool's entry point, read from its source.
+
+    `type_hint` and `default` are source text. `required` is True if the parameter has no default.
+    `description` comes from the `Args:` section of the docstring. `kind` is the kind of
+    `inspect.Parameter`, in lower case.
+    """
 
     name: str
     type_hint: str | None
@@ -71,7 +88,7 @@ class ArgSpec:
 
 @dataclass(frozen=True, slots=True)
 class OutputSpec:
-    """One named value a tool returns, from its `Returns:` section."""
+    """One named value that a tool returns, read from its `Returns:` section."""
 
     name: str
     type_hint: str | None
@@ -80,7 +97,10 @@ class OutputSpec:
 
 @dataclass(frozen=True, slots=True)
 class InlineFile:
-    """A file an example brings along. `age_s` is seconds before the run; None = now."""
+    """A file that an example writes before the tool runs.
+
+    `age_s` is the file's age in seconds at the start of the run; None means that it is new.
+    """
 
     path: str
     content: bytes
@@ -89,7 +109,11 @@ class InlineFile:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One `Examples:` item. `expected` counts only where `has_expected` (None is a value)."""
+    """One item of the `Examples:` section: a call of the tool, with its expected result.
+
+    `inputs` are the arguments, `files` exist during the call. `expected` counts only if
+    `has_expected` is True, because None is a possible result. `title` is a label for people.
+    """
 
     inputs: Mapping[str, JsonValue]
     files: tuple[InlineFile, ...] = ()
@@ -100,7 +124,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a tool says it touches. None in `ToolSpec.effects` = it says nothing."""
+    """The effects that a tool declares in its `Effects:` section (docs/tool-contract.md).
+
+    If `ToolSpec.effects` is None, the tool has no such section.
+    """
 
     paths: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
@@ -109,9 +136,11 @@ class Effects:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Ranking hints beside a tool (spec §15). Never a source of truth for running it.
+    """Ranking hints from a file beside the tool (spec §15). Running the tool never reads them.
 
-    `requests` are whole requests a person would type for the tool: memory it starts with.
+    `intents` are phrases that should find the tool, `anti_intents` phrases that should not.
+    `domain`, `action`, `args` and `returns` are further words to match. `requests` are whole
+    requests that a person would type for the tool; route memory starts with them.
     """
 
     path: Path
@@ -127,12 +156,19 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A routable tool. `id` is `domain/action/name` or `shared/action/name` and unique.
+    """A tool that routing can choose, read from its file without running it (spec §2).
 
-    `path` is absolute. `domain` is None for a shared tool. `doc` is the whole module docstring.
-    `sha256` is the hex digest of the file's bytes. `contract_errors` say what in the docstring
-    cannot be read; such a tool is routable, and validation refuses it. A `composed` module calls
-    other tools. `score` is 0 until ranked.
+    Identity: `id` is `domain/action/name`, or `shared/action/name` for a shared tool, and unique.
+    `domain` is None for a shared tool. `path` is absolute. `sha256` is the hex digest of the file.
+
+    Contract: `entry` is the function to call, with `args` and the source text `return_hint`. `doc`
+    is the whole module docstring. `summary`, `body`, `returns`, `side_effects`, `effects`,
+    `secrets` and `examples` are its parts. `kind` is "write" unless the docstring declares another
+    one (`kind_declared`). `missing_sections` names the sections it lacks. `contract_errors` say
+    which part of the docstring is invalid: such a tool can be routed to, but validation refuses it.
+
+    Further: `manifest` holds ranking hints. A `composed` module calls other tools. `score` is 0
+    until the tool is ranked.
     """
 
     id: str
@@ -162,13 +198,13 @@ class ToolSpec:
 
     @property
     def shared(self) -> bool:
-        """Whether it lies under `shared_tools/`."""
+        """Return True if the tool lies under `shared_tools/`."""
         return self.domain is None
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenTool:
-    """A file that looks like a tool and cannot be routed to, with a stable reason code."""
+    """A file that looks like a tool but is invalid. `code` is stable, `reason` is for people."""
 
     path: Path
     code: str
@@ -177,24 +213,25 @@ class BrokenTool:
 
 @dataclass(frozen=True, slots=True)
 class Shadowed:
-    """A shared tool hidden by a domain tool of the same action and name (spec §9)."""
+    """A shared tool that is hidden by a domain tool of the same action and name (spec §9)."""
 
     shared: Path
     domain: Path
 
     def warning(self, root: Path) -> str:
-        """One line naming both paths, relative to `root`, and who wins."""
-        winner, loser = (_relative(p, root) for p in (self.domain, self.shared))
+        """Return one line that names both paths, relative to `root`, and the tool that wins."""
+        winner, loser = (_relative_path(p, root) for p in (self.domain, self.shared))
         return f"{loser} is shadowed by {winner}: the domain tool wins"
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Everything discovery found below `root` (the workflows folder), in id order.
+    """All tools that discovery found below `root`, the workflows folder, in the order of their ids.
 
-    `tools` may be read from the index only when they are looked at (`core/contract/tool_table.py`).
-    `digest` is a hex SHA-256 over every tool's id and hash: equal digests, equal catalogues.
-    `warnings` are one line each: manifests that were not used, an index that was not.
+    `tools` may be read from the index only when accessed (`core/contract/tool_table.py`). `broken`
+    are invalid files, `shadowed` hidden tools. `digest` is a hex SHA-256 over every id and hash:
+    equal digests mean equal catalogues. `warnings` name manifests and indexes that could not be
+    used.
     """
 
     root: Path
@@ -205,11 +242,11 @@ class Catalogue:
     warnings: tuple[str, ...] = ()
 
     def get(self, tool_id: str) -> ToolSpec | None:
-        """The tool of that exact id."""
+        """Return the tool with exactly this id, or None."""
         return next((t for t in self.tools if t.id == tool_id), None)
 
     def find(self, ref: str) -> tuple[ToolSpec, ...]:
-        """Tools a reference may mean: an id, a bare name, `name.py` or `name.py::run`."""
+        """Return the tools that `ref` may mean: an id, a bare name, `name.py` or `name.py::run`."""
         bare = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
         exact = self.get(bare)
         return (exact,) if exact else tuple(t for t in self.tools if t.name == bare)
@@ -217,10 +254,11 @@ class Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class ToolHistory:
-    """How a tool fared before (spec §4): promotions, and past routes that chose it.
+    """The past results of a tool, which ranking uses (spec §4).
 
-    `failed` counts failed and rejected routes. `last_success` is aware UTC: the later of the last
-    promotion and the last accepted route; None where there is neither.
+    `promotions` counts promoted versions, `accepted` successful routes, `failed` failed and
+    rejected ones. `last_success` is the later of the last promotion and the last accepted route, in
+    aware UTC; None if there is neither.
     """
 
     tool_id: str
@@ -232,7 +270,10 @@ class ToolHistory:
 
 @dataclass(frozen=True, slots=True)
 class WordMatch:
-    """A request word that stands in a tool as something else. `found` is that word or its stem."""
+    """A request word that matched a tool by another word.
+
+    `found` is the tool's word, or its stem. `how` is the reason why the two match.
+    """
 
     word: str
     found: str
@@ -241,9 +282,9 @@ class WordMatch:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """A past request that spoke for a tool (`weight` > 0) or against it (< 0).
+    """A past request that counts for a tool (`weight` > 0) or against it (`weight` < 0).
 
-    `similarity` to the request at hand lies in [0, 1].
+    `similarity` to the current request lies in [0, 1].
     """
 
     request: str
@@ -253,15 +294,20 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One candidate with everything `--explain` prints; produced by the scorer, never beside it.
+    """One candidate with all values that `--explain` prints. Only the scorer makes it (spec §5).
 
-    `features` and `weights` share their keys; `score` is the weighted sum of §5, `p` the
-    calibrated probability in [0, 1] that τ applies to; `rank` starts at 1. `matched` maps a
-    place (name, doc, args, manifest, path, history) to the request words found there.
-    `signals` are the numbers `p` was computed from. `caution` says where request and tool are at
-    odds (one asks for a change, the other only reads), which lowers the doc feature and `p`.
-    `meant` says which words were found by what they mean, `unmatched` which the tool has not got.
-    `votes` are the past requests that memory counted, strongest first.
+    Result: `score` is the weighted sum of `features`; `weights` has the same keys. `p` in [0, 1] is
+    the calibrated probability, which is compared with τ. `signals` are the numbers that `p` is
+    computed from. `rank` starts at 1. `tie_break` says what decided between equal scores, `why_not`
+    why the candidate was not chosen.
+
+    Words: `matched` maps a part of the tool (name, doc, args, manifest, path, history) to the
+    request words found there. `meant` are words matched by synonym, typo or compound, `unmatched`
+    words that the tool lacks.
+
+    `caution` names a conflict of request and tool: one asks for a change, the other only reads. It
+    lowers the doc feature and `p`. `votes` are the past requests that memory counted, strongest
+    first.
     """
 
     tool: ToolSpec
@@ -290,14 +336,14 @@ class SubIntent:
 
 @dataclass(frozen=True, slots=True)
 class ParamRef:
-    """`{{input.NAME}}`: a plan parameter."""
+    """A reference to a plan parameter, written `{{input.NAME}}`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class OutputRef:
-    """`{{steps.STEP.outputs.OUTPUT}}`: what an earlier step gave."""
+    """A reference to a result of an earlier step, written `{{steps.STEP.outputs.OUTPUT}}`."""
 
     step: str
     output: str
@@ -305,7 +351,7 @@ class OutputRef:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal JSON value."""
+    """A literal JSON value as the input of a step."""
 
     value: JsonValue
 
@@ -315,9 +361,11 @@ PlanValue = ParamRef | OutputRef | Constant
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One call. `outputs` maps the plan's name for a value to the tool's key.
+    """One tool call of a plan.
 
-    `sha256` pins the tool's bytes (None only in a hand-written plan before it is pinned).
+    `tool` is a tool id, or a reference until the plan is pinned. `inputs` maps an argument to its
+    value, `outputs` an output name in the plan to the tool's key. `sha256` pins the bytes of the
+    tool; it is None only in a hand-written plan that is not pinned yet.
     """
 
     id: str
@@ -329,7 +377,7 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan DSL of spec §6 as a value. `params` and `returns` are the `io` block."""
+    """A plan as a value (the DSL of spec §6). `params` and `returns` are its `io` block."""
 
     description: str
     steps: tuple[PlanStep, ...]
@@ -339,7 +387,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class RouteDecision:
-    """What routing decided (spec §2). `selected` is empty for generate."""
+    """The decision of one route (spec §2): the policy, its tools, and the reason in one line.
+
+    `selected` is empty for "generate". `plan` is set for "compose" only.
+    """
 
     route_id: str
     policy: Policy
@@ -350,12 +401,13 @@ class RouteDecision:
 
 @dataclass(frozen=True, slots=True)
 class ObservedEffects:
-    """What a dry run tried outside its temporary folder, whether or not it was let (spec §8).
+    """Effects that a dry run attempted outside its temporary folder (spec §8), all sorted.
 
-    `paths` were to be created, changed or deleted (`~/…` = in the home folder), `hosts` reached
-    (`host:port`, a name looked up, `unix:…`), `commands` started (their first word), `others` what
-    is none of these, in words: signals to processes it did not start, threads left running. `reads`
-    are files and folders that Python code read, but the system's own and those below /tmp. Sorted.
+    Blocked attempts count too. `paths` were to be created, changed or deleted; `~/…` is below the
+    home folder. `hosts` were to be reached: `host:port`, a looked-up name, or `unix:…`. `commands`
+    are the first words of started commands. `others` describe the rest, such as signals to
+    processes that the module did not start, or threads that it left running. `reads` are files and
+    folders that Python code read, without those of the system and those below /tmp.
     """
 
     paths: tuple[str, ...] = ()
@@ -367,10 +419,12 @@ class ObservedEffects:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What one validation step found. `output` is the checker's own text, control-stripped.
+    """The result of one validation step.
 
-    `line` is where in the module, from 1; 0 where that is not known or the text says it. `code` is
-    stable and mostly empty; `BUSY`: the machine had no time for the step.
+    `message` is for people, `output` is the checker's own text without control characters.
+    `artifact` is a file with details. `unverified` means that the step could not run. `line` is the
+    line in the module, from 1; it is 0 if unknown or if the text names it. `code` is stable and
+    mostly empty: `BUSY` means that the machine had no time for the step.
     """
 
     step: str
@@ -386,13 +440,14 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
-    """The verdict over one module's bytes (spec §2, §8).
+    """The verdict on the bytes of one module (spec §2, §8).
 
-    `verdict` is `unverified` where a step could not run for want of a sandbox or checker: that
-    is never a pass. `steps` are in pipeline order. `warnings` do not change the verdict.
-    `observed` is None where the module was not run. `cached`: the verdict is that of an earlier
-    run over the same bytes, which proves nothing to promotion. `network` are the hosts that the
-    dry run was allowed to reach, as `host:port`.
+    `verdict` is `unverified` if a step could not run because the sandbox or a checker is missing;
+    that never counts as a pass. `steps` are in pipeline order. `proof` is `behaviour` if an example
+    compared a result, `shape` if only its form was checked. `warnings` do not change the verdict.
+    `observed` is None if the module was not run. `cached` marks a verdict of an earlier run on the
+    same bytes; promotion does not accept it. `network` lists the hosts that the dry run could
+    reach, as `host:port`.
     """
 
     ok: bool
@@ -411,15 +466,15 @@ class ValidationReport:
 
     @property
     def busy(self) -> bool:
-        """True if nothing but a busy machine kept the module from being verified."""
+        """Return True if the module is unverified only because the machine was busy."""
         return not self.ok and all(step.ok or step.code == "BUSY" for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class ValidatedModule:
-    """Bytes that passed. The only thing promotion accepts; made by the pipeline alone.
+    """Source that passed validation. Promotion accepts nothing else; only the pipeline makes it.
 
-    Raises ValueError when the report is not an acceptance of exactly these bytes.
+    Raises ValueError if the report does not accept exactly these bytes.
     """
 
     source: bytes
@@ -430,6 +485,7 @@ class ValidatedModule:
         digest = hashlib.sha256(self.source).hexdigest()
         if not (self.report.ok and self.report.verdict == "accepted"):
             raise ValueError(f"report of {self.report.path} is {self.report.verdict}, not accepted")
+        # The cache lies in a file that others may write: a promotion needs a fresh run.
         if self.report.cached:
             raise ValueError(f"report of {self.report.path} is of an earlier run")
         if not digest == self.report.sha256 == self.tool.sha256:
@@ -438,11 +494,12 @@ class ValidatedModule:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """A promoted revision. `created` is False where name and hash were already there.
+    """A promoted version of a tool (spec §16).
 
-    `bump` is by how much the version went up from `previous`, `changes` why; both say nothing of a
-    tool's first revision. `restores` is the version whose bytes came back. `kind` is the one on
-    record: what the tool counts as when it is run.
+    `created` is False if this name and hash were promoted before. `previous` is the version before.
+    `bump` is the part of the version that was raised, `changes` say why; a first version has
+    neither. `restores` is the older version with the same bytes. `kind` is the recorded kind:
+    running the tool counts as this kind.
     """
 
     revision: str
@@ -459,10 +516,10 @@ class Promotion:
 
 @dataclass(frozen=True, slots=True)
 class PendingCandidate:
-    """A candidate that an earlier run of the same request left in `_tmp/` (spec §16).
+    """A candidate in `_tmp/` from an earlier run of the same request (spec §16).
 
-    `status` is pending, rejected or failed; `reasons` say why it was not promoted; `edited` is
-    whether somebody changed it since it was made.
+    `status` is pending, rejected or failed. `reasons` say why it was not promoted. `edited` is True
+    if the file was changed since it was made.
     """
 
     module: Path
@@ -474,10 +531,11 @@ class PendingCandidate:
 
 @dataclass(frozen=True, slots=True)
 class GenerationRound:
-    """One answer of a model and what became of it (spec §7). Number 0 is the first answer.
+    """One answer of a model, with its verdict (spec §7). Number 0 is the first answer.
 
-    `sha256` is that of the module as it was checked, None where the answer held none. `step` is
-    where it was refused, None where it was accepted. `changed` says how it was asked differently.
+    `sha256` is the hash of the checked module, or None if the answer contains no module. `step` is
+    the check that refused it, or None if it was accepted. `reasons` are the messages of that check.
+    `changed` says how this question differed after a repeated answer.
     """
 
     number: int
@@ -493,12 +551,16 @@ class GenerationRound:
 
 @dataclass(frozen=True, slots=True)
 class GenerationReport:
-    """How a module was made. `repairs` counts the rounds that were to repair an earlier answer.
+    """How a module was generated (spec §7).
 
-    A `template` is a skeleton: no model, no rounds. `stopped` says why no further round was made,
-    `behaviours` counts the caller's examples that say what the result must be, `held_back` those of
-    them that the model never saw; `extra_imports` were allowed beside those of the specification.
-    `boundaries` are (argument, value, what is special) of cases that no example proves.
+    `generator` is "template" for a skeleton: no model is asked, and there are no rounds. `repairs`
+    counts the rounds that repaired an earlier answer. `estimated` marks token counts that the
+    server did not report. `stopped` is the reason why the rounds ended.
+
+    Examples: `behaviours` counts the caller's examples that name a result, `held_back` those of
+    them that the model never saw. `boundaries` are cases that no example proves, as (argument,
+    value, reason). `extra_imports` are modules allowed beside those of the specification. `test` is
+    the test file written beside a skeleton.
     """
 
     generator: Literal["model", "template"]
@@ -520,13 +582,19 @@ class GenerationReport:
 
 @dataclass(frozen=True, slots=True)
 class RouteOutcome:
-    """Everything a route produced; summary, JSON, explain and exit code are read from it.
+    """Everything that one route produced. Summary, JSON, explain and exit status are read from it.
 
-    `failure` is why it ended early although there is an outcome to show (nothing fits, approval
-    needed); its exit status is `exit_code`. `weights` are the configured ones. `passages` are what
-    hints were taken from. `left` are candidates that an earlier run of the request left.
-    `generation` is how a module was written for the request. Where not `logged`, nothing else knows
-    `run_id`.
+    Choice: `intent`, `decision`, `candidates` and `subintents`. `tau` is the threshold, `weights`
+    are the configured ones. `widened` is True if the search left the parsed folder. `passages` are
+    the docs that gave hints, `left` are candidates from earlier runs of the same request.
+
+    Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
+    `ran` is True, `result` is what the tool returned, and `confinement` describes the limits of
+    that run.
+
+    End: `failure` is the error that ended the route early, although there is an outcome to show,
+    for example a missing approval. `exit_code` is the exit status. `notes` are lines for the user.
+    If `logged` is False, no log or trace mentions `run_id`.
     """
 
     run_id: str
@@ -554,5 +622,5 @@ class RouteOutcome:
     logged: bool = True
 
 
-def _relative(path: Path, root: Path) -> str:
+def _relative_path(path: Path, root: Path) -> str:
     return str(path.relative_to(root.parent)) if path.is_relative_to(root.parent) else str(path)
