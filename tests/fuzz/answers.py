@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pulsus.core.compose.writing import answers as modules
 from pulsus.core.compose.writing import caller_examples
 from pulsus.errors import ModelAnswerInvalid, UsageError
-from pulsus.llm.http import server_sent_events
+from pulsus.llm.http import response
 from pulsus.llm.http.anthropic import Anthropic
 from pulsus.llm.http.exchange import Answer, WireFailed
 from pulsus.llm.http.failures import ExchangeFailure, Place, of_status, of_wire
@@ -75,8 +75,8 @@ def _heard(dialect, data, size, kind):
         assert found.finish in (None, "stop", "length", "other")
         _in_words(found.text)
     assert len("".join(heard).encode("utf-8")) <= _MOST
-    events = list(server_sent_events.events(_pieces(data, size)))
-    assert events == list(server_sent_events.events([data]))
+    events = list(response.events(_pieces(data, size)))
+    assert events == list(response.events([data]))
 
 
 def _told(failure):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pulsus.errors import ModelAnswerInvalid
 from pulsus.llm.http.exchange import WireFailed
-from pulsus.llm.http.server_sent_events import MAX_EVENT, events
+from pulsus.llm.http.response import MAX_EVENT, events
 from pulsus.llm.structured_answers import json_answer, misfits
 
 NAMES = st.sampled_from(["a", "b", "c"])

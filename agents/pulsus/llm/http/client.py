@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from pulsus.core.compose.proposer import (
     Completion,
@@ -28,9 +29,7 @@ from pulsus.llm.http import failures
 from pulsus.llm.http.dialect import AnswerChunk, Ask, Dialect
 from pulsus.llm.http.exchange import Limits, Request, WireFailed, exchange
 from pulsus.llm.http.failures import ExchangeFailure, Place
-from pulsus.llm.http.model_list import served
-from pulsus.llm.http.response import ERROR_BYTES, Reader, text_of
-from pulsus.llm.http.retries import Attempts
+from pulsus.llm.http.response import ERROR_BYTES, Reader, listed_models, text_of
 
 _LIST_BYTES = 4 * 1024 * 1024
 _JSON_PER_TEXT = 8
@@ -175,7 +174,7 @@ class Server:
                 text = text_of(answer, _LIST_BYTES)
         except WireFailed as failure:
             raise failures.of_wire(failure, self._reader.place) from None
-        found = served(text)
+        found = listed_models(text)
         if found is None:
             place = self._reader.place
             raise ExchangeFailure(failures.unreadable(place, failures.quoted(text, place)))
@@ -189,3 +188,34 @@ class Server:
     def _limits(self, seconds: float, most: int) -> Limits:
         settings = self._settings
         return Limits(settings.connect_seconds, settings.read_seconds, seconds, most)
+
+
+T = TypeVar("T")
+FIRST_WAIT = 0.5
+"""Seconds before the second attempt, doubled each time. The server may name another time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """Repeats an exchange that may succeed later."""
+
+    retries: int
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+
+    def within(self, seconds: float, once: Callable[[float], T]) -> T:
+        """Return the result of `once`, which receives the seconds that are left.
+
+        Raises ExchangeFailure if another attempt cannot help, or would end too late.
+        """
+        end = self.clock() + seconds
+        for attempt in range(self.retries + 1):
+            try:
+                return once(end - self.clock())
+            except ExchangeFailure as failed:
+                wait = FIRST_WAIT * 2**attempt if failed.wait is None else failed.wait
+                late = self.clock() + wait >= end
+                if not failed.again or late or attempt == self.retries:
+                    raise
+                self.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")

@@ -7,13 +7,15 @@ redirects are not followed (a key would travel with them), and every wait has an
 from __future__ import annotations
 
 import contextlib
+import socket
 import ssl
+import threading
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from types import TracebackType
+from typing import Any, Literal, Self
 
 from pulsus import __version__
 from pulsus.fast_dataclass import dataclass
-from pulsus.llm.http.deadline import Deadline
 
 Why = Literal["connect", "timeout", "dropped", "too_long", "unreadable"]
 
@@ -141,3 +143,53 @@ def _failures() -> Iterator[None]:
         raise WireFailed("unreadable", str(error)) from error
     except httpx2.RequestError as error:
         raise WireFailed("dropped", str(error) or type(error).__name__) from error
+
+
+class Deadline:
+    """Shut the watched connection after `seconds`, in a timer thread.
+
+    A read timeout starts anew with every byte, so a server that drips would never reach it.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.expired = False
+        self._connection: socket.socket | None = None
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(max(seconds, 0.001), self._expire)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._connection = None
+
+    def watch(self, event: str, info: dict[str, Any]) -> None:
+        """Take note of a connection: the `trace` callback of the HTTP client."""
+        extra = getattr(info.get("return_value"), "get_extra_info", None)
+        if extra is None or not event.endswith(".complete"):
+            return
+        found = extra("socket")
+        with self._lock:
+            self._connection = found if isinstance(found, socket.socket) else None
+            if self.expired:
+                self._shut()
+
+    def _expire(self) -> None:
+        with self._lock:
+            self.expired = True
+            self._shut()
+
+    def _shut(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(OSError):
+                # Not the TLS object's own: that would take its state from under a reader.
+                socket.socket.shutdown(self._connection, socket.SHUT_RDWR)

@@ -1,15 +1,16 @@
-"""An HTTP answer, whole or streamed, as what the model said. Pure but for reading the answer."""
+"""Read a model's text from an HTTP answer, whole or streamed. Pure but for reading the answer."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from pulsus.core.compose.proposer import OnText
+from pulsus.core.compose.proposer import OnText, ServedModel
+from pulsus.core.telemetry.sanitize import one_line
 from pulsus.fast_dataclass import dataclass
-from pulsus.llm.http import failures, server_sent_events
+from pulsus.llm.http import failures
 from pulsus.llm.http.dialect import AnswerChunk, Dialect
 from pulsus.llm.http.exchange import Answer, WireFailed
 from pulsus.llm.http.failures import ExchangeFailure, Place
@@ -59,7 +60,7 @@ class Reader:
             yield self._read(text, self.dialect.whole)
             return
         ended = False
-        for data in server_sent_events.events(answer.chunks):
+        for data in events(answer.chunks):
             if data.strip() == "[DONE]":
                 return
             heard = self._read(data, self.dialect.piece)
@@ -96,3 +97,66 @@ def text_of(answer: Answer, most: int) -> str:
         if len(body) > most:
             break
     return bytes(body[:most]).decode("utf-8", "replace")
+
+
+MAX_EVENT = 1 << 20
+"""Bytes of one event. An event with a piece of text has about a hundred."""
+
+
+def events(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Yield the data of each server-sent event (WHATWG HTML, 9.2).
+
+    An event that the end of the stream cuts off is left out. Raises WireFailed for an event longer
+    than MAX_EVENT.
+    """
+    data: list[str] = []
+    size = 0
+    for line in _lines(chunks):
+        if not line:
+            if data:
+                yield "\n".join(data)
+            data, size = [], 0
+            continue
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            size += len(value)
+            if size > MAX_EVENT:
+                raise WireFailed("too_long", "one event of the stream is longer than is taken")
+            data.append(value.removeprefix(b" ").decode("utf-8", "replace"))
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines that end with LF or CR LF. No model server ends a line with CR alone."""
+    begun: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            yield b"".join((*begun, line)).removesuffix(b"\r")
+            begun, size = [], 0
+        begun.append(rest)
+        size += len(rest)
+        if size > MAX_EVENT:
+            raise WireFailed("too_long", "one event of the stream is longer than is taken")
+
+
+_CONTEXT = ("n_ctx", "max_model_len", "context_length", "context_window", "max_input_tokens")
+"""The keys of llama.cpp, vLLM, OpenRouter, Groq and Anthropic.
+
+`n_ctx_train` of llama.cpp is not among them: the server may run with less.
+"""
+
+
+def listed_models(text: str) -> tuple[ServedModel, ...] | None:
+    """Return the models that a server lists under `/v1/models`, or None for another text."""
+    try:
+        rows = json.loads(text)["data"]
+        return tuple(_model(row) for row in rows)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _model(row: Mapping[str, Any]) -> ServedModel:
+    stated = {**(row.get("meta") or {}), **row}
+    lengths = [stated[name] for name in _CONTEXT if isinstance(stated.get(name), int)]
+    return ServedModel(one_line(str(row["id"])), max([0, *lengths]))
