@@ -32,23 +32,19 @@ READS = [
     "NR == FNR {a[$1] = $2; next} $1 in a {print a[$1]}",
     "{for (i = 1; i <= NF; i++) if ($i ~ /x/) print i, $i}",
     '{for (i = NF; i > 0; i--) printf "%s ", $i; print ""}',
-    "{for (i = NF; i; i--) print $i}",
     '{for (i = 1; i <= NF; i++) {gsub(/a/, "b", $i)}; print}',
     '{n = split($0, a, ","); for (i = 1; i <= n; i++) print a[i]}',
     "END {for (k in c) print k, c[k]}",
-    "END {n = asorti(c, k); for (i = 1; i in k; i++) print k[i]}",
-    "{i = 1; while (i <= NF) {print $i; i++}}",
-    "{i = 3; while (i-- > 0) print}",
-    "{do {i++; print i} while (i < 3)}",
+    "END {n = asorti(c, k); for (i = 1; i <= n; i++) print k[i]}",
+    "{for (i = 1; i <= NF && !x; i++) if ($i == 3) x = i}",
+    "{for (i = 1; i <= NF; i += 2) $i = $i + 1; print}",
+    "{for (i = 1; i < NF - 1; ++i) printf $i}",
+    "{for (i = 1; i <= length($1); i++) n[substr($1, i, 1)]++}",
+    "{a[n++] = $0} END {for (i = n - 1; i >= 0; i--) print a[i]}",
+    "NF > m {m = NF} END {for (i = 1; i <= m; i++) print i}",
+    "function f(a) {return a + 1} function g(a) {return f(a) * 2} {print g($1)}",
     'BEGIN {while ((getline line < "a.txt") > 0) n++; print n}',
-    "BEGIN {while (getline) n++; print n}",
-    "BEGIN {while (getline line) print line}",
-    "{while (match($0, /[0-9]+/)) {print RSTART; $0 = substr($0, RSTART + RLENGTH)}}",
-    "{while (match(s, /[a-z]/)) {s = substr(s, RSTART + 1)}}",
-    "{a[NR] = $0} END {i = NR; while (i > 0) print a[i--]}",
     '{print > "/dev/null"}',
-    '{while (sub(/ab/, "c")); print}',
-    '{while (gsub(/  /, " ")); print}',
     "function f(a, b) {return a + b} {print f($1, $2)}",
     "function max(a, b) {return a > b ? a : b}\n{m = max(m, $1)}\nEND {print m}",
     "{print length ($0), substr ($0, 2)}",
@@ -169,6 +165,29 @@ NEED_NOT_END = [
     "{for (i = 1; i <= length(a); i++) a[i + 1]}",
     "{for (i = 1; i in a; i++) a[i + 1]}",
     "function g() {n++} {for (i = 0; i < n; i++) g()}",
+    "{for (i = 1; i <= NF + 5; i++) $i = 1}",
+    '{for (i = 1; i < length; i++) $i = $i "x"}',
+    "{for (i = 1; i <= NF / (1 / 3); i++) $i = 1}",
+    "{for (i = 1; i <= NF - (1 - 6); i++) $i = 1}",
+    "{for (i = 1; i <= length($0); i++) $1 = $1 1}",
+    "{for (i = 1; i <= length; i++) NF++}",
+    "{for (i = $1; i <= NF; i++) print}",
+    "{for (i = -x; i <= NF; i++) print}",
+    "{for (; i <= NF; i++) print}",
+    "{for (i = 1; i <= NF; j++) for (j = 1; j <= NF; i++) print}",
+    "{for (i = 1; i <= 3; i++) for (i = 1; i <= 2; i++) print}",
+    "{for (i = 1; i <= NF; i++) getline}",
+    "{for (i = 1; i <= n; i++) n = split($0, a)}",
+    "{for (i = 1; i <= NR || 1; i++) print}",
+    "{for (i = 1; !(i > 3); i++) print}",
+    "{for (i = 1; i != 4; i += 2) print}",
+    "{for (i = 1; i <= 3 || x; i++) print}",
+    "{for (i = 1; i < 3 && i--; i++) print}",
+    'BEGIN {NR = "x"; for (i = 1; i < NR; i++) print}',
+    "function f(a, b) {for (i = 1; i <= length(a); i++) b[i + 1] = 1} {f(x, x)}",
+    "function f(n) {for (i = 1; i <= n; i++) print} {f($1)}",
+    "function f() {i = 0} {for (i = 1; i <= 3; i++) f()}",
+    "function g() {return f()} function f() {return g()} {f()}",
     "{for (i = NF; i; i -= 2) x++}",
     "{for (i = NF; i; i--) i--}",
     "{while (i < 3) if (x) i++}",
@@ -212,6 +231,28 @@ def test_a_program_that_writes_or_runs_is_none(program):
 @pytest.mark.parametrize("program", NEED_NOT_END)
 def test_a_loop_that_is_not_seen_to_end_is_a_stream(program):
     assert awk((program,), "").category == "unbounded_stream"
+
+
+OUTSIDE_THE_FORMS = [
+    "{for (i = NF; i; i--) print $i}",
+    "{i = 1; while (i <= NF) {print $i; i++}}",
+    "{i = 3; while (i-- > 0) print}",
+    "{do {i++; print i} while (i < 3)}",
+    "BEGIN {while (getline) n++; print n}",
+    "BEGIN {while (getline line) print line}",
+    "{while (match($0, /[0-9]+/)) {print RSTART; $0 = substr($0, RSTART + RLENGTH)}}",
+    "{while (match(s, /[a-z]/)) {s = substr(s, RSTART + 1)}}",
+    "{a[NR] = $0} END {i = NR; while (i > 0) print a[i--]}",
+    '{while (sub(/ab/, "c")); print}',
+    '{while (gsub(/  /, " ")); print}',
+]
+
+
+@pytest.mark.parametrize("program", OUTSIDE_THE_FORMS)
+def test_a_loop_outside_the_accepted_forms_is_not_followed(program):
+    found = awk((program,), "")
+    assert found.category == "unbounded_stream"
+    assert "for (i = 1; i <= N; i++)" in found.rule
 
 
 @given(st.text())

@@ -1,7 +1,7 @@
 """Whether an awk program only reads: POSIX awk, gawk, mawk, original-awk (`awk`).
 
 Refused: what runs a program, writes a file, loads code, opens a file whose name is computed, adds
-files to read, shows the whole environment, and a loop that is not seen to end.
+files to read or shows the whole environment. A loop outside the known forms may not end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from pulsus.commands.content import Opinion
 from pulsus.commands.inspectors.awk.awk_parser import program
 from pulsus.commands.inspectors.awk.awk_tokens import FUNCTIONS
-from pulsus.commands.inspectors.awk.loop_termination import endless
+from pulsus.commands.inspectors.awk.bounded_loops import find_unbounded
 from pulsus.commands.inspectors.awk.nodes import Node, walk
 from pulsus.commands.inspectors.unclear import Unclear
 
@@ -20,6 +20,7 @@ _NEVER: Final = {
     "SYMTAB": "it reaches every variable by name",
     "FUNCTAB": "it reaches every function by name",
 }
+_ENDLESS: Final = "it may not end; write for (i = 1; i <= N; i++) or for (key in array)"
 _FILES: Final = frozenset({"ARGV", "ARGC"})
 _SECRET: Final = re.compile(r"(?i)key|token|secret|pass|cred|auth|cookie|session|private")
 _WRITES_TO: Final = frozenset({"sub", "gsub", "split", "patsplit", "asort", "asorti", "match"})
@@ -33,14 +34,13 @@ def awk(words: tuple[str, ...], argument: str) -> Opinion:
             rules = program(word)
             for rule in rules:
                 _check(rule, _functions(rules))
-            loop = endless(rules)
+            loop = find_unbounded(rules)
         except Unclear as error:
             return Opinion(False, error.rule, error.word)
         except RecursionError:
             return Opinion(False, "longer than is followed", "awk")
         if loop is not None:
-            rule_text = f"{loop}: not seen to end by itself"
-            return Opinion(True, rule_text, word, category="unbounded_stream")
+            return Opinion(True, f"{loop}: {_ENDLESS}", word, category="unbounded_stream")
     return Opinion(True, "the program only reads and prints", words[0])
 
 
