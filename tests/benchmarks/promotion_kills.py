@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import griffe  # noqa: F401 - here, so that kills hit the storage and not an import
 
 from pulsus.core.storage import catalogue_lock
-from pulsus.core.storage.decision_log import log_record
+from pulsus.core.storage.decision_log import log_reader, log_record
 from pulsus.core.storage.records import metadata, semver, version_archive
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.redaction import Redactor
@@ -191,7 +191,7 @@ def out_of_order(records):
 def logged(folder):
     """How often each key stands in the decision log; a record that is not whole fails."""
     keys: Counter[str] = Counter()
-    for path in log_record.segments(folder):
+    for path in log_reader.segments(folder):
         for line in path.read_bytes().splitlines():
             record = log_record.valid(line)
             if record is None:

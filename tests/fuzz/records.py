@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pulsus.core.memory import past_routes
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.decision_log import decision_log, log_record, verify
+from pulsus.core.storage.decision_log import decision_log, log_reader, log_record, verify
 from pulsus.core.storage.records import file_transaction, metadata
 from pulsus.errors import AuditTampered, MetadataCorrupt, StateCorrupt
 from tests.fuzz import attempt
@@ -107,7 +107,7 @@ def _log(data):
     (folder / log_record.HEAD_NAME).unlink(missing_ok=True)
     segments = data.split(b"\n=\n")[:3]
     for number in range(1, 4):
-        path = log_record.segment(folder, number)
+        path = log_reader.segment_path(folder, number)
         path.unlink(missing_ok=True)
         if number <= len(segments):
             path.write_bytes(segments[number - 1] + b"\n" * (number < len(segments)))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import filelock
 
-from pulsus.core.storage.decision_log import decision_log, guard, key_search, log_record
+from pulsus.core.storage.decision_log import decision_log, log_reader, log_record, verify
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.records import file_transaction, metadata
 from pulsus.core.storage.records.change_set import ChangeSet
@@ -47,10 +47,10 @@ class CatalogueLock:
     def anchor(self) -> dict[str, JsonValue]:
         """The decision log's head, for the record.
 
-        Raises as `chain.anchor`, and AuditTampered where any of the log is not as it was written.
+        Raises as `decision_log.anchor`, and AuditTampered for any damage of the log.
         """
         anchors = (log_record.anchored(r.log) for r in metadata.read_all(self.root))
-        guard.require_whole(self.state_dir / "audit", anchors)
+        verify.require_whole(self.state_dir / "audit", anchors)
         return decision_log.anchor(self.state_dir, clock=self.clock, catalogue=self.root)
 
     def next_revision(self, now: datetime, *pending: metadata.Record) -> str:
@@ -61,14 +61,14 @@ class CatalogueLock:
         StorageUnwritable.
         """
         there = (record.id for record in (*metadata.read_all(self.root), *pending))
-        keys = key_search.starting(self.state_dir / "audit", metadata.revision_prefix(now))
+        keys = log_reader.keys_starting(self.state_dir / "audit", metadata.revision_prefix(now))
         logged = next(keys, "").partition(":")[0]
         return metadata.next_revision((*there, logged), now)
 
     def write(self, ledger: ChangeSet, *records: metadata.Record) -> None:
         """Change the files, and log the decisions that `records` stand for.
 
-        Raises what `transaction.apply` and `chain.append` do; then nothing has changed.
+        Raises what `file_transaction.apply` and `decision_log.append` do; then nothing has changed.
         """
         changes = ledger.changes()
         if changes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pulsus.core.storage.decision_log import key_search, log_record
+from pulsus.core.storage.decision_log import log_reader, log_record
 from pulsus.core.storage.decision_log.user_witness import Approvals
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.storage.records.record_key import decision_key
@@ -55,7 +55,7 @@ def record_status(
             "contradicted", f"{latest.id} takes the place of another record: {gone}"
         )
     head = log_record.anchored(latest.log)
-    if head and head.log == log and key not in key_search.starting(folder, key):
+    if head and head.log == log and key not in log_reader.keys_starting(folder, key):
         return RecordStatus(
             "contradicted", f"{latest.id} names the decision log, which has not got it"
         )

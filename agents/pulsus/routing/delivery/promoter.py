@@ -11,8 +11,8 @@ from typing import Any
 
 from pulsus.approvals.known_modules import Novelty, assess_novelty
 from pulsus.core.storage import catalogue_lock
-from pulsus.core.storage.decision_log import decision_log, guard, log_record
-from pulsus.core.storage.decision_log.contents import logged_generation, logged_tools
+from pulsus.core.storage.decision_log import decision_log, log_record, verify
+from pulsus.core.storage.decision_log.log_reader import logged_generation, logged_tools
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.promotion import version_bump
 from pulsus.core.storage.promotion.api_diff import Change
@@ -217,7 +217,7 @@ class CataloguePromoter:
 
     def _require_log(self) -> None:
         anchors = (log_record.anchored(r.log) for r in metadata.read_all(self.workflows_root))
-        guard.require_whole(self.state_dir / "audit", anchors)
+        verify.require_whole(self.state_dir / "audit", anchors)
 
     def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
         """Record a decision about a module in the decision log.

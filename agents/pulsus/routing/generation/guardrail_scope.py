@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.decision_log import log_record
+from pulsus.core.storage.decision_log import log_reader
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.module_run import ModuleInput
 from pulsus.routing.delivery.project import Project
@@ -39,17 +39,13 @@ def guardrails_apply(
 def _written_by_a_model(log: Path, path: Path, source: bytes) -> bool:
     """Whether the decision log knows a model's answer under that name, or of those bytes."""
     sha256 = hashlib.sha256(source).hexdigest()
-    for segment in log_record.segments(log) if log.is_dir() else ():
-        with log_record.open_file(segment) as lines:
-            for line in lines:
-                record = log_record.valid(line.rstrip(b"\n")) if b'"generate"' in line else None
-                if record is None or record.kind != "generate":
-                    continue
-                route = record.data.get("route_id")
-                if record.data.get("sha256") == sha256:
-                    return True
-                if isinstance(route, str) and route.replace("-", "_") == path.stem:
-                    return True
+    for record in log_reader.search_records(log, b'"generate"'):
+        if record.kind == "generate":
+            route = record.data.get("route_id")
+            if record.data.get("sha256") == sha256:
+                return True
+            if isinstance(route, str) and route.replace("-", "_") == path.stem:
+                return True
     return False
 
 

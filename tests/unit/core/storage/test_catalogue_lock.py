@@ -8,7 +8,7 @@ import pytest
 
 from pulsus import bootstrap
 from pulsus.core.storage import catalogue_lock
-from pulsus.core.storage.decision_log import log_record
+from pulsus.core.storage.decision_log import log_reader
 from pulsus.core.storage.records import metadata
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import StateCorrupt
@@ -41,7 +41,7 @@ def journal(project):
 
 
 def decisions(project):
-    lines = b"".join(p.read_bytes() for p in log_record.segments(project / ".pulsus/audit"))
+    lines = b"".join(p.read_bytes() for p in log_reader.segments(project / ".pulsus/audit"))
     return [json.loads(line) for line in lines.splitlines()]
 
 

@@ -8,7 +8,7 @@ damaged segments stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,9 +17,9 @@ from pulsus.core.storage.decision_log import (
     decision_log,
     log_files,
     log_mark,
-    log_record,
-    sealed_segments,
+    log_reader,
 )
+from pulsus.core.storage.decision_log.log_reader import Content
 from pulsus.core.storage.decision_log.log_record import GENESIS, Head, Record
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redaction import Redactor
@@ -39,8 +39,6 @@ KEYS = 1000
 
 _NAME = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LOCK_SECONDS = 30.0
-
-Content = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ def batches(records: Sequence[str]) -> list[list[str]]:
 
 def contents(segments: Sequence[Path]) -> tuple[Content, ...]:
     """Name, bytes and hash of each. Raises OSError."""
-    return tuple(sealed_segments.content(path) for path in segments)
+    return tuple(log_reader.read_content(path) for path in segments)
 
 
 def accept(
@@ -103,14 +101,14 @@ def accept(
     that one of them names. Raises Busy, DiskFull, StorageUnwritable.
     """
     with decision_log.locked(state_dir, _LOCK_SECONDS) as folder:
-        found = log_record.segments(folder)
+        found = log_reader.segments(folder)
         try:
             pinned = contents(found)
             ends = _ends(folder, found, least)
             log_files.set_aside(folder)
         except OSError as failure:
             raise storage_error(failure, folder) from failure
-        number = log_record.number(found[-1]) + 1 if found else 1
+        number = log_reader.segment_number(found[-1]) + 1 if found else 1
         first, *more = batches(records)
         data: dict[str, JsonValue] = {
             "by": by,
@@ -120,7 +118,7 @@ def accept(
             "segments": [_row(content) for content in pinned],
             "records": [*first],
         }
-        path = log_record.segment(folder, number)
+        path = log_reader.segment_path(folder, number)
         log = decision_log.add(decision_log.DecisionLog(folder, path, *ends), KIND, data, clock)
         for some in more:
             log = decision_log.add(log, MORE, {"records": [*some]}, clock)
@@ -137,7 +135,7 @@ def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[Record | Non
     head = None
     with suppress(AuditTampered):
         head = decision_log.read_head(folder) if found else None
-    whole = [record for path in found for record in _whole(path)]
+    whole = [record for path in found for record in log_reader.read_records(path)]
     first = next((r.hash for r in whole if r.seq == 1), None)
     named = (first, head.log if head else None, log_mark.read(folder) if found else None)
     name = next((n for n in named if n and _NAME.fullmatch(n)), None)
@@ -145,15 +143,6 @@ def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[Record | Non
     prev = whole[-1].hash if whole else GENESIS
     last = Record(seq, "", "", {}, None, prev, prev) if seq else None
     return last, Head(name, seq, prev) if name else None
-
-
-def _whole(path: Path) -> Iterator[Record]:
-    """Every line that still is a record. Raises OSError."""
-    with log_record.open_file(path) as file:
-        while line := file.readline(decision_log.MAX_LINE_BYTES + 1):
-            record = log_record.valid(line[:-1])
-            if record:
-                yield record
 
 
 def _row(content: Content) -> dict[str, JsonValue]:

@@ -22,9 +22,9 @@ import filelock
 from pulsus import __version__
 from pulsus.core.storage.decision_log import (
     approved_records,
-    key_search,
     log_files,
     log_mark,
+    log_reader,
     user_witness,
 )
 from pulsus.core.storage.decision_log import log_record as lines
@@ -49,7 +49,7 @@ GO_ON = (
 )
 
 _NO_FILE = (errno.EINVAL, errno.ELOOP)
-"""What `chain_record.open_file` says of a folder, a pipe, a link."""
+"""What `log_reader.open_file` says of a folder, a pipe, a link."""
 
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.002
@@ -89,7 +89,7 @@ def append(
     """
     with locked(state_dir, lock_seconds) as folder:
         log = _open(folder, clock, catalogue)
-        if key is not None and key in key_search.starting(folder, key):
+        if key is not None and key in log_reader.keys_starting(folder, key):
             return head_of(log)
         clean = redactor.redact_value(jsonl.plain(dict(data)))
         return head_of(add(log, kind, _shortened(clean), clock, key, own=own))
@@ -136,7 +136,7 @@ def read_head(folder: Path) -> Head | None:
     """
     path = folder / HEAD_NAME
     try:
-        with lines.open_file(path) as file:
+        with log_reader.open_file(path) as file:
             return lines.parse_head(file.read())
     except FileNotFoundError:
         return None
@@ -176,7 +176,7 @@ def ready(folder: Path) -> DecisionLog:
             log_files.truncate(path, size)
         if last and not size:
             path.unlink()  # a segment that was begun and got no record
-            path = lines.segment(folder, lines.number(path) - 1)
+            path = log_reader.segment_path(folder, log_reader.segment_number(path) - 1)
     except OSError as failure:
         raise storage_error(failure, folder) from failure
     if begun not in (None, head.log if head else None):
@@ -265,15 +265,15 @@ def tampered(path: Path, why: str) -> AuditTampered:
 
 def _position(log: DecisionLog) -> tuple[str, int]:
     """The segment where the last record lies, and the size where its line ends. Raises OSError."""
-    found = lines.segments(log.folder)
+    found = log_reader.segments(log.folder)
     return (found[-1].name, found[-1].stat().st_size) if found else (log.path.name, 0)
 
 
 def _end(folder: Path) -> tuple[Path, Record | None, bytes, int]:
     """The newest segment, the last record, the bytes behind it, and the size without these."""
-    found = lines.segments(folder)
+    found = log_reader.segments(folder)
     if not found:
-        return lines.segment(folder, 1), None, b"", 0
+        return log_reader.segment_path(folder, 1), None, b"", 0
     newest, *older = reversed(found)
     last, behind, size = _last(newest)
     if last is None and size == 0 and older:

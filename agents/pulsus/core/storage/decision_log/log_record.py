@@ -1,4 +1,4 @@
-"""One line of the decision log, and where its lines lie. Pure but for finding and opening them.
+"""Encode and decode the lines of the decision log. Pure.
 
 A line is canonical JSON (sorted keys, no spaces, ASCII) of `data key kind prev seq ts`, and `hash`
 as its last member: SHA-256 over that JSON without `hash`, so over the very bytes before it.
@@ -6,16 +6,11 @@ as its last member: SHA-256 over that JSON without `hash`, so over the very byte
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import os
 import re
-import stat
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
-from typing import BinaryIO
 
 from pulsus.core.system import jsonl
 from pulsus.core.types import JsonValue
@@ -29,7 +24,6 @@ HEAD_NAME = "head.json"
 MAX_LINE_BYTES = 8 * 64 * 1024
 """No line of the log is longer."""
 
-_SEGMENT = re.compile(r"decisions-(\d{6})\.jsonl", re.ASCII)
 _MEMBERS = {"data", "key", "kind", "prev", "seq", "ts"}
 _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}', re.ASCII)
 _TAIL_BYTES = len(b',"hash":""}') + 64
@@ -127,40 +121,6 @@ def anchored(value: Mapping[str, JsonValue] | None) -> Head | None:
             return Head(log, seq, last)
         case _:
             return None
-
-
-def segments(folder: Path) -> tuple[Path, ...]:
-    """The log's files in `folder`, oldest first; none where there is no such folder."""
-    try:
-        names = [p for p in folder.iterdir() if _SEGMENT.fullmatch(p.name)]
-    except (FileNotFoundError, NotADirectoryError):
-        return ()
-    return tuple(sorted(names))
-
-
-def segment(folder: Path, number: int) -> Path:
-    """The path of the segment with that number, from 1."""
-    return folder / f"decisions-{number:06d}.jsonl"
-
-
-def number(path: Path) -> int:
-    """The number of a segment. Raises ValueError for another file."""
-    found = _SEGMENT.fullmatch(path.name)
-    if found is None:
-        raise ValueError(f"{path.name} is no segment of the decision log")
-    return int(found[1])
-
-
-def open_file(path: Path) -> BinaryIO:
-    """A file of the log, opened for reading; a link or no regular file is none.
-
-    Raises OSError.
-    """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return os.fdopen(fd, "rb")
 
 
 def head_bytes(head: Head) -> bytes:

@@ -7,14 +7,13 @@ chained itself.
 
 from __future__ import annotations
 
-import hashlib
 import stat
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from pulsus.core.storage.decision_log import decision_log, log_record
+from pulsus.core.storage.decision_log import decision_log, log_reader, log_record
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.types import JsonValue
 from pulsus.errors import storage_error
@@ -40,7 +39,7 @@ class Seal:
 
     @property
     def content(self) -> tuple[str, int, str]:
-        """What `content` gives for the file it was made for."""
+        """What `log_reader.read_content` returns for the sealed file."""
         return self.segment, self.bytes, self.sha256
 
 
@@ -50,7 +49,7 @@ def seal(state_dir: Path, *, before: datetime, clock: Clock, dry_run: bool = Fal
     None where there is no log or it is younger than `before`, and then nothing was written. The
     caller has verified the log. Raises AuditTampered, Busy, DiskFull, StorageUnwritable.
     """
-    found = log_record.segments(state_dir / "audit")
+    found = log_reader.segments(state_dir / "audit")
     if not found or not _older(found[-1], before):
         return None
     if dry_run:
@@ -63,21 +62,19 @@ def seal(state_dir: Path, *, before: datetime, clock: Clock, dry_run: bool = Fal
             made = _made(log.path, log.last)
         except OSError as failure:
             raise storage_error(failure, log.path) from failure
-        following = log_record.segment(folder, log_record.number(log.path) + 1)
+        following = log_reader.segment_path(folder, log_reader.segment_number(log.path) + 1)
         decision_log.add(replace(log, path=following), KIND, made, clock)
         with suppress(OSError):
             log.path.chmod(_READ_ONLY)  # against a slip of the hand; the seal is what counts
         return log.path
 
 
-def first(path: Path) -> log_record.Record | None:
-    """A segment's first record; None where there is none, or it cannot be read."""
+def first_record(path: Path) -> log_record.Record | None:
+    """Return the first record of a segment, or None if it is invalid or cannot be read."""
     try:
-        with log_record.open_file(path) as file:
-            line = file.readline(decision_log.MAX_LINE_BYTES)
+        return log_reader.read_first(path)
     except OSError:
         return None
-    return log_record.valid(line[:-1]) if line.endswith(b"\n") else None
 
 
 def parse(record: log_record.Record) -> Seal | None:
@@ -92,20 +89,9 @@ def parse(record: log_record.Record) -> Seal | None:
             return None
 
 
-def content(path: Path) -> tuple[str, int, str]:
-    """Name, bytes and hash of a segment. Raises OSError."""
-    digest = hashlib.sha256()
-    size = 0
-    with log_record.open_file(path) as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-            size += len(block)
-    return path.name, size, digest.hexdigest()
-
-
 def _made(path: Path, last: log_record.Record) -> dict[str, JsonValue]:
-    name, size, digest = content(path)
-    record = first(path)
+    name, size, digest = log_reader.read_content(path)
+    record = log_reader.read_first(path)
     if record is None:
         raise decision_log.tampered(path, "does not begin with a record")
     return {
@@ -121,13 +107,13 @@ def _made(path: Path, last: log_record.Record) -> dict[str, JsonValue]:
 
 def _older(path: Path, before: datetime) -> bool:
     """Whether the segment's first record is older; a segment of a seal alone is not closed."""
-    record = first(path)
+    record = first_record(path)
     if record is None or datetime.fromisoformat(record.ts) >= before:
         return False
     return record.kind != KIND or _lines_more_than_one(path)
 
 
 def _lines_more_than_one(path: Path) -> bool:
-    with log_record.open_file(path) as file:
+    with log_reader.open_file(path) as file:
         file.readline(decision_log.MAX_LINE_BYTES)
         return bool(file.read(1))

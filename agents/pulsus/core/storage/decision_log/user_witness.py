@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.config.user_state import UserState
-from pulsus.core.storage.decision_log import log_record
+from pulsus.core.storage.decision_log import log_reader, log_record
 from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, Head, Record
 from pulsus.core.system import jsonl
 from pulsus.errors import PulsusError, UserStateInvalid, storage_error
@@ -175,7 +175,7 @@ class Witness:
         """
         seen = self.seen()
         try:
-            segments = log_record.segments(self.folder)
+            segments = log_reader.segments(self.folder)
             if seen is None:
                 return "unseen" if segments else "none"
             return _match(self.folder, seen, segments)
@@ -234,8 +234,8 @@ def _match(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> Match:
         return "none" if seen.head.seq == 0 else "missing"
     if _untouched(folder, seen, segments):
         return "same"
-    first = _first(segments[0])
-    if first is not None and first != seen.head.log:
+    first = log_reader.read_first(segments[0])
+    if first and first.seq == 1 and first.hash != seen.head.log:
         return "different"
     if seen.head.seq == 0:
         return "same" if _one_record(segments, seen) else "ahead"
@@ -254,7 +254,7 @@ def _untouched(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> bool:
     if newest.name != seen.segment or newest.stat().st_size != seen.size:
         return False
     try:
-        with log_record.open_file(folder / log_record.HEAD_NAME) as file:
+        with log_reader.open_file(folder / log_record.HEAD_NAME) as file:
             return file.read(MAX_LINE_BYTES) == log_record.head_bytes(seen.head)
     except FileNotFoundError:
         return False
@@ -269,28 +269,15 @@ def _one_record(segments: tuple[Path, ...], seen: Seen) -> bool:
 def _following(segments: tuple[Path, ...], seen: Seen) -> Iterator[Record]:
     """Yield the valid records behind what was seen."""
     for path in segments:
-        if path.name < seen.segment:
-            continue
-        with log_record.open_file(path) as file:
-            if path.name == seen.segment:
-                file.seek(seen.size)
-            while line := file.readline(MAX_LINE_BYTES + 1):
-                record = log_record.valid(line[:-1])
-                if record:
-                    yield record
-
-
-def _first(path: Path) -> str | None:
-    """The hash of a log's first record, which is the log's name; None if it cannot be read."""
-    with log_record.open_file(path) as file:
-        record = log_record.valid(file.readline(MAX_LINE_BYTES + 1)[:-1])
-    return record.hash if record and record.seq == 1 else None
+        if path.name >= seen.segment:
+            start = seen.size if path.name == seen.segment else 0
+            yield from log_reader.read_records(path, start=start)
 
 
 def _line_before(path: Path, size: int) -> bytes | None:
     """The line that ends at `size`; None if the file is shorter or missing."""
     try:
-        with log_record.open_file(path) as file:
+        with log_reader.open_file(path) as file:
             if os.fstat(file.fileno()).st_size < size:
                 return None
             start = max(0, size - MAX_LINE_BYTES - 1)

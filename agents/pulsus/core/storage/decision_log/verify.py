@@ -6,7 +6,7 @@ Needs no lock: the head is read first, so whatever is appended meanwhile lies be
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import zip_longest
@@ -18,6 +18,7 @@ from pulsus.core.storage.decision_log import (
     decision_log,
     log_damage,
     log_mark,
+    log_reader,
     log_record,
     sealed_segments,
 )
@@ -65,10 +66,10 @@ def check(
     head = _head(folder, walk)
     walk.named = head.seq if head else 0
     try:
-        found = log_record.segments(folder)
+        found = log_reader.segments(folder)
     except OSError as failure:
         raise storage_error(failure, folder) from failure
-    firsts = [sealed_segments.first(path) for path in found]
+    firsts = [sealed_segments.first_record(path) for path in found]
     seals = [sealed_segments.parse(record) if record else None for record in firsts]
     taken = [accept_break.parse(record) for record in firsts]
     for at, (path, following) in enumerate(zip_longest(found, firsts[1:])):
@@ -79,7 +80,7 @@ def check(
         if accepted:
             walk.accept(accepted, path, found[:at])
         walk.segment(path, seal, quick=quick and not any(taken))
-    newest = found[-1] if found else log_record.segment(folder, 1)
+    newest = found[-1] if found else log_reader.segment_path(folder, 1)
     walk.end(newest, head, begun, lambda: _later(folder))
     damages = log_damage.joined(walk.damages)
     return Checked(
@@ -94,6 +95,43 @@ def check(
         set_back=tuple(walk.set_back[:MAX_DAMAGES]),
         more=max(0, len(damages) - MAX_DAMAGES),
     )
+
+
+def require_whole(folder: Path, anchors: Iterable[Head | None] = ()) -> None:
+    """Raise AuditTampered if the log is damaged, or lacks a record that the catalogue names.
+
+    No decision is made on a damaged log (ADR 21). `anchors` are the heads that promotions name;
+    those of other logs do not count. Sealed segments are compared with their seals, and the others
+    are read. A log that is not the one that this user wrote to is damaged too. Raises
+    StorageUnwritable, UserStateInvalid.
+    """
+    decision_log.require_seen(folder)
+    named = [anchor for anchor in anchors if anchor]  # before the log, which only grows
+    hashes = dict.fromkeys((anchor.seq for anchor in named), "")
+
+    def note(record: Record) -> None:
+        if record.seq in hashes:
+            hashes[record.seq] = record.hash
+
+    found = check(folder, quick=True, each=note)
+    if found.damages:
+        damage = found.damages[0]
+        where = f":{damage.line}" if damage.line else ""
+        raise decision_log.tampered(
+            Path(f"{damage.path}{where}"), f"({damage.code}): {damage.reason}"
+        )
+    head = found.head
+    mine = [anchor for anchor in named if head and anchor.log == head.log]
+    least = max((anchor.seq for anchor in mine), default=0)
+    if head and head.seq < least:
+        reason = f"ends with record {head.seq}, and the catalogue names record {least} of it"
+        raise decision_log.tampered(folder, reason)
+    # What is sealed was not read; what came before an acceptance was accepted with it.
+    since = max(found.unread, *(each.record.seq for each in found.accepted), 0)
+    other = [each.seq for each in mine if each.seq > since and hashes[each.seq] != each.hash]
+    if other:
+        reason = f"(LOG_CUT): its record {min(other)} is another than the catalogue names"
+        raise decision_log.tampered(folder, reason)
 
 
 @dataclass
@@ -141,7 +179,7 @@ class _Walk:
             return
         digest, size = hashlib.sha256(), 0
         try:
-            with log_record.open_file(path) as file:
+            with log_reader.open_file(path) as file:
                 for number, line in enumerate(_lines(file), start=1):
                     digest.update(line)
                     size += len(line)
@@ -197,9 +235,9 @@ class _Walk:
             self.notes.append(f"{newest.name}:{last.line}: an append was interrupted{soon}")
 
     def _numbered(self, path: Path) -> None:
-        number = log_record.number(path)
+        number = log_reader.segment_number(path)
         for missing in range(self.number + 1, number):
-            gone = log_record.segment(path.parent, missing)
+            gone = log_reader.segment_path(path.parent, missing)
             self.damage("SEGMENT_MISSING", gone, None, "there is no such file")
             self.seq, self.links = -1, frozenset()
         self.number = number
@@ -207,13 +245,13 @@ class _Walk:
     def _held(self, path: Path, seal: sealed_segments.Seal) -> bool:
         """Whether the bytes are those of the seal, and it follows what was read so far."""
         try:
-            same = sealed_segments.content(path) == seal.content
+            same = log_reader.read_content(path) == seal.content
         except OSError:
             return False
         if not same or seal.first != self.seq + 1:
             return False
         if seal.first == 1:
-            record = sealed_segments.first(path)
+            record = sealed_segments.first_record(path)
             self.first = record.hash if record else None
         self.unread += seal.records
         self.seq, self.links = seal.last, frozenset({seal.hash})

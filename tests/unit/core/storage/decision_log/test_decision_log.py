@@ -12,6 +12,7 @@ import pytest
 from pulsus.core.storage.decision_log import (
     accept_break,
     decision_log,
+    log_reader,
     log_record,
     sealed_segments,
     verify,
@@ -400,7 +401,7 @@ def test_a_seal_closes_a_segment_and_is_its_checkpoint(tmp_path):
     (line,) = rows(folder, "decisions-000002.jsonl")
     seal = sealed_segments.parse(parsed(line))
     assert seal
-    assert seal.content == sealed_segments.content(closed)
+    assert seal.content == log_reader.read_content(closed)
     assert (seal.records, seal.first, seal.last) == (4, 1, 4)
     append(tmp_path)
     assert len(rows(folder, "decisions-000002.jsonl")) == 2
@@ -413,7 +414,7 @@ def test_a_young_segment_an_empty_one_and_no_log_are_not_sealed(tmp_path):
     logged(tmp_path, 3)
     assert sealed_segments.seal(tmp_path, before=NOON, clock=noon) is None
     assert sealed_segments.seal(tmp_path, before=LATER, clock=noon, dry_run=True) is not None
-    assert len(log_record.segments(tmp_path / "audit")) == 1
+    assert len(log_reader.segments(tmp_path / "audit")) == 1
     assert sealed_segments.seal(tmp_path, before=LATER, clock=noon)
     assert sealed_segments.seal(tmp_path, before=LATER, clock=noon) is None, "it holds only a seal"
 
