@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.compose.plans import module_source, pins, planner
+from pulsus.core.system import private_folders
 from pulsus.errors import ToolFailed, UsageError
 from pulsus.execution.confinement import kernel_support as found
-from pulsus.execution.confinement import private_folder
 from pulsus.execution.confinement.confinement_plan import RunLimits, plan
 from pulsus.execution.confinement.kernel_support import machine
 from pulsus.execution.confinement.run_mode import how_to_run
@@ -256,13 +256,13 @@ def run():
 
 def test_the_folder_of_a_killed_run_is_removed_by_the_next(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    left, place = private_folder.make(str(tmp_path))
+    prefix = private_folders.run_prefix()
+    left, place = private_folders.make(str(tmp_path), prefix)
     (Path(left) / "deep" / "er").mkdir(parents=True)
     (Path(left) / "link").symlink_to("/etc")
-    live, lock = private_folder.make(str(tmp_path))
+    live, lock = private_folders.make(str(tmp_path), prefix)
     os.close(place)
-    monkeypatch.setattr(private_folder, "_OLD_S", 0.0)
-    private_folder.sweep(str(tmp_path))
+    private_folders.sweep(str(tmp_path), prefix)
     assert not Path(left).exists()
     assert Path(live).exists()
     assert Path("/etc/passwd").exists()

@@ -24,6 +24,7 @@ from typing import IO, Any
 import pulsus
 from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.compose.plans.pins import MAX_NESTING
+from pulsus.core.system import private_folders
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import JsonValue, OutputRef, PlanStep, ToolSpec
 from pulsus.errors import (
@@ -35,7 +36,6 @@ from pulsus.errors import (
     UsageError,
 )
 from pulsus.execution import termination
-from pulsus.execution.confinement import private_folder
 from pulsus.execution.confinement.confinement_plan import Planned
 from pulsus.execution.pipes import Bounds, OnOutput, Pump
 from pulsus.execution.run_report import parse_report
@@ -217,7 +217,7 @@ def _converse(
                 os.killpg(process.pid, signal.SIGKILL)
             status = process.wait()
             if folder:
-                private_folder.remove(folder)
+                private_folders.remove(folder)
     return pump, status
 
 

@@ -17,8 +17,8 @@ from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.job import Job, Outcome
 from pulsus.core.sandbox.sandbox_choice import run_with
-from pulsus.core.sandbox.scratch_folders import sweep
 from pulsus.core.system.machine_slots import NoSlot, cores, take
+from pulsus.core.system.private_folders import sweep_scratch
 from pulsus.core.types import ObservedEffects, Proof
 from pulsus.core.validators.module_run import ModuleRun
 from pulsus.core.validators.steps.checker_process import Text, no_slot
@@ -59,7 +59,7 @@ def run_stages(
         ready=using.ready or (lambda: None),
         wait_seconds=rules.wait_seconds,
     )
-    sweep()
+    sweep_scratch()
     try:
         mypy.start()
         _lint(using, works)

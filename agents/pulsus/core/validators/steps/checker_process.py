@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Literal, Protocol
 
-from pulsus.core.sandbox.scratch_folders import Scratch
+from pulsus.core.system.private_folders import Scratch
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.validators.steps.mypy_prestart import PrestartedMypy, environment
 from pulsus.core.validators.validator_protocol import BUSY, Finding

@@ -18,8 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pulsus.core.sandbox.scratch_folders import Scratch
 from pulsus.core.system.machine_slots import NoSlot, Slot, cores, take, try_take
+from pulsus.core.system.private_folders import Scratch
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.validators.steps.checker_process import (
     Checker,

@@ -10,8 +10,8 @@ import os
 import signal
 import sys
 
-from pulsus.core.sandbox.scratch_folders import Scratch
 from pulsus.core.system import machine_slots
+from pulsus.core.system.private_folders import Scratch
 
 CHECKER = "checker"
 """The kind of slot that a checker takes: as many as there are cores."""

@@ -15,7 +15,7 @@ import sys
 import time
 from contextlib import suppress
 
-from pulsus.execution.confinement import private_folder
+from pulsus.core.system import private_folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class Run:
         self._listener = -1
         self._names = {int(number): name for number, name in plan["names"].items()}
         self._told = False
-        within = within or private_folder.base(os.environ)
+        within = within or private_folders.temporary_folder(os.environ)
         self._within = within
-        self.folder, self._lock = private_folder.make(within)
+        self.folder, self._lock = private_folders.make(within, private_folders.run_prefix())
         self._answers: dict[str, Callable[[WaitingCall], Any]] = {}
 
     def start(self, announce: Callable[[], None], keep: tuple[int, ...]) -> bool:
@@ -102,7 +102,7 @@ class Run:
 
         *_, saying, going = keep
         signal.signal(END_NOW, signal.SIG_DFL)
-        private_folder.point(os.environ, self.folder)
+        private_folders.point_to(os.environ, self.folder)
         try:
             listener = enter.enter(self._plan, self.folder, keep)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the tool is not loaded
@@ -153,7 +153,7 @@ class Run:
         ended = False
         looked = time.monotonic()
         if not self._is_step:
-            private_folder.sweep(self._within)
+            private_folders.sweep(self._within, private_folders.run_prefix())
         while not ended:
             ready = dict(poll.poll(_TICK_MS))
             if act is not None and also in ready and not act():
@@ -177,7 +177,7 @@ class Run:
 
         self._reap()
         end_all(self._reaped)
-        private_folder.remove(self.folder)
+        private_folders.remove(self.folder)
 
     def end_like_it(self) -> NoReturn:
         """End this process as the child ended."""

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.sandbox.scratch_folders import Scratch, scratch_root, sweep
+from pulsus.core.system.private_folders import Scratch, scratch_root, sweep_scratch
 from tests.patience import PATIENCE_SECONDS
 
 MAKE = """
 import sys, time
-from pulsus.core.sandbox.scratch_folders import Scratch
+from pulsus.core.system.private_folders import Scratch
 made = Scratch("mypy")
 open(f"{made.path}/copy.py", "w").close()
 print(made.path, flush=True)
@@ -44,11 +44,11 @@ def test_the_folder_of_a_killed_process_is_removed_and_one_in_use_is_kept():
     path = Path(child.stdout.readline().strip())
     mine = Scratch("mypy")
     try:
-        assert sweep() == 0
+        assert sweep_scratch() == 0
         assert path.is_dir()
         os.kill(child.pid, signal.SIGKILL)
         child.wait(timeout=PATIENCE_SECONDS)
-        assert sweep() == 1
+        assert sweep_scratch() == 1
         assert not path.exists()
         assert Path(mine.path).is_dir()
     finally:
@@ -58,12 +58,12 @@ def test_the_folder_of_a_killed_process_is_removed_and_one_in_use_is_kept():
         mine.remove()
 
 
-def test_a_lock_left_before_its_folder_was_made_is_removed_later():
-    left = Path(scratch_root()) / "mypy-0.lock"
-    left.touch()
-    assert sweep() == 0
+def test_a_folder_that_is_not_locked_yet_is_removed_only_later():
+    left = Path(scratch_root()) / "mypy-0.new"
+    left.mkdir()
+    assert sweep_scratch() == 0
     os.utime(left, (time.time() - 120,) * 2)
-    assert sweep() == 1
+    assert sweep_scratch() == 1
     assert not left.exists()
 
 
@@ -71,9 +71,8 @@ def test_a_link_in_the_place_of_a_folder_is_not_followed(tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "keep").touch()
-    (outside / ".lock").touch()
     (Path(scratch_root()) / "mypy-1").symlink_to(outside)
-    sweep()
+    sweep_scratch()
     assert (outside / "keep").exists()
 
 
@@ -82,4 +81,4 @@ def test_a_folder_that_others_can_write_to_is_not_used(tmp_path):
     (tmp_path / f"pulsus-{os.geteuid()}").chmod(0o777)
     with pytest.raises(OSError, match="another user may write"):
         Scratch("mypy")
-    assert sweep() == 0
+    assert sweep_scratch() == 0

@@ -1,0 +1,169 @@
+"""Private working folders that do not outlive a killed Pulsus. Effect: makes and removes folders.
+
+The process that made a folder keeps it locked, and the kernel releases the lock with the process.
+So a later run can tell which folders are left over, and removes them. This module imports little:
+mypy and the worker of a run are started with one before anything else is loaded.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import time
+from contextlib import suppress
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = ".new"
+_NEW_SECONDS = 60.0
+_MOST_REMOVED = 200  # a later sweep removes the rest
+
+
+class Scratch:
+    """A folder for copies of modules; `path` is empty. Call `remove` in any case.
+
+    Raises OSError if it cannot be made.
+    """
+
+    def __init__(self, purpose: str) -> None:
+        self.path, self._lock = make(scratch_root(), f"{purpose}-")
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it. May be called again."""
+        if self._lock >= 0:
+            remove(self.path)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def scratch_root() -> str:
+    """Return the folder of this user's working folders, below TMPDIR; make it if it is missing.
+
+    Raises OSError if another user owns it or can write to it: such a user could replace the copies
+    that are checked.
+    """
+    path = f"{os.environ.get('TMPDIR') or '/tmp'}/pulsus-{os.geteuid()}"
+    with suppress(FileExistsError):
+        os.mkdir(path, 0o700)  # noqa: PTH102 - pathlib is not loaded yet
+    found = os.lstat(path)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise PermissionError(1, "another user may write to it: remove it", path)
+    return path
+
+
+def sweep_scratch() -> int:
+    """Remove the working folders of processes that are gone; return their number. Never raises."""
+    try:
+        return sweep(scratch_root(), "")
+    except OSError:
+        return 0
+
+
+def run_prefix() -> str:
+    """Return the beginning of the names of this user's folders for runs."""
+    return f"pulsus-run-{os.geteuid()}-"
+
+
+def temporary_folder(environ: dict[str, str] | os._Environ[str]) -> str:
+    """Return the folder for temporary files, as an absolute path without links. Raises OSError."""
+    for name in (environ.get("TMPDIR", ""), "/tmp", "/var/tmp"):
+        if name.startswith("/") and os.path.isdir(name) and os.access(name, os.W_OK | os.X_OK):  # noqa: PTH112
+            return os.path.realpath(name)
+    raise OSError("there is no temporary folder that this user may write to")
+
+
+def point_to(environ: dict[str, str] | os._Environ[str], path: str) -> None:
+    """Let programs make their temporary files and caches there. HOME stays: it holds settings."""
+    for name in ("TMPDIR", "TMP", "TEMP", "TEMPDIR", "XDG_CACHE_HOME"):
+        environ[name] = path
+
+
+def make(within: str, prefix: str) -> tuple[str, int]:
+    """Return the path of a new private folder, and the descriptor that keeps it locked.
+
+    Raises OSError.
+    """
+    path = f"{within}/{prefix}{os.urandom(8).hex()}"
+    # Named when it is locked: a sweep that came between would remove it.
+    os.mkdir(path + _NEW, 0o700)  # noqa: PTH102
+    place = os.open(path + _NEW, _FOLDER)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.rename(path + _NEW, path)  # noqa: PTH104
+    except OSError:
+        os.close(place)
+        raise
+    return path, place
+
+
+def remove(path: str) -> None:
+    """Remove the folder with all that is in it. No link is followed; never raises."""
+    with suppress(OSError):
+        _empty(os.open(path, _FOLDER))
+        os.rmdir(path)  # noqa: PTH106
+
+
+def sweep(within: str, prefix: str) -> int:
+    """Remove the folders that killed processes of this user left; return their number.
+
+    Never raises.
+    """
+    found: list[str] = []
+    with suppress(OSError):
+        found = [name for name in os.listdir(within) if name.startswith(prefix)]  # noqa: PTH208
+    removed = 0
+    for name in found:
+        with suppress(OSError):
+            removed += _remove_unlocked(f"{within}/{name}")
+        if removed >= _MOST_REMOVED:
+            break
+    return removed
+
+
+def _remove_unlocked(path: str) -> bool:
+    """Remove that folder unless its process still runs. Raises OSError."""
+    facts = os.lstat(path)
+    is_new = path.endswith(_NEW) and time.time() - facts.st_mtime < _NEW_SECONDS
+    if facts.st_uid != os.geteuid() or is_new:
+        return False
+    place = os.open(path, _FOLDER)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
+        remove(path)
+    finally:
+        os.close(place)
+    return not os.path.lexists(path)
+
+
+def _empty(root: int) -> None:
+    """Remove what is in that folder, and close it.
+
+    Folders in folders are moved up first: however deep they are, three descriptors are enough.
+    """
+    try:
+        number = 0
+        while (name := _without_files(root)) is not None:
+            place = os.open(name, _FOLDER, dir_fd=root)
+            try:
+                while (below := _without_files(place)) is not None:
+                    number += 1
+                    os.rename(
+                        below, f"{number}-{os.urandom(8).hex()}", src_dir_fd=place, dst_dir_fd=root
+                    )
+            finally:
+                os.close(place)
+            os.rmdir(name, dir_fd=root)
+    finally:
+        os.close(root)
+
+
+def _without_files(place: int) -> str | None:
+    """Remove the files of a folder. Return one sub-folder of it, made accessible, if it has any."""
+    os.fchmod(place, 0o700)
+    with os.scandir(place) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                os.chmod(entry.name, 0o700, dir_fd=place)
+                return entry.name
+            os.unlink(entry.name, dir_fd=place)
+    return None
