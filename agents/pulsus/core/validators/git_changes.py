@@ -1,29 +1,26 @@
-"""Which files differ from a revision of the repository. Effect: asks git; changes nothing."""
+"""Lists the files that differ from a revision of the repository. Effect: asks git."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.validators.git_runner import SECONDS, run_git
 from pulsus.errors import UsageError
 
-_SECONDS = 60.0
 _COMMITS = 20
-"""Of one file: the bytes of the latest promotion are in the last one, or a few before."""
-# Nothing that the repository's own configuration names is started.
-_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks")
+"""Commits of one file to look into: the last ones hold the bytes of the latest promotion."""
 
 
 def changed_since(folder: Path, revision: str) -> tuple[Path, frozenset[Path]]:
-    """The repository around `folder`, and its files that are new or not as they were then.
+    """Return the repository around `folder`, and its files that are new or changed since then.
 
-    Compared is what lies in the working tree, committed or not; untracked files count, ignored ones
-    do not, and a renamed file is a new one. Raises UsageError where there is no git, no repository
-    or no such revision.
+    The files of the working tree are compared, committed or not. Untracked files count, ignored
+    ones do not, and a renamed file is a new one. Raises UsageError without git, without a
+    repository, and for an unknown revision.
     """
     top = Path(_git(folder, "rev-parse", "--show-toplevel", what="finds no repository here")[0])
     named = f"{revision}^{{commit}}"
@@ -36,7 +33,7 @@ def changed_since(folder: Path, revision: str) -> tuple[Path, frozenset[Path]]:
 
 
 def committed(path: Path) -> Iterator[bytes]:
-    """What git has at `path`, newest commit first and at most `_COMMITS`; nothing without git."""
+    """Yield the bytes that git has at `path`, newest commit first; nothing without git."""
     if not path.parent.is_dir():
         return
     named = ("log", f"--max-count={_COMMITS}", "--format=%H", "--", path.name)
@@ -46,42 +43,25 @@ def committed(path: Path) -> Iterator[bytes]:
 
 def git_output(folder: Path, *args: str, given: bytes = b"") -> bytes:
     """Return what git prints in `folder`; nothing without git, or if it fails or takes too long."""
-    program = shutil.which("git")
-    if program is None:
-        return b""
     try:
-        done = _run(program, folder, *args, given=given)
+        done = run_git(folder, *args, given=given)
     except subprocess.TimeoutExpired:
         return b""
-    return b"" if done.returncode else done.stdout
+    return b"" if done is None or done.returncode else done.stdout
 
 
 def _git(folder: Path, *args: str, what: str) -> list[str]:
-    program = shutil.which("git")
-    if program is None:
-        raise UsageError("git is not installed", hint="install it, or leave out --changed-since")
     try:
-        done = _run(program, folder, *args)
+        done = run_git(folder, *args)
     except subprocess.TimeoutExpired:
-        raise UsageError(f"git took longer than {_SECONDS:g} s", hint="try again") from None
+        raise UsageError(f"git took longer than {SECONDS:g} s", hint="try again") from None
+    if done is None:
+        raise UsageError("git is not installed", hint="install it, or leave out --changed-since")
     if done.returncode:
-        said = one_line(done.stderr.decode("utf-8", "replace"))
+        reason = one_line(done.stderr.decode("utf-8", "replace"))
         raise UsageError(
-            f"git {what}" + (f": {said}" if said else ""),
+            f"git {what}" + (f": {reason}" if reason else ""),
             hint="name a revision of the repository around the project, for example origin/main",
         )
     ended = "\0" if "-z" in args else "\n"
     return os.fsdecode(done.stdout).removesuffix(ended).split(ended)
-
-
-def _run(
-    program: str, folder: Path, *args: str, given: bytes = b""
-) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [program, "-C", str(folder), *_QUIET, *args],
-        capture_output=True,
-        input=given,
-        timeout=_SECONDS,
-        check=False,
-        env={**os.environ, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"},
-    )

@@ -32,7 +32,7 @@ from pulsus.core.types import (
     ValidationReport,
 )
 from pulsus.core.validators.steps.dry_run import DryRun
-from pulsus.core.validators.steps.ruff_fix import without_unused_imports
+from pulsus.core.validators.steps.ruff import without_unused_imports
 from pulsus.core.validators.validator_protocol import Finding, Subject, Validator
 from pulsus.routing.delivery.deliver import CandidateModule, ModuleValidator, Steps
 from pulsus.routing.delivery.project import Project

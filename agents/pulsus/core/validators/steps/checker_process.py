@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Literal, Protocol
@@ -187,6 +187,22 @@ def too_late(done: CheckerResult, seconds: float) -> Finding:
         )
         return Finding(ok=False, message=text, unverified=True, code=BUSY)
     return Finding(ok=False, message=f"used more than {seconds:g} s of processor time: killed")
+
+
+def by_halves(
+    texts: Sequence[Text], check: Callable[[Sequence[Text]], list[Finding]]
+) -> list[Finding]:
+    """Check each half by itself, to find the one module that makes the checker itself fail."""
+    half = len(texts) // 2
+    return [*check(texts[:half]), *check(texts[half:])]
+
+
+def failed(checker: str, done: CheckerResult, said: str, seconds: float) -> Finding:
+    """Return the finding about a checker that failed itself, or was killed as too late."""
+    if done.status is None:
+        return too_late(done, seconds)
+    message = f"{checker} itself failed with status {done.status}: {first_line(said)}"
+    return Finding(ok=False, message=message, output=said)
 
 
 def no_slot(seconds: float) -> Finding:

@@ -5,6 +5,7 @@ Both happen in one sandboxed process with a clock each: importing a module alrea
 
 from __future__ import annotations
 
+import ast
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +22,6 @@ from pulsus.core.validators import known_examples
 from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.effect_check import judge, strays
 from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, cases
-from pulsus.core.validators.steps.failure_line import line_of
 from pulsus.core.validators.validator_protocol import BUSY, EXAMPLES_KNOWN, Finding, Subject
 
 _READS = "without the examples in its docstring it gives another result"
@@ -81,7 +81,7 @@ class DryRun:
         if found.ok or found.unverified:
             return found
         raised = self._ran[-1].line if self._ran else 0
-        return replace(found, line=line_of(self.subject.source, self.subject.tool.entry, raised))
+        return replace(found, line=_failure_line(self.subject, raised))
 
     def _judge(self, outcome: Outcome) -> Finding:
         left = self.limits.run_seconds - outcome.run_ms / 1000
@@ -209,6 +209,22 @@ class DryRun:
         if isinstance(last.value, dict) and (absent := _undelivered(tool, last.value.keys())):
             found.append(f"Returns: names {', '.join(absent)}, which the result does not have")
         return tuple(found)
+
+
+def _failure_line(subject: Subject, raised: int) -> int:
+    """Return the line that raised, from 1, or that of the entry point if no line of the module did.
+
+    The sandbox reports `raised`. It counts only if the module has such a line.
+    """
+    if 1 <= raised <= subject.source.count(b"\n") + 1:
+        return raised
+    for node in ast.parse(subject.source).body:
+        if (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and node.name == subject.tool.entry
+        ):
+            return node.lineno
+    return 1
 
 
 def _knows(message: str) -> Finding:

@@ -25,7 +25,9 @@ from pulsus.core.validators.steps.checker_process import (
     Checker,
     CheckerResult,
     Text,
+    by_halves,
     copying,
+    failed,
     first_line,
     missing,
     no_slot,
@@ -160,8 +162,7 @@ class Mypy:
         if done.starved:
             return [too_late(done, seconds)] * len(texts)
         if len(texts) > 1:
-            half = len(texts) // 2
-            return [*self._some(texts[:half]), *self._some(texts[half:])]
+            return by_halves(texts, self._some)
         if done.status is not None and self._cache != NOWHERE:
             # A damaged cache, or a full disk below it, must not be held against the module.
             left = max(1.0, seconds - (time.monotonic() - began))
@@ -244,11 +245,8 @@ def _lines(entry: dict[str, Any], text: Text) -> Iterable[str]:
 
 
 def _failed(done: CheckerResult, text: Text, seconds: float) -> Finding:
-    if done.status is None:
-        return too_late(done, seconds)
     said = done.said
     with suppress(ValueError, KeyError, TypeError):  # what stops it is told as a finding too
         entries = [json.loads(line) for line in done.output.splitlines()]
         said = "\n".join(line for e in entries for line in _lines(e, text)) or said
-    message = f"mypy itself failed with status {done.status}: {first_line(said)}"
-    return Finding(ok=False, message=message, output=said)
+    return failed("mypy", done, said, seconds)

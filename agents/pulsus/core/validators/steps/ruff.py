@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from pulsus.core.validators.steps.checker_process import (
     Checker,
     CheckerResult,
     Text,
+    by_halves,
+    failed,
     first_line,
     missing,
-    too_late,
     working_folder,
 )
 from pulsus.core.validators.validator_protocol import Finding
@@ -48,42 +50,50 @@ def ruff(
     return found
 
 
+def without_unused_imports(source: bytes, *, seconds: float) -> bytes:
+    """Return `source` without unused imports, or as it is if ruff gives no answer in time.
+
+    Small models write unused imports all the time. Removing one changes nothing but the imports,
+    which the gates check afterwards. The lint step judges the result.
+    """
+    program = ruff_program("ruff")
+    if program is None:
+        return source
+    text = Text("candidate", source)
+    with _ran(program, ("--fix-only", "--select=F401"), {text.file: text}, seconds) as (
+        done,
+        folder,
+    ):
+        return (folder / text.file).read_bytes() if done.status == 0 else source
+
+
 def _some(
     texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float
 ) -> list[Finding]:
-    """Where one of many makes ruff itself fail, each half is tried again, down to that one."""
-    done = _run(texts, program, rules, seconds * (1 + len(texts) // _MORE))
+    options = ("--no-fix", "--output-format=json", f"--select={','.join(rules)}")
+    files = {f"{number}/{text.file}": text for number, text in enumerate(texts)}
+    with _ran(program, options, files, seconds * (1 + len(texts) // _MORE)) as (done, _):
+        pass
     if done.status in (0, 1) and (found := _findings(done.output, texts)) is not None:
         return found
     if len(texts) > 1:
-        half = len(texts) // 2
-        return [
-            *_some(texts[:half], program, rules, seconds),
-            *_some(texts[half:], program, rules, seconds),
-        ]
-    if done.status is None:
-        return [too_late(done, seconds)]
-    said = done.said or one_line(done.output)
-    message = f"ruff itself failed with status {done.status}: {first_line(said)}"
-    return [Finding(ok=False, message=message, output=said)]
+        return by_halves(texts, lambda half: _some(half, program, rules, seconds))
+    return [failed("ruff", done, done.said or one_line(done.output), seconds)]
 
 
-def _run(
-    texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float
-) -> CheckerResult:
-    files = [f"{number}/{text.file}" for number, text in enumerate(texts)]
-    argv = [
-        *(str(program), "check", "--isolated", "--no-cache", "--no-fix", "--quiet"),
-        *("--output-format=json", f"--select={','.join(rules)}", "--target-version=py311"),
-        *("--", *files),
-    ]
+@contextmanager
+def _ran(
+    program: Path, options: Sequence[str], files: Mapping[str, Text], seconds: float
+) -> Iterator[tuple[CheckerResult, Path]]:
+    """Run ruff on copies, and give a block its result and the folder of the copies."""
+    argv = [str(program), "check", "--isolated", "--no-cache", "--quiet", "--target-version=py311"]
     with working_folder("ruff") as folder:
-        for file, text in zip(files, texts, strict=True):
-            (folder / file).parent.mkdir()
+        for file, text in files.items():
+            (folder / file).parent.mkdir(exist_ok=True)
             (folder / file).write_bytes(text.source)
-        checker = Checker(argv, folder)
+        checker = Checker([*argv, *options, "--", *files], folder)
         try:
-            return checker.result(seconds)
+            yield checker.result(seconds), folder
         finally:
             checker.end()
 

@@ -1,4 +1,4 @@
-from pulsus.core.validators.steps.ruff_fix import without_unused_imports
+from pulsus.core.validators.steps.ruff import without_unused_imports
 
 
 def mended(text):
@@ -26,5 +26,5 @@ def test_what_is_no_python_stays_as_it_is():
 
 
 def test_without_ruff_the_module_stays_as_it_is(monkeypatch):
-    monkeypatch.setattr("pulsus.core.validators.steps.ruff_fix.ruff_program", lambda module: None)
+    monkeypatch.setattr("pulsus.core.validators.steps.ruff.ruff_program", lambda module: None)
     assert mended("import os\n") == "import os\n"
