@@ -15,10 +15,8 @@ from pulsus.commands import classify
 from pulsus.commands.risk.secret_paths import secret
 from pulsus.config.settings import PolicyConfig
 from pulsus.core.telemetry.redaction import is_secret_name
-from pulsus.gates.action_class import action_class
-from pulsus.gates.command_lists import is_destructive, is_read_only
+from pulsus.gates.classification import action_class, is_destructive, is_read_only, is_write
 from pulsus.gates.command_policy import CommandPolicy
-from pulsus.gates.write_verbs import is_write
 from tests import gate_questions
 
 FOLDER = Path(os.environ.get("PULSUS_CASES", "../shared/cases"), "pulse")

@@ -2,9 +2,7 @@
 
 import pytest
 
-from pulsus.gates.action_class import action_class
-from pulsus.gates.command_lists import is_destructive, is_read_only
-from pulsus.gates.write_verbs import is_write
+from pulsus.gates.classification import action_class, is_destructive, is_read_only, is_write
 
 
 @pytest.mark.parametrize(

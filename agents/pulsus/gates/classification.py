@@ -1,0 +1,73 @@
+"""Describe commands and tool actions for display and approval. Nothing here lets anything run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from pulsus.commands import classify
+from pulsus.commands.risk.risk_level import calls_in_text, destroys
+from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.words import Unreadable, Word
+from pulsus.commands.shell.wrappers import unwrap
+from pulsus.gates.command_patterns import is_whole
+
+_FILE: Final = Path(__file__).with_suffix(".yaml")
+
+
+def action_class(command: str, target_type: str) -> str:
+    """Return the kind of change, for example `service-restart`, or an empty string.
+
+    A command of several programs has no kind. Each kind applies to certain target types only.
+    """
+    try:
+        script = read(command)
+    except Unreadable:
+        return ""
+    only = script.stages[0]
+    if script.compound or script.redirects or only.assignments:
+        return ""
+    words = unwrap(only.words)
+    for name, kind in _load()["kinds"].items():
+        if target_type in kind["targets"].split() and any(
+            is_whole(c, words) for c in kind["calls"]
+        ):
+            return str(name)
+    return ""
+
+
+def is_destructive(command: str) -> bool:
+    """Return True if a part of the command may lose data or stop a service, machine or process."""
+    if classify(command).allow:
+        return False
+    try:
+        calls: list[Sequence[Word]] = [stage.words for stage in read(command).stages]
+    except Unreadable:
+        calls = list(calls_in_text(command))
+    return any(map(destroys, calls))
+
+
+def is_read_only(command: str) -> bool:
+    """Return True for a proven read, as written or in lower case."""
+    return classify(command).allow or (
+        command != command.lower() and classify(command.lower()).allow
+    )
+
+
+def is_write(action: str) -> bool:
+    """Return True if `action`, a verb of a tool, changes something. An empty action does not."""
+    verb = action.strip().lower()
+    return bool(verb) and verb not in _load()["read_verbs"].split()
+
+
+@cache
+def _load() -> Mapping[str, Any]:
+    """Read and parse the file once."""
+    # Imported late: a warm route needs no YAML.
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    raw: Mapping[str, Any] = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=loader)
+    return raw
