@@ -59,7 +59,6 @@ def outcome(*chosen, policy="select", confidence=0.9, reason="", words="do it", 
         candidates=chosen,
         tau=0.6,
         widened=False,
-        exit_code=0,
         subintents=clauses,
         **fields,
     )

@@ -23,8 +23,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from pulsus.cli.command_session import CommandSession
 from pulsus.cli.evaluate.evaluate import prepare
-from pulsus.cli.options import CommandSession
 from pulsus.core.embeddings.similarity import asked
 from pulsus.errors import ExtraMissing
 from pulsus.routing.evaluation.dataset import load_queries, load_tools

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from pulsus.core.telemetry.sanitize import escape_controls, strip_controls
 from pulsus.errors import PulsusError
@@ -23,6 +23,17 @@ def document(body: Mapping[str, Any]) -> None:
     """Print one JSON document on stdout, `schema_version` first."""
     whole = {"schema_version": SCHEMA_VERSION, **body}
     result(f"{pretty(whole)}\n")
+
+
+def end_document(body: Mapping[str, Any], failure: PulsusError | None) -> NoReturn:
+    """Print the document of a command, with its failure if it has one, and leave."""
+    document({**body, **(error_body(failure) if failure else {})})
+    leave(failure)
+
+
+def leave(failure: PulsusError | None) -> NoReturn:
+    """Leave with the exit status of `failure`, or with 0."""
+    raise SystemExit(failure.exit_status if failure else 0)
 
 
 def result(text: str) -> None:

@@ -14,40 +14,62 @@ from pulsus.cli.command_session import CommandSession, resolve_project
 from pulsus.cli.console import warn
 from pulsus.errors import Denied, PulsusError
 
-__all__ = ["CommandSession", "allow_network", "common", "kind_option", "network_option"]
+_SWITCHES = ("cache_enabled", "embeddings_enabled", "rag_enabled")
+"""Settings that an option of the same name turns on or off; without it the setting counts."""
+
+cache_option = functools.partial(click.option, "--cache/--no-cache", "cache_enabled", default=None)
+
+rag_option = click.option(
+    "--rag/--no-rag",
+    "rag_enabled",
+    default=None,
+    help="Take hints from the project's docs. [default: off]",
+)
+
+embeddings_option = click.option(
+    "--embeddings/--no-embeddings",
+    "embeddings_enabled",
+    default=None,
+    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
+)
+
+kind_option = click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(("resolve", "read", "write")),
+    help="Only tools of this kind; may be given again. [default: every kind]",
+)
+
+network_option = click.option(
+    "--allow-network",
+    "network",
+    multiple=True,
+    metavar="HOST:PORT",
+    help="Let dry runs reach this host, instead of those in sandbox.network; may be given again.",
+)
 
 
 def common(
     *formats: str, inspects: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the common options; the command receives a `CommandSession` first.
+    """Add the common options to a command, which receives a `CommandSession` first.
 
     `formats` are output formats beyond text and json. A command that `inspects` works with project
-    settings that are not approved, and uses none of them.
+    settings that are not approved, and uses none of them. Options of this module that set a setting
+    go into the session's flags, and not to the command.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def run(
-            *args: Any,
-            project: Path,
-            output: str,
-            state_dir: Path | None,
-            non_interactive: bool,
-            verbose: int,
-            quiet: int,
-            **options: Any,
+            *args: Any, project: Path, output: str, verbose: int, quiet: int, **options: Any
         ) -> Any:
-            flags: dict[str, Any] = {}
-            if state_dir is not None:
-                flags["state_dir"] = state_dir
-            if non_interactive:
-                flags["non_interactive"] = True
+            flags = _take_flags(options)
             if quiet > verbose:
                 logging.getLogger("pulsus").setLevel(logging.ERROR)
-            session = CommandSession(
-                resolve_project(project), output, verbose - quiet, flags, inspects
-            )
+            folder = resolve_project(project)
+            session = CommandSession(folder, output, verbose - quiet, flags, inspects)
             try:
                 return command(session, *args, **options)
             except Denied as refusal:
@@ -61,28 +83,15 @@ def common(
     return decorate
 
 
-kind_option = click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    type=click.Choice(("resolve", "read", "write")),
-    help="Only tools of this kind; may be given again. [default: every kind]",
-)
-
-
-network_option = click.option(
-    "--allow-network",
-    "network",
-    multiple=True,
-    metavar="HOST:PORT",
-    help="Let dry runs reach this host, instead of those in sandbox.network; may be given again.",
-)
-
-
-def allow_network(session: CommandSession, network: tuple[str, ...]) -> None:
-    """Let the dry runs of this command reach those hosts, where any were named."""
-    if network:
-        session.flags["sandbox"] = {"network": list(network)}
+def _take_flags(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options that set a setting out of `options`, and return them as flags."""
+    flags = {name: options.pop(name, None) for name in ("state_dir", *_SWITCHES)}
+    flags["non_interactive"] = options.pop("non_interactive") or None
+    if kinds := options.pop("kinds", ()):
+        flags["access"] = {"kinds": list(kinds)}
+    if network := options.pop("network", ()):
+        flags["sandbox"] = {"network": list(network)}
+    return {name: value for name, value in flags.items() if value is not None}
 
 
 def _log_refusal(session: CommandSession, refusal: Denied) -> None:

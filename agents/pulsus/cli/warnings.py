@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession
+from pulsus.cli.command_session import CommandSession
 from pulsus.cli.render.validation_text import relative
 
 

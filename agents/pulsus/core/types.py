@@ -593,7 +593,7 @@ class RouteOutcome:
     that run.
 
     End: `failure` is the error that ended the route early, although there is an outcome to show,
-    for example a missing approval. `exit_code` is the exit status. `notes` are lines for the user.
+    for example a missing approval. `notes` are lines for the user.
     If `logged` is False, no log or trace mentions `run_id`.
     """
 
@@ -603,7 +603,6 @@ class RouteOutcome:
     candidates: tuple[Ranked, ...]
     tau: float
     widened: bool
-    exit_code: int
     clarification: Clarification | None = None
     subintents: tuple[SubIntent, ...] = ()
     module: Path | None = None
@@ -620,6 +619,11 @@ class RouteOutcome:
     left: tuple[PendingCandidate, ...] = ()
     generation: GenerationReport | None = None
     logged: bool = True
+
+    @property
+    def exit_code(self) -> int:
+        """The exit status of `failure`; 0 without one."""
+        return self.failure.exit_status if self.failure else 0
 
 
 def _relative_path(path: Path, root: Path) -> str:

@@ -79,7 +79,7 @@ class DecisionApplier:
             return plan_preview.with_plan(outcome, settings.compose.max_steps)
         unsure = unattended.low_confidence(outcome, least)
         if self.person is None and unsure and not outcome.failure:
-            outcome = replace(outcome, failure=unsure, exit_code=unsure.exit_status)
+            outcome = replace(outcome, failure=unsure)
         elif options.run and outcome.promotion and not outcome.failure:
             outcome = run_outcome(project, outcome, inputs, self.person, trace)
             outcome = replace(
@@ -129,5 +129,4 @@ def _step_failure(outcome: RouteOutcome, step: DeliveryResult) -> RouteOutcome:
         outcome,
         validation=step.report,
         failure=step.failure,
-        exit_code=step.failure.exit_status,
     )

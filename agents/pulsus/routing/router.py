@@ -284,7 +284,6 @@ class Router:
             candidates=found.candidates,
             tau=self.project.settings.ranker.threshold,
             widened=found.widened,
-            exit_code=failure.exit_status if failure else 0,
             clarification=asked,
             subintents=found.subintents,
             shadowed=self.project.catalogue.shadowed,

@@ -74,7 +74,7 @@ def run_outcome(
     try:
         done = run_promoted(project, tool, source, inputs, RunApproval(person))
     except ApprovalNeeded as refusal:
-        return replace(outcome, failure=refusal, exit_code=refusal.exit_status)
+        return replace(outcome, failure=refusal)
     held = dict(done.confinement)
     trace.event(
         "run",

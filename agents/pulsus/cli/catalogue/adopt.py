@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
+from pulsus.cli.render import validation_text
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ValidationFailed
 
@@ -46,11 +48,11 @@ def adopt(
     written to the candidates and validated like any other; exit 3 when it has to be worked on.
     """
     from pulsus.adoption.adopt import adopt as adopted
-    from pulsus.cli.render import validation_text
 
     found = adopted(session.app, file, domain=domain, action=action, name=name, replace=replace)
+    failure = None if found.report.ok else _refused(found)
     if session.json:
-        console.document(_body(found, session.project))
+        console.end_document(_body(found, session.project), failure)
     else:
         where = validation_text.relative(found.module, session.project)
         click.echo(strip_controls(f"{file} → {where} (kind: {found.script.kind})"))
@@ -60,13 +62,11 @@ def adopt(
             click.echo(strip_controls(f"- look at: {note}"))
         click.echo("\n".join(validation_text.report_lines(found.report, session.project)))
         click.echo(f"next: {_next(found, session.project)}")
-    raise SystemExit(0 if found.report.ok else 3)
+    console.leave(failure)
 
 
 def _body(found: Adopted, project: Path) -> dict[str, Any]:
-    from pulsus.cli.render import validation_text
-
-    body: dict[str, Any] = {
+    return {
         "ok": found.report.ok,
         "tool": found.target.tool_id,
         "module": validation_text.relative(found.module, project),
@@ -80,9 +80,6 @@ def _body(found: Adopted, project: Path) -> dict[str, Any]:
         "validation": validation_text.validation_json(found.report, project),
         "next": _next(found, project),
     }
-    if not found.report.ok:
-        body |= console.error_body(_refused(found))
-    return body
 
 
 def _refused(found: Adopted) -> ValidationFailed:
@@ -94,8 +91,6 @@ def _refused(found: Adopted) -> ValidationFailed:
 
 def _next(found: Adopted, project: Path) -> str:
     """The command that comes next."""
-    from pulsus.cli.render import validation_text
-
     where = shlex.quote(validation_text.relative(found.module, project))
     if not found.report.ok:
         return f"edit it, then pulsus validate {where}"

@@ -10,7 +10,9 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.catalogue import audit_records
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
+from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import AuditTampered, UsageError
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
@@ -92,7 +94,8 @@ def command(
         session.inspects = False  # what decides works with approved settings only
     app = session.app
     if accept_records:
-        return audit_records.run(session, commit)
+        audit_records.run(session, commit)
+        return
     found = audit_catalogue.read_records(app.workflows_root)
     catalogued = audit_catalogue.audit_catalogue(app.workflows_root, found, app.catalogue.tools)
     folder = app.state_dir / "audit"
@@ -118,10 +121,9 @@ def command(
     refusal = _refusal(findings, strict=strict)
     if session.json:
         body = _document(session, catalogued, logged, findings)
-        console.document({"ok": True, **body} | (console.error_body(refusal) if refusal else {}))
-    else:
-        _tell(session, catalogued, logged, findings)
-    raise SystemExit(refusal.exit_status if refusal else 0)
+        console.end_document({"ok": True, **body}, refusal)
+    _tell(session, catalogued, logged, findings)
+    console.leave(refusal)
 
 
 def _accepting(accept: bool, commit: str | None, *, others: bool) -> str | None:
@@ -181,8 +183,6 @@ def _document(
     logged: LogAudit,
     findings: Sequence[AuditFinding],
 ) -> dict[str, Any]:
-    from pulsus.cli.render.validation_text import relative
-
     log, head = logged.checked, logged.checked.head
     return {
         "catalogue": {
@@ -283,8 +283,6 @@ def _log(logged: LogAudit) -> str:
 
 
 def _where(finding: AuditFinding, session: CommandSession) -> str:
-    from pulsus.cli.render.validation_text import relative
-
     where = relative(finding.path, session.project) if finding.path else finding.tool or ""
     return f"{where}:{finding.line}" if finding.line else where
 

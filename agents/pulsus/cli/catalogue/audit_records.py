@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.errors import RecordUnknown, UsageError
@@ -77,8 +78,6 @@ def _ask(session: CommandSession, found: Sequence[PendingRecords]) -> None:
 
 
 def _show(session: CommandSession, found: Sequence[PendingRecords]) -> None:
-    from pulsus.cli.render.validation_text import relative
-
     for each in found:
         latest = each.latest
         kind = latest.kind or "kind unknown"
@@ -93,8 +92,6 @@ def _show(session: CommandSession, found: Sequence[PendingRecords]) -> None:
 
 
 def _row(session: CommandSession, each: PendingRecords) -> dict[str, Any]:
-    from pulsus.cli.render.validation_text import relative
-
     return {
         "tool": each.tool,
         "revision": each.latest.id,

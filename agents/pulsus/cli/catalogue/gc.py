@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
 from pulsus.cli.render.validation_text import relative
 from pulsus.errors import PulsusError
 
@@ -33,8 +34,7 @@ def command(session: CommandSession, dry_run: bool) -> None:
         failure = damaged  # what was removed is told all the same
     if session.json:
         body = _document(session, report, sealed, dry_run=dry_run)
-        console.document(body | (console.error_body(failure) if failure else {}))
-        raise SystemExit(failure.exit_status if failure else 0)
+        console.end_document(body, failure)
     _tell(session, report, sealed, dry_run=dry_run)
     if failure:
         raise failure

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
 from pulsus.cli.render.validation_text import relative
 from pulsus.errors import ConfigUntrusted, PulsusError
 

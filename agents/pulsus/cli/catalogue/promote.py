@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, allow_network, common, network_option
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common, network_option
+from pulsus.cli.render.validation_text import relative
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +45,6 @@ def command(
     bump: Bump | None,
     owner: str | None,
     yes: bool,
-    network: tuple[str, ...],
 ) -> None:
     """Validate the module PATH and add it to the catalogue.
 
@@ -58,7 +59,6 @@ def command(
     from pulsus.core.storage.records.target import Target
     from pulsus.routing.delivery.candidate_module import file_module
 
-    allow_network(session, network)
     _require_named(domain=domain, action=action, name=name)
     if owner is not None and not owner.strip():
         raise UsageError(
@@ -123,9 +123,7 @@ def print_delivery(session: CommandSession, target: Target, delivery: DeliveryRe
             "validation": validation_text.validation_json(delivery.report, session.project),
             "promotion": _promotion(delivery.promotion, session.project),
         }
-        failed = console.error_body(delivery.failure) if delivery.failure else {}
-        console.document(body | failed)
-        raise SystemExit(delivery.failure.exit_status if delivery.failure else 0)
+        console.end_document(body, delivery.failure)
     if delivery.failure:
         click.echo("\n".join(validation_text.report_lines(delivery.report, session.project)))
         raise delivery.failure
@@ -155,8 +153,6 @@ def _promoted_from(session: CommandSession, module: CandidateModule) -> Target |
 
 
 def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
-    from pulsus.cli.render.validation_text import relative
-
     if made is None:
         return None
     return {
@@ -173,7 +169,6 @@ def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
 
 def _line(made: Promotion, project: Path) -> str:
     from pulsus.cli.render.outcome_text import TAG
-    from pulsus.cli.render.validation_text import relative
 
     done = "promote →" if made.created else "already promoted, unchanged:"
     if made.created and made.restores:

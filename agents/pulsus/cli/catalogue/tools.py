@@ -8,7 +8,8 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.catalogue import adopt, tools_check
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 
 if TYPE_CHECKING:

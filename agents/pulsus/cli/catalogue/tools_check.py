@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
+from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ValidationFailed
 
@@ -64,13 +66,13 @@ def check(
     refusal = _refused(len(failing)) if failing else None
     if session.json:
         body = _document(session, found, ok=refusal is None)
-        console.document(body | (console.error_body(refusal) if refusal else {}))
+        console.end_document(body, refusal)
     elif session.output == "github":
         for finding in found:
             click.echo(_annotation(finding, session.project))
     else:
         _tell(session, found)
-    raise SystemExit(refusal.exit_status if refusal else 0)
+    console.leave(refusal)
 
 
 def _findings(
@@ -195,8 +197,6 @@ def _about(finding: CatalogueFinding, project: Path) -> str:
 
 
 def _where(finding: CatalogueFinding, project: Path) -> str:
-    from pulsus.cli.render.validation_text import relative
-
     return relative(finding.path, project) if finding.path else ""
 
 

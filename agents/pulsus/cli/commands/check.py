@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
 from pulsus.cli.commands import project_scope, verdict_json
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.options import common
 from pulsus.errors import UsageError, ValidationFailed
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
 from pulsus.cli.commands import check, project_scope
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import Aborted, CommandRefused, ConfigError, UsageError
 

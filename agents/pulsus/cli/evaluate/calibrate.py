@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pulsus.cli.evaluate.eval_report import FittedCalibration
 
 if TYPE_CHECKING:
-    from pulsus.cli.options import CommandSession
+    from pulsus.cli.command_session import CommandSession
     from pulsus.core.types import Ranked
     from pulsus.routing.evaluation.calibration_fit import Sample
     from pulsus.routing.evaluation.dataset import GoldenRow

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common, embeddings_option, rag_option
 from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, UsageError
 
 if TYPE_CHECKING:
@@ -50,14 +51,8 @@ Examples:
 @click.option(
     "--history", type=_FILE, metavar="QUERIES.jsonl", help="Past accepted requests to remember."
 )
-@click.option(
-    "--rag/--no-rag", default=None, help="Take hints from docs, as in `route`. [default: off]"
-)
-@click.option(
-    "--embeddings/--no-embeddings",
-    default=None,
-    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
-)
+@rag_option
+@embeddings_option
 @click.option(
     "--calibrate",
     is_flag=True,
@@ -95,8 +90,6 @@ def command(
     queries: Path,
     catalogue: Path | None,
     history: Path | None,
-    rag: bool | None,
-    embeddings: bool | None,
     calibrate: bool,
     force: bool,
     limit: int | None,
@@ -122,14 +115,10 @@ def command(
     then = held.load_baseline(baseline) if baseline else None
     outputs = OutputFiles(session.project, keep, plot, calibrate)
     outputs.check({"QUERIES": queries, "--catalogue": catalogue, "--history": history})
-    if rag and catalogue:
+    if session.flags.get("rag_enabled") and catalogue:
         raise UsageError(
             "--rag has no meaning with --catalogue: bare rows have no docs", hint="leave out one"
         )
-    if embeddings is not None:
-        session.flags["embeddings_enabled"] = embeddings
-    if rag is not None:
-        session.flags["rag_enabled"] = rag
     rows = load_queries(queries, console.warn)[:limit]
     bench = prepare(session, catalogue, history)
     if catalogue is None:
@@ -265,7 +254,7 @@ def _finish(
         failure, shown = unwritten, replace(shown, fitted=None)
     if session.json:
         console.document(eval_json.body(shown, failure))
-        raise SystemExit(failure.exit_status if failure else 0)
+        console.leave(failure)
     if session.output == "markdown":
         lines = eval_report.markdown(shown)
     else:

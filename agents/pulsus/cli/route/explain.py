@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common, kind_option
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common, embeddings_option, kind_option, rag_option
+from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ToolNotFound
 
@@ -29,21 +31,14 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("request", nargs=-1, required=True)
 @click.option("--why-not", "about", metavar="TOOL", help="Say why TOOL was not chosen.")
-@click.option("--rag/--no-rag", default=None, help="Take hints from docs. [default: off]")
-@click.option(
-    "--embeddings/--no-embeddings",
-    default=None,
-    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
-)
+@rag_option
+@embeddings_option
 @kind_option
 @common()
 def command(
     session: CommandSession,
     request: tuple[str, ...],
     about: str | None,
-    rag: bool | None,
-    embeddings: bool | None,
-    kinds: tuple[str, ...],
 ) -> None:
     """Show how REQUEST would be decided, with every number behind it. Nothing runs, nothing is
     asked and nothing is written.
@@ -53,12 +48,6 @@ def command(
     from pulsus.cli import warnings
     from pulsus.cli.render import candidate_table, outcome_json, outcome_text
 
-    if rag is not None:
-        session.flags["rag_enabled"] = rag
-    if embeddings is not None:
-        session.flags["embeddings_enabled"] = embeddings
-    if kinds:
-        session.flags["access"] = {"kinds": list(kinds)}
     app = session.app
     wanted = _wanted(session, about) if about else None
     outcome, answer = _explained(session, " ".join(request), wanted)
@@ -82,7 +71,6 @@ def _explained(
     session: CommandSession, request: str, wanted: ToolSpec | BrokenTool | None
 ) -> tuple[RouteOutcome, WhyNot | None]:
     """The decision, and the answer about the tool asked for."""
-    from pulsus.cli.render.validation_text import relative
     from pulsus.core.types import BrokenTool
     from pulsus.routing.prompt_parser import validate_request
     from pulsus.routing.search import why_not
@@ -136,7 +124,6 @@ def _outcome(session: CommandSession, intent: ParsedIntent, found: SearchResult)
         candidates=found.candidates,
         tau=app.settings.ranker.threshold,
         widened=found.widened,
-        exit_code=0,
         subintents=found.subintents,
         shadowed=app.catalogue.shadowed,
         weights=dict(app.settings.ranker.weights),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common, rag_option
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ Exit codes: 0 done · 2 usage · 3 refused · 4 waits for approval · 5 no model
 )
 @click.option("--regenerate", is_flag=True, help="Write it anew whatever an earlier run left.")
 @click.option("--dry-run", is_flag=True, help="Write and prove it; stop before promotion.")
-@click.option("--rag/--no-rag", default=None, help="Give the model hints from docs. [default: off]")
+@rag_option
 @common()
 def command(
     session: CommandSession,
@@ -64,7 +65,6 @@ def command(
     rounds: int | None,
     regenerate: bool,
     dry_run: bool,
-    rag: bool | None,
 ) -> None:
     """Let the configured model write a tool for REQUEST.
 
@@ -77,8 +77,6 @@ def command(
     from pulsus.routing.generation.request import GenerationRequest
     from pulsus.routing.router import RouteOptions
 
-    if rag is not None:
-        session.flags["rag_enabled"] = rag
     wanted = GenerationRequest(
         forced=True,
         examples=tuple(e for text in examples for e in _read(text)),

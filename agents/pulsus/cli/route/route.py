@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common, kind_option
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import (
+    cache_option,
+    common,
+    embeddings_option,
+    kind_option,
+    rag_option,
+)
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,15 +46,9 @@ Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing
 @click.option("--dry-run", is_flag=True, help="Print report and plan; stop before promotion.")
 @click.option("--run", is_flag=True, help="Run the selected tool once it is proven and promoted.")
 @click.option("--input", "inputs", multiple=True, metavar="K=V", help="An argument for --run.")
-@click.option(
-    "--cache/--no-cache", default=None, help="Use the warm discovery index. [default: on]"
-)
-@click.option("--rag/--no-rag", default=None, help="Take hints from docs. [default: off]")
-@click.option(
-    "--embeddings/--no-embeddings",
-    default=None,
-    help="Rank by meaning too; needs the extra `embeddings`. [default: off]",
-)
+@cache_option(help="Use the discovery index of earlier runs. [default: on]")
+@rag_option
+@embeddings_option
 @kind_option
 @common()
 def command(
@@ -58,10 +59,6 @@ def command(
     dry_run: bool,
     run: bool,
     inputs: tuple[str, ...],
-    cache: bool | None,
-    rag: bool | None,
-    embeddings: bool | None,
-    kinds: tuple[str, ...],
 ) -> None:
     """Find, compose or generate what REQUEST asks for, in plain words.
 
@@ -81,14 +78,6 @@ def command(
         wanted=GenerationRequest(told=console.line_progress(quiet=session.verbosity < 0)),
     )
     _check(options)
-    if cache is not None:
-        session.flags["cache_enabled"] = cache
-    if rag is not None:
-        session.flags["rag_enabled"] = rag
-    if embeddings is not None:
-        session.flags["embeddings_enabled"] = embeddings
-    if kinds:
-        session.flags["access"] = {"kinds": list(kinds)}
     person = approval_prompt.Terminal() if session.interactive else None
     print_outcome(session, session.app.router(person).route(" ".join(request), options), options)
 
@@ -107,10 +96,7 @@ def print_outcome(
     if session.json:
         told = session.app.ranking.index.calibration if options.explain else None
         body = outcome_json.outcome(outcome, session.project, told)
-        if outcome.failure:
-            body |= console.error_body(outcome.failure)
-        console.document(body)
-        raise SystemExit(outcome.exit_code)
+        console.end_document(body, outcome.failure)
     lines = list(_lines(outcome, options, session))
     click.echo("\n".join(lines)) if lines else None
     if outcome.logged:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ApprovalNeeded
 

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
 from pulsus.cli.setup.config_trust import trust
 from pulsus.config.trust.approved_settings import SOURCES
 from pulsus.errors import UsageError

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
 from pulsus.core.telemetry import ids
 from pulsus.errors import ApprovalNeeded, UsageError, UserStateInvalid
 
@@ -80,8 +81,7 @@ def _approve(session: CommandSession, keys: Sequence[str], *, every: bool) -> No
     if session.json:
         rows = [project_trust.approval_row(each, app.redactor.redact_value) for each in given]
         body: dict[str, Any] = {"ok": True, "approved": rows}
-        console.document(body | (console.error_body(refusal) if refusal else {}))
-        raise SystemExit(refusal.exit_status if refusal else 0)
+        console.end_document(body, refusal)
     for each in given:
         click.echo(f"approved {each.key} for {session.project}")
     if refusal:

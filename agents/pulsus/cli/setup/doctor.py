@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
 from pulsus.cli.console import fold_line
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
 

@@ -7,7 +7,8 @@ from dataclasses import asdict
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession, common
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import common
 from pulsus.plugins.load import PluginInfo
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from pulsus.cli.options import CommandSession, allow_network, common, network_option
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.options import cache_option, common, network_option
 from pulsus.errors import UsageError
 
 
@@ -28,27 +29,17 @@ from pulsus.errors import UsageError
     help="Only modules that differ from this revision of the repository, and compositions of them.",
 )
 @click.option("--watch", is_flag=True, help="Validate again whenever a module changes.")
-@click.option(
-    "--cache/--no-cache", default=None, help="Use verdicts on the same bytes. [default: on]"
-)
+@cache_option(help="Use verdicts on the same bytes. [default: on]")
 @network_option
 @common("sarif", "junit", "github")
 def command(
-    session: CommandSession,
-    paths: tuple[Path, ...],
-    revision: str | None,
-    watch: bool,
-    cache: bool | None,
-    network: tuple[str, ...],
+    session: CommandSession, paths: tuple[Path, ...], revision: str | None, watch: bool
 ) -> None:
     """Prove modules: static gate, ruff, mypy, import, and a dry run in a sandbox without network.
 
     PATH is a module or a folder of modules. Exit 0 when all are accepted, 3 when any is refused or
     could not be verified. The configuration of the validated tree is never read.
     """
-    if cache is not None:
-        session.flags["cache_enabled"] = cache
-    allow_network(session, network)
     if watch:
         raise SystemExit(_watch(session, paths, revision))
     ahead = None

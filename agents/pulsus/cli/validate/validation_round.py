@@ -18,7 +18,7 @@ from pulsus.core.validators.validator_protocol import Steps
 from pulsus.errors import Busy, PulsusError, UsageError, ValidationFailed
 
 if TYPE_CHECKING:
-    from pulsus.cli.options import CommandSession
+    from pulsus.cli.command_session import CommandSession
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
     from pulsus.core.validators.verdict_cache import Cache, Checked

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from pulsus.cli import console
-from pulsus.cli.options import CommandSession
+from pulsus.cli.command_session import CommandSession
 from pulsus.cli.validate.validation_round import Validation
 from pulsus.core.validators.steps import mypy_prestart
 from pulsus.core.validators.steps.mypy import SharedPrestartedMypy

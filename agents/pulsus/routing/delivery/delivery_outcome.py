@@ -30,7 +30,6 @@ def delivered(
         validation=delivery.report,
         promotion=delivery.promotion,
         failure=delivery.failure,
-        exit_code=delivery.failure.exit_status if delivery.failure else 0,
         notes=notes,
     )
 

@@ -258,4 +258,4 @@ def _no_module(generation: GenerationReport) -> ModelAnswerInvalid:
 
 
 def _failed(outcome: RouteOutcome, failure: PulsusError) -> RouteOutcome:
-    return replace(outcome, failure=failure, exit_code=failure.exit_status)
+    return replace(outcome, failure=failure)

@@ -61,5 +61,5 @@ def write_scaffold(
     told = f"{scaffold.UNWRITTEN}; until it is, validation refuses it. Then `pulsus promote` it"
     notes = (*outcome.notes, told)
     return replace(
-        outcome, module=path, generation=generation, notes=notes, failure=None, exit_code=0
+        outcome, module=path, generation=generation, notes=notes, failure=None
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.cli.options import CommandSession
+from pulsus.cli.command_session import CommandSession
 from pulsus.cli.validate import watch
 from pulsus.core.types import ValidationReport
 from pulsus.core.validators.steps import mypy_prestart
