@@ -60,6 +60,4 @@ def write_scaffold(
     generation = GenerationReport("template", accepted=False, behaviours=behaviours, test=test)
     told = f"{scaffold.UNWRITTEN}; until it is, validation refuses it. Then `pulsus promote` it"
     notes = (*outcome.notes, told)
-    return replace(
-        outcome, module=path, generation=generation, notes=notes, failure=None
-    )
+    return replace(outcome, module=path, generation=generation, notes=notes, failure=None)
