@@ -25,9 +25,9 @@ from pulsus.core.sandbox.confinement import (
     cgroup_limits,
     seccomp_filter,
 )
-from pulsus.core.sandbox.confinement.drop_root import NOBODY
+from pulsus.core.sandbox.confinement.drop_root import NOBODY, Streams
 from pulsus.core.sandbox.confinement.mount_plan import LayoutRefused, MountPlan, mount_plan
-from pulsus.core.sandbox.confinement.spawn import Streams, is_root, start
+from pulsus.core.sandbox.confinement.spawn import is_root, start
 from pulsus.core.sandbox.harness.first_process import way_for
 from pulsus.core.sandbox.harness.socket_proxy import SOCKET
 from pulsus.core.sandbox.harness.system_calls import landlock_version

@@ -16,7 +16,6 @@ from pulsus.core.sandbox import cancellation, messages
 from pulsus.core.sandbox.channels import Pipes
 from pulsus.core.sandbox.confinement import bwrap_arguments
 from pulsus.core.sandbox.confinement.cgroup_limits import Group
-from pulsus.core.sandbox.confinement.spawn import Process
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.harness.wire_protocol import check_json
 from pulsus.core.sandbox.job import Outcome, Stage, Status
@@ -28,6 +27,7 @@ from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import ObservedEffects
 
 if TYPE_CHECKING:
+    from pulsus.core.sandbox.child_process import AnyChild
     from pulsus.core.sandbox.network_relay import Relay
 
 TICK_SECONDS = 0.02
@@ -41,7 +41,7 @@ class Session:
 
     def __init__(
         self,
-        process: Process,
+        process: AnyChild,
         pipes: Pipes,
         limits: bwrap_arguments.Limits,
         nonce: str,

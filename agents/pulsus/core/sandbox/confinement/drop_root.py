@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
+from pulsus.core.sandbox.child_process import ChildProcess
 from pulsus.core.sandbox.harness.system_calls import call, load
 
 NOBODY = 65534
@@ -33,42 +34,27 @@ _DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ)  # what Python ignores and a progra
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """What to start: `stage` is what to bind below STAGE first, by number; `keep` stays open.
+class Streams:
+    """Descriptors for a new process: the standard ones, and others that stay open."""
 
-    `core` is the one that it runs on: the fork moves there by itself, and we need not wait.
+    stdin: int
+    stdout: int
+    stderr: int
+    keep: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The program to start, its streams, and the core that it runs on.
+
+    `stage` lists the paths to bind below STAGE first, by number.
     """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
-    stdin: int
-    stdout: int
-    stderr: int
-    keep: Sequence[int]
+    streams: Streams
     core: int
     stage: Sequence[str] = ()
-
-
-@dataclass(slots=True)
-class Forked:
-    """A started process, with as much of `subprocess.Popen` as a session needs."""
-
-    pid: int
-    returncode: int | None = None
-
-    def poll(self) -> int | None:
-        """Its exit status, negative for a signal; None while it runs."""
-        if self.returncode is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.returncode = os.waitstatus_to_exitcode(status)
-        return self.returncode
-
-    def wait(self) -> int:
-        """Its exit status, once it has ended."""
-        if self.returncode is None:
-            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return self.returncode
 
 
 def staged(number: int) -> str:
@@ -76,7 +62,7 @@ def staged(number: int) -> str:
     return f"{STAGE}/{number}"
 
 
-def fork(start: Start) -> Forked:
+def fork(start: Start) -> ChildProcess:
     """A child that is nobody, in a session of its own, and executes `start.argv`.
 
     Where it cannot, it writes one line to its stderr and ends with the status 125.
@@ -89,7 +75,7 @@ def fork(start: Start) -> Forked:
         pid = os.fork()
     if pid == 0:
         _become(start, parent)
-    return Forked(pid)
+    return ChildProcess(pid)
 
 
 def _become(start: Start, parent: int) -> NoReturn:
@@ -97,7 +83,7 @@ def _become(start: Start, parent: int) -> NoReturn:
     try:
         os.setsid()
         os.sched_setaffinity(0, {start.core})
-        _descriptors(start)
+        _descriptors(start.streams)
         for number in _DEFAULTS:
             signal.signal(number, signal.SIG_DFL)
         if start.stage:
@@ -114,15 +100,15 @@ def _become(start: Start, parent: int) -> NoReturn:
         os._exit(FAILED)
 
 
-def _descriptors(start: Start) -> None:
+def _descriptors(given: Streams) -> None:
     """Standard streams and `keep`, and nothing else of ours."""
-    streams = (start.stdin, start.stdout, start.stderr)
+    streams = (given.stdin, given.stdout, given.stderr)
     above = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, len(streams)) for fd in streams]
     for target, fd in enumerate(above):
         os.dup2(fd, target)
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
         fd = int(name)
-        if fd in start.keep:
+        if fd in given.keep:
             os.set_inheritable(fd, True)
         elif fd >= len(streams):
             with suppress(OSError):  # the listing's own is closed by now

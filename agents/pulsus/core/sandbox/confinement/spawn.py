@@ -7,40 +7,19 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from pulsus.core.sandbox.confinement import bwrap_arguments, drop_root
+from pulsus.core.sandbox.confinement.drop_root import Streams
 from pulsus.core.sandbox.confinement.mount_plan import MountPlan, reachable_by_others
+
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.child_process import AnyChild
 
 _ENVIRONMENT: Mapping[str, str] = {
     "PATH": "/usr/bin:/bin"
 }  # bubblewrap's; the sandbox's is its own
-
-
-class Process(Protocol):
-    """A started program. `returncode` is None until `poll` or `wait` saw its end."""
-
-    @property
-    def pid(self) -> int: ...
-
-    @property
-    def returncode(self) -> int | None: ...
-
-    def poll(self) -> int | None: ...
-
-    def wait(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Streams:
-    """Descriptors handed over: the standard ones, and what else stays open at its number."""
-
-    stdin: int
-    stdout: int
-    stderr: int
-    keep: tuple[int, ...]
 
 
 def is_root() -> bool:
@@ -55,21 +34,34 @@ def start(
     fds: bwrap_arguments.Descriptors,
     streams: Streams,
     core: int,
-) -> Process:
-    """One sandbox, in a session of its own and on that core. Root becomes nobody first."""
-    if is_root():
-        return _as_nobody(bwrap, layout, limits, fds, streams, core)
-    with _on(core):
-        return subprocess.Popen(
-            [str(bwrap), *bwrap_arguments.bwrap_arguments(layout, limits, fds, str)],
-            stdin=streams.stdin,
-            stdout=streams.stdout,
-            stderr=streams.stderr,
+) -> AnyChild:
+    """Start one sandbox, in a session of its own and on that core. Root becomes nobody first."""
+    if not is_root():
+        with _on(core):
+            return subprocess.Popen(
+                [str(bwrap), *bwrap_arguments.bwrap_arguments(layout, limits, fds, str)],
+                stdin=streams.stdin,
+                stdout=streams.stdout,
+                stderr=streams.stderr,
+                env=_ENVIRONMENT,
+                cwd="/",
+                pass_fds=streams.keep,
+                start_new_session=True,
+            )
+    hidden = _hidden(bwrap, layout)
+    if fds.relay is not None:
+        hidden = (*hidden, fds.relay)
+    source_of = _staged(hidden)
+    arguments = bwrap_arguments.bwrap_arguments(layout, limits, fds, source_of)
+    return drop_root.fork(
+        drop_root.Start(
+            argv=(source_of(bwrap), *arguments),
             env=_ENVIRONMENT,
-            cwd="/",
-            pass_fds=streams.keep,
-            start_new_session=True,
+            streams=streams,
+            core=core,
+            stage=tuple(map(str, hidden)),
         )
+    )
 
 
 @contextmanager
@@ -81,35 +73,6 @@ def _on(core: int) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
-
-
-def _as_nobody(
-    bwrap: Path,
-    layout: MountPlan,
-    limits: bwrap_arguments.Limits,
-    fds: bwrap_arguments.Descriptors,
-    streams: Streams,
-    core: int,
-) -> Process:
-    hidden = _hidden(bwrap, layout)
-    if fds.relay is not None:
-        hidden = (*hidden, fds.relay)
-    source_of = _staged(hidden)
-    return drop_root.fork(
-        drop_root.Start(
-            argv=(
-                source_of(bwrap),
-                *bwrap_arguments.bwrap_arguments(layout, limits, fds, source_of),
-            ),
-            env=_ENVIRONMENT,
-            stdin=streams.stdin,
-            stdout=streams.stdout,
-            stderr=streams.stderr,
-            keep=streams.keep,
-            core=core,
-            stage=tuple(map(str, hidden)),
-        )
-    )
 
 
 @functools.cache

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Literal
 
 from pulsus.core.system.private_folders import Scratch
 from pulsus.core.telemetry.sanitize import strip_controls
@@ -24,6 +24,9 @@ from pulsus.core.validators.steps.mypy_prestart import PrestartedMypy, environme
 from pulsus.core.validators.validator_protocol import BUSY, Finding
 from pulsus.errors import storage_error
 from pulsus.fast_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from pulsus.core.sandbox.child_process import AnyChild
 
 _MEMORY_BYTES = 4 << 30
 _KEEP_BYTES = 32 << 20
@@ -60,17 +63,6 @@ class CheckerResult:
     starved: bool = False
 
 
-class Process(Protocol):
-    """A started program."""
-
-    @property
-    def pid(self) -> int: ...
-
-    def poll(self) -> int | None: ...
-
-    def wait(self) -> int: ...
-
-
 class Checker:
     """A started checker. Call `result` once, and `end` in any case.
 
@@ -90,7 +82,9 @@ class Checker:
         found._take(early.child, order, output, said)
         return found
 
-    def _take(self, process: Process, order: IO[bytes], output: IO[bytes], said: IO[bytes]) -> None:
+    def _take(
+        self, process: AnyChild, order: IO[bytes], output: IO[bytes], said: IO[bytes]
+    ) -> None:
         self._process, self._order, self._output, self._said = process, order, output, said
         _limit(process.pid)
 
@@ -122,7 +116,7 @@ class Checker:
         self._process.wait()
 
 
-def _started(argv: Sequence[str], cwd: Path) -> tuple[Process, IO[bytes], IO[bytes], IO[bytes]]:
+def _started(argv: Sequence[str], cwd: Path) -> tuple[AnyChild, IO[bytes], IO[bytes], IO[bytes]]:
     with ExitStack() as stack:
         output = stack.enter_context((cwd / ".output").open("w+b"))
         said = stack.enter_context((cwd / ".said").open("w+b"))
@@ -216,7 +210,7 @@ def _text(file: IO[bytes]) -> str:
     return file.read(_KEEP_BYTES).decode("utf-8", "replace")
 
 
-def _wait(process: Process, seconds: float) -> Literal["itself", "processor", "clock"]:
+def _wait(process: AnyChild, seconds: float) -> Literal["itself", "processor", "clock"]:
     """Wait until it ends, or has used `seconds` of processor time, or its clock has run out."""
     until = time.monotonic() + seconds * _CLOCK_FACTOR
     with ExitStack() as stack:

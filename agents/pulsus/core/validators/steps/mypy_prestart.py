@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 
+from pulsus.core.sandbox.child_process import ChildProcess
 from pulsus.core.system import machine_slots
 from pulsus.core.system.private_folders import Scratch
 
@@ -36,31 +37,6 @@ if order:
 def environment(folder: str) -> dict[str, str]:
     """All the variables a checker gets: none of ours."""
     return {"PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"}
-
-
-class Child:
-    """A process of our own making, with as much of `subprocess.Popen` as a checker needs."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.returncode: int | None = None
-
-    def poll(self) -> int | None:
-        """Its exit status, negative for a signal; None while it runs."""
-        return self._ended(os.WNOHANG)
-
-    def wait(self) -> int:
-        """Its exit status, once it has ended."""
-        status = self._ended(0)
-        assert status is not None
-        return status
-
-    def _ended(self, options: int) -> int | None:
-        if self.returncode is None:
-            pid, status = os.waitpid(self.pid, options)
-            if pid:
-                self.returncode = os.waitstatus_to_exitcode(status)
-        return self.returncode
 
 
 class PrestartedMypy:
@@ -95,7 +71,7 @@ class PrestartedMypy:
             raise
         finally:
             os.close(theirs)
-        self.child = Child(pid)
+        self.child = ChildProcess(pid)
 
     def end(self) -> None:
         """Kill it, remove its folder and release its slot."""

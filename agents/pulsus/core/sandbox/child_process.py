@@ -1,0 +1,40 @@
+"""A child process that was started without `subprocess`, which takes long to load.
+
+Effect: waits for the process. This module imports little, as `mypy_prestart.py` does.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from typing import TypeAlias
+
+    AnyChild: TypeAlias = "subprocess.Popen[bytes] | ChildProcess"
+
+
+class ChildProcess:
+    """A started process, with as much of `subprocess.Popen` as a checker or a sandbox needs."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return its exit status, negative for a signal, or None while it runs."""
+        return self._ended(os.WNOHANG)
+
+    def wait(self) -> int:
+        """Return its exit status, once it has ended."""
+        status = self._ended(0)
+        assert status is not None
+        return status
+
+    def _ended(self, options: int) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
