@@ -14,18 +14,16 @@ from typing import Final, get_args
 
 from pulsus.commands.call_check.fed_names import fed_names
 from pulsus.commands.call_check.judge import judge
-from pulsus.commands.context import JudgeContext, Measures
+from pulsus.commands.context import ASSIGNED, CHANGES, JudgeContext, Measures, refusal
 from pulsus.commands.cost.cost_limits import cost_of, together
 from pulsus.commands.program_tables.loader import UnapprovedTable
 from pulsus.commands.program_tables.program_table import BadTable
-from pulsus.commands.refusals import ASSIGNED, CHANGES, refusal
 from pulsus.commands.rewrite import rewritten
 from pulsus.commands.risk.devices import devices_in
 from pulsus.commands.risk.file_uses import uses
 from pulsus.commands.risk.risk_level import MOST, risk_of
 from pulsus.commands.risk.secret_files import secrets_in, secrets_in_text
-from pulsus.commands.shell.characters import hidden
-from pulsus.commands.shell.dashes import readings
+from pulsus.commands.shell.characters import hidden, readings
 from pulsus.commands.shell.script_parser import Redirect, Script, Stage, read
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.verdict import Category, CommandVerdict, Destination, Finding, Phase

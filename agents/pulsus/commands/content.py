@@ -48,7 +48,7 @@ _BUILT_IN: Final[Mapping[str, str]] = {
     "http_user": "http:user",
     "influxql": "sql.cql:influxql",
     "mongo": "mongo:inspect",
-    "postgres_place": "sql.connection_strings:postgres",
+    "postgres_place": "sql.client_commands:postgres",
     "ps": "ps:inspect",
     "redis": "redis:inspect",
     "redis_times": "redis:repeated",
@@ -113,3 +113,11 @@ def spellings(kind: str) -> tuple[str, ...]:
         return ()
     arguments = sorted(_ARGUMENTS.get(kind, ("",)))
     return tuple(f"{kind}:{each}" if each else kind for each in arguments)
+
+
+class Unclear(Exception):
+    """`word` is where a text does more than read, or cannot be followed: the `rule`."""
+
+    def __init__(self, word: str, rule: str) -> None:
+        super().__init__(f"{word}: {rule}")
+        self.word, self.rule = word, rule

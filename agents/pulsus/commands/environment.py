@@ -1,5 +1,9 @@
 """The environment of an allowed command: fixed settings, and paths that lead to a private folder.
 
+The variables for git keep it from running the programs that a repository's settings name: they
+come after these settings, and win. No variable can take away `filter.NAME.clean`, because NAME can
+be anything (docs/commands.md, Known limits).
+
 A read may keep a cache, a history or a log. Those go to a folder that is made for one run and
 removed after it. HOME stays, because it holds contexts, profiles and keys that a read needs.
 """
@@ -11,7 +15,52 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.git_settings import GIT
+_SETTINGS: Final[Mapping[str, str]] = {
+    "core.fsmonitor": "false",
+    "core.pager": "cat",
+    "core.hooksPath": "/dev/null",
+    "core.alternateRefsCommand": "true",
+    "credential.helper": "",  # forgets those before it
+    "diff.external": "",
+    "diff.submodule": "short",
+    "gpg.program": "gpg",
+    "gpg.openpgp.program": "gpg",
+    "gpg.ssh.program": "ssh-keygen",
+    "gpg.x509.program": "gpgsm",
+    "log.showSignature": "false",
+    "log.diffMerges": "separate",  # not what merges anew
+    "status.submoduleSummary": "false",
+    "http.saveCookies": "false",
+    "diff.autoRefreshIndex": "false",  # git diff would write the index
+    "alias.lfs": "",  # where that program is not installed
+    "alias.fame": "",
+}
+
+_SSH: Final = (
+    "f() { for last; do :; done; case $last in"
+    """ "git-upload-pack '"*"'"*"'") exit 1 ;;"""
+    """ "git-upload-pack '"*"'") exec ssh -o BatchMode=yes -o UpdateHostKeys=no"""
+    """ -o StrictHostKeyChecking=yes "$@" ;;"""
+    " esac; exit 1; }; f"
+)
+"""ssh for asking what a repository has: settings may name another program to run over there."""
+
+GIT: Final[Mapping[str, str]] = {
+    "GIT_PAGER": "cat",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ASKPASS": "",
+    "GIT_PROXY_COMMAND": "",
+    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git",  # of a folder, settings say what packs it up
+    "GIT_SSH_COMMAND": _SSH,
+    "GIT_SSH_VARIANT": "ssh",
+    "GIT_CONFIG_COUNT": str(len(_SETTINGS)),
+    **{f"GIT_CONFIG_KEY_{at}": name for at, name in enumerate(_SETTINGS)},
+    **{f"GIT_CONFIG_VALUE_{at}": value for at, value in enumerate(_SETTINGS.values())},
+}
 
 PATH: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 """Folders in which programs are looked up, in order: judge.TRUSTED, as a login of root has it."""

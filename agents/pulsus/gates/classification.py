@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pulsus.commands import classify
+from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.risk.risk_level import calls_in_text, destroys
 from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable, Word
@@ -64,10 +65,6 @@ def is_write(action: str) -> bool:
 
 @cache
 def _load() -> Mapping[str, Any]:
-    """Read and parse the file once."""
-    # Imported late: a warm route needs no YAML.
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    raw: Mapping[str, Any] = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=loader)
-    return raw
+    """Return the content of the file, which is parsed once."""
+    rules: Mapping[str, Any] = rules_of(_FILE)
+    return rules

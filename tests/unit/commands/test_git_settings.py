@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from pulsus.commands.git_settings import GIT
+from pulsus.commands.environment import GIT
 from tests.executed import executed
 
 pytestmark = [

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from pulsus.commands.call_check.kind_checks import NAMES, WILD_OK, fits, shown, too_long
 from pulsus.commands.call_check.nested import WRAPS, inside
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.context import BLOCKS, JudgeContext, blocked, refusal
 from pulsus.commands.program_tables.option_parser import Parsed, allotted
 from pulsus.commands.program_tables.program_table import MANY, Form, Node, WordKind
 from pulsus.commands.program_tables.wildcards import shown_word, standing
-from pulsus.commands.refusals import BLOCKS, blocked, refusal
 from pulsus.commands.shell.words import ANYTHING, Word
 from pulsus.commands.verdict import Finding
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pulsus.commands.context import refusal
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
-from pulsus.commands.refusals import refusal
 from pulsus.commands.risk.file_uses import entry
 from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.script_parser import Script, Stage

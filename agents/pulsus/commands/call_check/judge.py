@@ -10,14 +10,13 @@ from functools import partial
 from typing import Final
 
 from pulsus.commands.call_check.arguments import operands, values
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.context import ASSIGNED, BLOCKS, CHANGES, JudgeContext, blocked, refusal
 from pulsus.commands.cost.cost_limits import lasting
 from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.destinations.connections import connections
 from pulsus.commands.program_tables.option_parser import Parsed, ParsedOption, Parser, Unlisted
 from pulsus.commands.program_tables.program_table import Node, Option
 from pulsus.commands.program_tables.wildcards import instead
-from pulsus.commands.refusals import ASSIGNED, BLOCKS, CHANGES, blocked, refusal
 from pulsus.commands.risk.risk_level import always_changes
 from pulsus.commands.shell.words import Word
 from pulsus.commands.verdict import Finding, Reason

@@ -9,10 +9,9 @@ from typing import Final
 
 from pulsus.commands.call_check.kind_checks import WILD_OK
 from pulsus.commands.content import inspector, opinion
-from pulsus.commands.context import DEEPEST, JudgeContext
+from pulsus.commands.context import DEEPEST, JudgeContext, ended, refusal
 from pulsus.commands.program_tables.program_table import Node, WordKind
 from pulsus.commands.program_tables.wildcards import shown_word, standing
-from pulsus.commands.refusals import ended, refusal
 from pulsus.commands.shell.builtins import BUILTINS, HANDS_ON
 from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import ANYTHING, Unreadable, Word

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, get_args
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content import Opinion, Unclear
 from pulsus.commands.inspectors.sed_parser import Brackets, Command, Rejected, commands
-from pulsus.commands.inspectors.unclear import Unclear
 
 _JUMPS: Final = frozenset({"b", "t", "T"})
 _LITERAL: Final = re.compile(r"[A-Za-z0-9 _,:;#@%=<>'-]+")

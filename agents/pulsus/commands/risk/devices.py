@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from pulsus.commands.context import JudgeContext
-from pulsus.commands.refusals import ended
+from pulsus.commands.context import JudgeContext, ended
 from pulsus.commands.risk.file_uses import Use
 from pulsus.commands.risk.secret_paths import holds, is_disk, matches, rules, words
 from pulsus.commands.shell.words import Word

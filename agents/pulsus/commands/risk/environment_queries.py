@@ -34,11 +34,6 @@ def environments_asked(program: str) -> Mapping[str, re.Pattern[str]]:
     return _asked().get(program, _NOTHING)
 
 
-def asks_in_filter(text: str) -> bool:
-    """Whether a jq or yq program takes an environment out of a description."""
-    return _PATH.search(text) is not None
-
-
 @cache
 def _asked() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
     found: dict[str, dict[str, re.Pattern[str]]] = {}

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from pulsus.commands.program_tables.shipped_data import rules_of
-from pulsus.commands.risk.system_links import followed
 from pulsus.commands.shell.glob_overlap import meet, plain
 from pulsus.fast_dataclass import dataclass
 
@@ -179,3 +178,47 @@ def _part_written(part: str) -> str:
         for p in re.findall(r"\[[^\]]*\]|[*?]|[^*?\[]+", part)
     )
     return start + "".join(pieces)
+
+
+_LINKS: Final = (
+    (re.compile(r"^/dev/fd(?!/[012]$)(?=/|$)"), "/proc/self/fd"),
+    (re.compile(r"^/dev/stdin(?=/)"), "/proc/self/fd/0"),
+    (re.compile(r"^/dev/stdout(?=/)"), "/proc/self/fd/1"),
+    (re.compile(r"^/dev/stderr(?=/)"), "/proc/self/fd/2"),
+    (re.compile(r"^/dev/core(?=/|$)"), "/proc/kcore"),
+    (re.compile(r"^/dev/log(?=/|$)"), "/run/systemd/journal/dev-log"),
+    (re.compile(r"^/var/run(?=/|$)"), "/run"),
+    (re.compile(r"^/var/lock(?=/|$)"), "/run/lock"),
+    (re.compile(r"^/(bin|sbin|lib|lib32|lib64)(?=/|$)"), r"/usr/\1"),
+    (re.compile(r"^/proc/(net|mounts)(?=/|$)"), r"/proc/self/\1"),
+    (re.compile(r"^/proc/thread-self(?=/|$)"), "/proc/self/task/1"),
+    (re.compile(r"^/etc/mtab(?=/|$)"), "/proc/self/mounts"),
+    (re.compile(r"^/sys/class/[^/]+/[^/]+(?=/\.\.)"), "/sys/devices/x/x/x"),
+    # The root of a process is the root of some system.
+    (re.compile(r"^/proc/[^/]+(?:/task/[^/]+)?/root(?=/|$)"), ""),
+    (re.compile(r"^/proc/self/fd/[^/]+(?=/)"), ""),
+)
+
+
+@lru_cache(maxsize=4096)
+def followed(path: str) -> str:
+    """`path` with its known links replaced and its `..` taken away, one after another."""
+    if path[:1] != "/":
+        return path
+    at = ""
+    for part in path.split("/"):
+        if part in {"", "."}:
+            continue
+        if part == "..":
+            at = at.rpartition("/")[0]
+            continue
+        at = _linked(f"{at}/{part}")
+    return at or "/"
+
+
+def _linked(path: str) -> str:
+    for link, target in _LINKS:
+        path, count = link.subn(target, path)
+        if count:
+            break
+    return path

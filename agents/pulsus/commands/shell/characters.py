@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
+
+from pulsus.commands.shell.words import Word
 
 LONGEST: Final = 16_384
 """Characters of the longest command that is judged."""
@@ -50,3 +54,31 @@ def valid(command: str) -> str:
 def _escaped(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
+
+
+_SIGNS: Final = "\u2212\u02d7\u2043\u2796"
+"""Minus sign, modifier minus, hyphen bullet, heavy minus."""
+
+
+def readings(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
+    """`words` as they are, then, where it differs, with plain dashes at their beginnings."""
+    as_they_are = tuple(words)
+    yield as_they_are
+    meant = tuple(map(_meant, words))
+    if meant != as_they_are:
+        yield meant
+
+
+def _meant(word: Word) -> Word:
+    if not word.text or word.text[0].isascii() or not _is_dash(word.text[0]):
+        return word
+    return replace(word, text=_plain(word.text), head=_plain(word.head))
+
+
+def _plain(text: str) -> str:
+    bare = text.lstrip("".join(filter(_is_dash, set(text))))
+    return "-" * (len(text) - len(bare)) + bare
+
+
+def _is_dash(char: str) -> bool:
+    return unicodedata.category(char) == "Pd" or char in _SIGNS

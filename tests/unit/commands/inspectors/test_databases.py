@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pulsus.commands.classify import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.inspectors import mongo, redis
-from pulsus.commands.inspectors.sql import connection_strings, cql, sql
+from pulsus.commands.inspectors.sql import client_commands, cql, sql
 from pulsus.commands.inspectors.sql.sql_functions import _known
 from pulsus.commands.inspectors.sql.statements import LONGEST
 
@@ -238,7 +238,7 @@ def test_no_text_makes_mongo_redis_or_cql_raise(text):
         redis.repeated((one,), "")
         cql.cql((one,), "")
         cql.influxql((one,), "")
-        connection_strings.postgres((one,), "")
+        client_commands.postgres((one,), "")
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_influxql_that_writes(text):
     ],
 )
 def test_a_connection_that_only_connects(place):
-    assert connection_strings.postgres((place,), "").reads
+    assert client_commands.postgres((place,), "").reads
 
 
 @pytest.mark.parametrize(
@@ -325,4 +325,4 @@ def test_a_connection_that_only_connects(place):
     ],
 )
 def test_a_connection_that_sets_more_is_no_read(place):
-    assert not connection_strings.postgres((place,), "").reads
+    assert not client_commands.postgres((place,), "").reads

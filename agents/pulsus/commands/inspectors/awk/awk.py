@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content import Opinion, Unclear
 from pulsus.commands.inspectors.awk.awk_parser import program
 from pulsus.commands.inspectors.awk.awk_tokens import FUNCTIONS
 from pulsus.commands.inspectors.awk.bounded_loops import find_unbounded
 from pulsus.commands.inspectors.awk.nodes import Node, walk
-from pulsus.commands.inspectors.unclear import Unclear
 
 _NEVER: Final = {
     "SYMTAB": "it reaches every variable by name",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from pulsus.commands.content import Unclear
 from pulsus.commands.inspectors.awk.awk_tokens import tokens
 from pulsus.commands.inspectors.awk.expressions import Expressions
 from pulsus.commands.inspectors.awk.nodes import NOTHING, Cursor, Node
-from pulsus.commands.inspectors.unclear import Unclear
 
 SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
 """Where print may go by name: these are no files."""

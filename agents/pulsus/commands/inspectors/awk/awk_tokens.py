@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from pulsus.commands.inspectors.unclear import Unclear
+from pulsus.commands.content import Unclear
 from pulsus.fast_dataclass import dataclass
 
 TokenKind = Literal[

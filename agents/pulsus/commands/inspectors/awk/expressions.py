@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from pulsus.commands.content import Unclear
 from pulsus.commands.inspectors.awk.nodes import NOTHING, Cursor, Node
-from pulsus.commands.inspectors.unclear import Unclear
 
 _ASSIGNS: Final = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "^=", "**="})
 _LEVELS: Final = {

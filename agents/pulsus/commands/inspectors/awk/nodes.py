@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from pulsus.commands.content import Unclear
 from pulsus.commands.inspectors.awk.awk_tokens import Token
-from pulsus.commands.inspectors.unclear import Unclear
 from pulsus.fast_dataclass import dataclass
 
 _DEEPEST: Final = 30

@@ -9,10 +9,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content import Opinion, Unclear
 from pulsus.commands.inspectors.jq.jq_functions import FUNCTIONS, KEYWORDS, YQ
 from pulsus.commands.inspectors.jq.jq_tokens import Token, tokens
-from pulsus.commands.inspectors.unclear import Unclear
 
 _ENVIRONMENT: Final = frozenset({"env", "$ENV", "strenv", "envsubst"})
 _SECRET: Final = re.compile(r"(?i)key|token|secret|pass|cred|auth|cookie|session|private")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from pulsus.commands.content import Opinion, Unclear
 from pulsus.commands.inspectors.sql.statements import words
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
-from pulsus.commands.inspectors.unclear import Unclear
 
 _PSQL: Final = re.compile(
     r"\\(?:d|d[aAbcCdDfFgilLmnoOpPtTuvxXyEs]|df[anptw]|d[tvmsiE]{2,5}|dA[cfop]|dF[dpt]|ddp|"
@@ -64,3 +64,23 @@ def _dot(text: str, known: frozenset[str]) -> None:
     alone = found is not None and name in _SQLITE_ALONE and not found["rest"].strip()
     if name not in known and not alone:
         raise Unclear(text[:40], "not a command of this shell that is known to read")
+
+
+_KEYS: Final = (
+    "(?:host|hostaddr|port|user|dbname|password|sslmode|connect_timeout|application_name|"
+    "client_encoding|target_session_attrs|gssencmode|channel_binding)"
+)
+_NAME: Final = re.compile(r"(?!-)[^=:]*")
+_ADDRESS: Final = re.compile(
+    rf"postgres(?:ql)?://[^?]*(?:\?(?:{_KEYS}=[^&%]*)(?:&{_KEYS}=[^&%]*)*)?"
+)
+_PAIRS: Final = re.compile(rf"(?:\s*{_KEYS}\s*=\s*(?:'[^'\\]*'|[^\s'\\]*)(?=\s|\Z))+\s*")
+
+
+def postgres(words: tuple[str, ...], argument: str) -> Opinion:
+    """Whether each of `words` is a name, an address or `key=value` pairs that only connect."""
+    for word in words:
+        if not any(way.fullmatch(word) for way in (_NAME, _ADDRESS, _PAIRS)):
+            rule = "a connection with more than host, user, database and the like"
+            return Opinion(False, rule, word[:40])
+    return Opinion(True, "it names a database", words[0][:40])

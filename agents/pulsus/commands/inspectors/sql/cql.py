@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content import Opinion, Unclear
 from pulsus.commands.inspectors.sql.statements import Statement, statements, words
-from pulsus.commands.inspectors.unclear import Unclear
 
 _READS: Final[Mapping[str, frozenset[str]]] = {
     "cql": words("select describe desc list show help"),

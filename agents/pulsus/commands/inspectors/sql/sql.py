@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import inf
 from typing import Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content import Opinion, Unclear
 from pulsus.commands.cost.quantities import number
 from pulsus.commands.inspectors.sql.client_commands import client_command
 from pulsus.commands.inspectors.sql.row_series import MOST_ROWS
@@ -22,7 +22,6 @@ from pulsus.commands.inspectors.sql.sql_functions import check as check_calls
 from pulsus.commands.inspectors.sql.statements import Statement, Token, statements, words
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 from pulsus.commands.inspectors.sql.syntax_tree import check as check_tree
-from pulsus.commands.inspectors.unclear import Unclear
 
 _QUERIES: Final = frozenset({"select", "with", "values", "table", "("})
 _EXPLAINED: Final = frozenset({"insert", "update", "delete"})

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from pulsus.commands.content import Unclear
 from pulsus.commands.inspectors.sql.statements import Token, words
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
-from pulsus.commands.inspectors.unclear import Unclear
 from pulsus.commands.program_tables.shipped_data import rules_of
 
 _QUALIFIERS: Final[Mapping[str, frozenset[str]]] = {

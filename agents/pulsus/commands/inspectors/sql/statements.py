@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, Literal
 
-from pulsus.commands.inspectors.unclear import Unclear
+from pulsus.commands.content import Unclear
 from pulsus.fast_dataclass import dataclass
 
 LONGEST: Final = 6_000

@@ -11,8 +11,8 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
+from pulsus.commands.content import Unclear
 from pulsus.commands.inspectors.sql.statements import Statement, words
-from pulsus.commands.inspectors.unclear import Unclear
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
