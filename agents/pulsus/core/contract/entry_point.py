@@ -10,6 +10,8 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
+from pulsus.core.python_source.bindings import bound_names
+
 NAMES = ("run", "main")
 
 _OWN_SCOPE = (
@@ -102,19 +104,8 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _bound_names(node: ast.AST) -> list[str]:
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return [node.name]
-        case ast.Name(ctx=ast.Store() | ast.Del()):
-            return [node.id]
-        case ast.Import() | ast.ImportFrom():
-            return [a.asname or a.name.partition(".")[0] for a in node.names]
-        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-            return [name]
-        case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-            return [name]
-        case _:
-            return []
+    aliases = node.names if isinstance(node, ast.Import | ast.ImportFrom) else (node,)
+    return [name for each in aliases for name in bound_names(each)]
 
 
 _PARTS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from pulsus.core.python_source.bindings import BINDERS, assignments, bound_names
 from pulsus.core.python_source.names import last_name
 
 _DEEPEST = 40
@@ -67,30 +68,6 @@ class Scope(dict[str, ast.expr]):
         return self._texts[name]
 
 
-BINDERS = frozenset(
-    (
-        *(ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
-        *(ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping),
-    )
-)
-"""Nodes that may bind a name."""
-
-
-def bindings(node: ast.AST) -> Iterator[str]:
-    """Names that one node binds, but for imports; a parameter's may be anything."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-            yield name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
-            yield name
-        case ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
-            yield name
-        case _:
-            pass
-
-
 def bound_once(nodes: Iterable[ast.AST]) -> Scope:
     """The names that are bound once, with what they are bound to."""
     found: dict[str, ast.expr] = {}
@@ -98,22 +75,13 @@ def bound_once(nodes: Iterable[ast.AST]) -> Scope:
     imported: set[str] = set()
     for node in nodes:
         if type(node) in BINDERS:
-            for name in bindings(node):
+            for name in bound_names(node):
                 times[name] = times.get(name, 0) + 1
-            continue
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        found[target.id] = value
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                found[name] = value
-            case ast.NamedExpr(target=ast.Name(id=name), value=value):
-                found[name] = value
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                imported.update((alias.asname or alias.name).partition(".")[0] for alias in names)
-            case _:
-                pass
+        elif isinstance(node, ast.alias):
+            imported.update(bound_names(node))
+        for target, value, how in assignments(node):
+            if how == "is" and isinstance(target, ast.Name):
+                found[target.id] = value
     once = {n: value for n, value in found.items() if times[n] == 1 and n not in imported}
     return Scope(once, frozenset(times))
 

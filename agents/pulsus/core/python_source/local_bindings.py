@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from pulsus.core.python_source.constant_folding import bindings
+from pulsus.core.python_source.bindings import BINDERS, assignments, bound_names
 from pulsus.core.python_source.names import last_name
 
 Bound = tuple[int, str]
@@ -19,7 +19,7 @@ class Bindings:
     How: `is` the value, `with` it, one `item` of it, `each` of its elements.
     """
 
-    def __init__(self, nodes: list[ast.AST]) -> None:
+    def __init__(self, nodes: Sequence[ast.AST]) -> None:
         self.values: dict[Bound, list[tuple[ast.expr | None, str]]] = {}
         self._homes: dict[int, tuple[int, ...]] = {}
         """By the identity of a name's node: its functions, the innermost first."""
@@ -29,10 +29,11 @@ class Bindings:
         }
         self._walk(nodes[0])
         for node in nodes:
-            self._show(node)
+            for target, value, how in assignments(node):
+                self._target(target, value, how)
         parameters = _given(nodes)
         for node in nodes:
-            for name in bindings(node):
+            for name in bound_names(node) if type(node) in BINDERS else ():
                 bound = (self._homes[id(node)][0], name)
                 found = self.values.setdefault(bound, [])
                 if isinstance(node, ast.arg):
@@ -69,22 +70,6 @@ class Bindings:
                 default = isinstance(node, ast.arguments) and not isinstance(child, ast.arg)
                 todo.append((child, inner[1:] if default else inner))
 
-    def _show(self, node: ast.AST) -> None:
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    self._target(target, value, "is")
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self._target(target, value, "is")
-            case ast.NamedExpr(target=target, value=value):
-                self._target(target, value, "is")
-            case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
-                self._target(target, value, "each")
-            case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-                self._target(target, value, "with")
-            case _:
-                pass
-
     def _target(self, target: ast.expr, value: ast.expr, how: str) -> None:
         if isinstance(target, ast.Name):
             self._shown[id(target)] = (value, how)
@@ -105,14 +90,14 @@ def _is_count(value: ast.expr, how: str) -> bool:
     return (how == "each" and called == "range") or (how == "is" and (number or called == "len"))
 
 
-def _given(nodes: list[ast.AST]) -> dict[int, list[ast.expr | None]]:
+def _given(nodes: Sequence[ast.AST]) -> dict[int, list[ast.expr | None]]:
     """By parameter: what each call of its function gives it, if all of them are known."""
     functions: dict[str, list[ast.FunctionDef]] = {}
     names: dict[str, int] = {}
     calls: dict[str, list[ast.Call]] = {}
     methods = {id(child) for n in nodes if isinstance(n, ast.ClassDef) for child in n.body}
     for node in nodes:
-        for name in bindings(node):
+        for name in bound_names(node) if type(node) in BINDERS else ():
             names[name] = names.get(name, 0) + 1
         if isinstance(node, ast.FunctionDef) and id(node) not in methods:
             functions.setdefault(node.name, []).append(node)

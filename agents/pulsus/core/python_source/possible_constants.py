@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from pulsus.core.python_source.bindings import assignments
 from pulsus.core.python_source.constant_folding import Scope, fold
 from pulsus.core.python_source.names import last_name
 
@@ -25,7 +26,7 @@ _HOLDING = frozenset(
 _METHOD = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def scopes(nodes: list[ast.AST], scope: Scope) -> Iterator[Scope]:
+def scopes(nodes: Sequence[ast.AST], scope: Scope) -> Iterator[Scope]:
     """The scope with one choice of every such name after the other; none if there are none."""
     names: dict[str, list[ast.expr]] = {}
     attributes: dict[str, list[ast.expr]] = {}
@@ -53,26 +54,15 @@ def _is_place(value: ast.expr, scope: Scope) -> bool:
 
 
 def _assigned(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.expr]]:
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, value
-        case (
-            ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-            | ast.NamedExpr(target=ast.Name(id=name), value=value)
-        ):
-            yield name, value
-        case (
-            ast.For(target=ast.Name(id=name), iter=value)
-            | ast.comprehension(target=ast.Name(id=name), iter=value)
-        ):
-            if isinstance(value, ast.Name) and value.id in scope:
-                value = scope[value.id]
-            if isinstance(value, ast.Tuple | ast.List | ast.Set):
-                yield from ((name, each) for each in value.elts)
-        case _:
-            pass
+    for target, value, how in assignments(node):
+        if not isinstance(target, ast.Name) or how == "with":
+            continue
+        if how == "is":
+            yield target.id, value
+            continue
+        elements = scope[value.id] if isinstance(value, ast.Name) and value.id in scope else value
+        if isinstance(elements, ast.Tuple | ast.List | ast.Set):
+            yield from ((target.id, each) for each in elements.elts)
 
 
 def _attributes(node: ast.AST, called: _Called) -> Iterator[tuple[str, ast.expr]]:
@@ -106,7 +96,7 @@ def _is_data(node: ast.ClassDef) -> bool:
 class _Called:
     """How the functions and data classes of a text are called."""
 
-    def __init__(self, nodes: list[ast.AST]) -> None:
+    def __init__(self, nodes: Sequence[ast.AST]) -> None:
         self._calls: dict[str, list[ast.Call]] = {}
         for node in nodes:
             if isinstance(node, ast.Call):

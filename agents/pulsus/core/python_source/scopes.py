@@ -6,9 +6,11 @@ import ast
 import importlib
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from types import ModuleType
+
+from pulsus.core.python_source.bindings import bound_names
 
 Problem = tuple[int, str]
 
@@ -27,9 +29,9 @@ class Syntax:
         return {id(child): node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     @cached_property
-    def called(self) -> frozenset[int]:
-        """The nodes that are the function of a direct call."""
-        return frozenset(id(n.func) for n in self.nodes if isinstance(n, ast.Call))
+    def calls(self) -> Mapping[int, ast.Call]:
+        """Every call, by the identity of its function's node."""
+        return {id(node.func): node for node in self.nodes if isinstance(node, ast.Call)}
 
     @cached_property
     def modules(self) -> Mapping[str, str]:
@@ -81,7 +83,7 @@ class Syntax:
     def bindings(self) -> tuple[tuple[str, int], ...]:
         """(name, line) of everything that gives a name a value."""
         return tuple(
-            (name, getattr(node, "lineno", 0)) for node in self.nodes for name in _bound(node)
+            (name, getattr(node, "lineno", 0)) for node in self.nodes for name in bound_names(node)
         )
 
     @cached_property
@@ -98,7 +100,7 @@ class Syntax:
             name: getattr(node, "lineno", 0)
             for node in self.nodes
             if not isinstance(node, ast.alias)
-            for name in _bound(node)
+            for name in bound_names(node)
         }
         return tuple(
             (name, others.get(name, 1))
@@ -118,7 +120,7 @@ class Syntax:
             (name, getattr(node, "lineno", 0))
             for node in self.nodes
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            for name in _bound(node)
+            for name in bound_names(node)
         )
 
     @cached_property
@@ -132,25 +134,6 @@ class Syntax:
 
     def __contains__(self, name: str) -> bool:
         return name in self.bound
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-            yield name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.alias(name=name, asname=asname):
-            yield asname or name.partition(".")[0]
-        case (
-            ast.ExceptHandler(name=str(name))
-            | ast.MatchAs(name=str(name))
-            | ast.MatchStar(name=str(name))
-            | ast.MatchMapping(rest=str(name))
-        ):
-            yield name
-        case _:
-            pass
 
 
 def is_allowed(module: str, allowed: frozenset[str]) -> bool:

@@ -55,7 +55,7 @@ def _found(code: bytes, syntax: Syntax, rules: Rules) -> list[Problem]:
         *allowed_imports.problems(syntax),
         *forbidden_names.problems(syntax),
         *format_strings.problems(syntax),
-        *nondeterminism.problems(syntax.tree),
+        *nondeterminism.problems(syntax),
         *control_characters.problems(code, syntax.tree),
     ]
     if not rules.writes:

@@ -75,9 +75,9 @@ def _name(node: ast.Name, name: str, syntax: Syntax) -> Iterator[Problem]:
     origin = syntax.origin(node)
     if name != "open" and origin not in _OPENERS:
         return
-    if id(node) not in syntax.called:
+    if id(node) not in syntax.calls:
         yield node.lineno, f"{name} is passed on as a value: {_DIRECT}"
-    elif why := _opens(_call(node, syntax)):
+    elif why := _opens(syntax.calls[id(node)]):
         yield node.lineno, why
 
 
@@ -87,9 +87,9 @@ def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     if origin and origin.rpartition(".")[0] in _LIMITED:
         yield from _limited(line, origin, syntax)
     if origin in _OPENERS:
-        if id(node) not in syntax.called:
+        if id(node) not in syntax.calls:
             yield line, f"{origin} is passed on as a value: {_DIRECT}"
-        elif why := _opens(_call(node, syntax)):
+        elif why := _opens(syntax.calls[id(node)]):
             yield line, why
     elif origin and not origin.startswith("pathlib."):
         return  # a function of a module, judged by its name
@@ -115,10 +115,10 @@ def _judged(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     plain = isinstance(base, ast.Name) and base.id in _COPIED and base.id not in syntax
     if name == "copy" and plain:
         return
-    if id(node) not in syntax.called:
+    if id(node) not in syntax.calls:
         yield line, f".{name} is passed on as a value: {_DIRECT}, or name an attribute otherwise"
         return
-    call = _call(node, syntax)
+    call = syntax.calls[id(node)]
     if name == "open":
         why = _opens_method(call)
     elif name == "replace":
@@ -196,9 +196,3 @@ def _limited(line: int, origin: str, syntax: Syntax) -> Iterator[Problem]:
     reads_only = name.isupper() or name in _LIMITED.get(module, (name,))
     if not reads_only and origin not in _OPENERS:
         yield line, f"{origin} may change more than its result: {_ALSO}"
-
-
-def _call(node: ast.expr, syntax: Syntax) -> ast.Call:
-    call = syntax.parents[id(node)]
-    assert isinstance(call, ast.Call)
-    return call

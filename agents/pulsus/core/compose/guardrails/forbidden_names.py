@@ -112,7 +112,7 @@ def _name(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
         yield line, f"{name} is not allowed: work with the arguments alone"
     elif name in syntax:
         yield from _led(line, syntax.taken.get(name, ""))
-    elif name in _BY_NAME and id(node) not in syntax.called:
+    elif name in _BY_NAME and id(node) not in syntax.calls:
         yield line, f"{name} is passed on as a value: call it where it is needed"
     elif name == "type" and not _type_is_plain(node, syntax):
         yield line, "type is passed on as a value: write type(x).__name__, or use isinstance()"

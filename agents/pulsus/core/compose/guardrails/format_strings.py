@@ -18,7 +18,7 @@ def problems(syntax: Syntax) -> Iterator[Problem]:
             case ast.Call(func=ast.Attribute(value=template, attr="format" | "format_map")):
                 yield from _format(node, template, syntax)
             case ast.Attribute(attr="format" | "format_map" as name) if (
-                id(node) not in syntax.called
+                id(node) not in syntax.calls
             ):
                 yield node.lineno, f".{name} is passed on as a value: call it where it is needed"
             case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=name), *_]):

@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pulsus.core.python_source.scopes import Problem
+from pulsus.core.python_source.scopes import Problem, Syntax
 
 _SOURCES = ("Random", "seed")
 
 
-def problems(tree: ast.Module) -> Iterator[Problem]:
+def problems(syntax: Syntax) -> Iterator[Problem]:
     """(line, what is wrong) of chance that no seed repeats, and of sets put in an order."""
-    yield from _chance(tree)
-    yield from _set_order(tree)
+    yield from _chance(syntax)
+    yield from _set_order(syntax)
 
 
-def _set_order(tree: ast.Module) -> Iterator[Problem]:
+def _set_order(syntax: Syntax) -> Iterator[Problem]:
     """A set put in an order as it comes: that of texts differs from process to process."""
-    for node in ast.walk(tree):
+    for node in syntax.nodes:
         match node:
             case ast.Call(func=ast.Name(id="list" | "tuple" | "enumerate"), args=[inner, *_]):
                 ordered = _is_set(inner)
@@ -45,53 +45,33 @@ def _is_set(node: ast.expr) -> bool:
             return False
 
 
-def _chance(tree: ast.Module) -> Iterator[Problem]:
+def _chance(syntax: Syntax) -> Iterator[Problem]:
     """Uses of `random` that no seed makes repeatable."""
-    names, froms = _random_names(tree)
-    if not (names or froms):
-        return
-    uses = [(node, what) for node in ast.walk(tree) if (what := _used(node, names, froms))]
-    seeded = any(isinstance(n, ast.Call) and _seeds(n, names, froms) for n in ast.walk(tree))
-    for node, what in uses:
-        line = getattr(node, "lineno", 0)
-        if what == "SystemRandom":
+    calls = syntax.calls.values()
+    seeded = any(_seeds(call, syntax) for call in calls)
+    for node in syntax.nodes:
+        used, line = _used(node, syntax), getattr(node, "lineno", 0)
+        if used == "SystemRandom":
             yield line, "random.SystemRandom cannot be seeded"
-        elif what not in _SOURCES and not seeded:
-            yield line, f"random.{what} without a seed: use random.Random(seed) with a fixed seed"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            called = _used(node.func, names, froms)
-            if called in _SOURCES and not _seeds(node, names, froms):
-                yield node.lineno, f"random.{called}() without a seed: give it a fixed one"
+        elif used and used not in _SOURCES and not seeded:
+            yield line, f"random.{used} without a seed: use random.Random(seed) with a fixed seed"
+    for call in calls:
+        if (called := _used(call.func, syntax)) in _SOURCES and not _seeds(call, syntax):
+            yield call.lineno, f"random.{called}() without a seed: give it a fixed one"
 
 
-def _random_names(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
-    """(names of the module, what other names were taken from it)."""
-    names: set[str] = set()
-    froms: dict[str, str] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=aliases):
-                names |= {a.asname or a.name for a in aliases if a.name == "random"}
-            case ast.ImportFrom(module="random", names=aliases):
-                froms |= {a.asname or a.name: a.name for a in aliases}
-            case _:
-                pass
-    return names, froms
+def _used(node: ast.AST, syntax: Syntax) -> str:
+    """The name in `random` that a node reads; "" for any other node."""
+    if isinstance(node, ast.Attribute) or (
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    ):
+        home, _, name = syntax.origin(node).rpartition(".")
+        return name if home == "random" else ""
+    return ""
 
 
-def _used(node: ast.AST, names: set[str], froms: dict[str, str]) -> str:
-    match node:
-        case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in names:
-            return attr
-        case ast.Name(id=name, ctx=ast.Load()) if name in froms:
-            return froms[name]
-        case _:
-            return ""
-
-
-def _seeds(call: ast.Call, names: set[str], froms: dict[str, str]) -> bool:
-    """Whether the call makes or seeds a generator with something."""
+def _seeds(call: ast.Call, syntax: Syntax) -> bool:
+    """True if the call makes or seeds a generator with something."""
     given = [*call.args, *(k.value for k in call.keywords)]
     fixed = bool(given) and not any(isinstance(a, ast.Constant) and a.value is None for a in given)
-    return fixed and _used(call.func, names, froms) in _SOURCES
+    return fixed and _used(call.func, syntax) in _SOURCES

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from pulsus.core.python_source.constant_folding import Scope, fold
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.validators.effects.library_effects import C_READING
 
 
 class Libraries:
     """C libraries of the text: which functions of them it names."""
 
-    def __init__(self, nodes: list[ast.AST], scope: Scope) -> None:
+    def __init__(self, module: ModuleIndex) -> None:
         self._named: dict[str | int, dict[str, None]] = {}
         """Functions by the name, or the call's identity, that they are taken from."""
         self._taken: set[int] = set()
-        self._names = {id(value): name for name, value in scope.items()}
+        self._names = {id(value): name for name, value in module.scope.items()}
         self._loads: dict[str, set[int]] = {}
-        for node in nodes:
+        for node in module.nodes:
             match node:
                 case ast.Attribute(value=owner, attr=name):
                     self._take(owner, name)
@@ -25,8 +25,8 @@ class Libraries:
                     ast.Call(func=ast.Name(id="getattr"), args=[owner, by, *_])
                     | ast.Subscript(value=owner, slice=by)
                 ):
-                    text = fold(by, scope)
-                    self._take(owner, text.value if text else "whose name is put together")
+                    text = module.text(by)
+                    self._take(owner, "whose name is put together" if text is None else text)
                 case ast.Name(id=name, ctx=ast.Load()):
                     self._loads.setdefault(name, set()).add(id(node))
                 case _:

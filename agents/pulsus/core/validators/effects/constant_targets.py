@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from pulsus.core.python_source import possible_constants
-from pulsus.core.python_source.constant_folding import FILE_MODULES, Scope, Text, bound_once, fold
+from pulsus.core.python_source import possible_constants, python_literals
+from pulsus.core.python_source.constant_folding import FILE_MODULES, Scope, Text, fold
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.sandbox.harness.audit_hook import outside
 from pulsus.core.types import Effects, ObservedEffects, ToolSpec
@@ -66,32 +67,28 @@ class Used(NamedTuple):
 
 def used(source: bytes) -> Used:
     """The constant paths and hosts of a module; nothing if it cannot be parsed."""
-    nodes = _nodes(source)
-    return _used(nodes, bound_once(nodes))
+    module = _read(source)
+    return _used(module, module.scope)
 
 
 def could_do(source: bytes) -> Iterator[effect_uses.Use]:
     """Every place of a module's text that could have an effect outside the run."""
-    nodes = _nodes(source)
-    return effect_uses.uses(nodes, bound_once(nodes))
+    return effect_uses.uses(_read(source))
 
 
-def _nodes(source: bytes) -> list[ast.AST]:
-    try:
-        return list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+def _read(source: bytes) -> ModuleIndex:
+    body = python_literals.module(source)
+    return ModuleIndex(ast.Module(body, []) if body else None)
 
 
-def _used(nodes: list[ast.AST], scope: Scope) -> Used:
+def _used(module: ModuleIndex, scope: Scope) -> Used:
     found = Used({}, {}, {})
-    for node in nodes:
-        if isinstance(node, ast.Call):
-            for kind, text in _effects(node, scope):
-                into = {"w": found.changed, "r": found.read, "h": found.hosts}[kind]
-                shown = text if kind == "h" else _place(text)
-                if shown:
-                    into.setdefault(shown, node.lineno)  # type: ignore[attr-defined]
+    for call in module.calls.values():
+        for kind, text in _effects(call, scope):
+            into = {"w": found.changed, "r": found.read, "h": found.hosts}[kind]
+            shown = text if kind == "h" else _place(text)
+            if shown:
+                into.setdefault(shown, call.lineno)  # type: ignore[attr-defined]
     return found
 
 
@@ -102,14 +99,13 @@ def judged(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
     """
     if tool.composed or (tool.effects is None and not reads_only(tool)):
         return Judgement(), ()
-    nodes = _nodes(source)
-    scope = bound_once(nodes)
-    could = contract_limits.beyond(tool, nodes, scope)
+    module = _read(source)
+    could = contract_limits.beyond(tool, module)
     if tool.effects is None:
         return Judgement(could), ()
-    seen = _used(nodes, scope)
-    for choice in possible_constants.scopes(nodes, scope):
-        more = _used(nodes, choice)
+    seen = _used(module, module.scope)
+    for choice in possible_constants.scopes(module.nodes, module.scope):
+        more = _used(module, choice)
         seen = Used({**more.changed, **seen.changed}, seen.read, {**more.hosts, **seen.hosts})
     found = judge(tool, ObservedEffects(paths=tuple(seen.changed), hosts=tuple(seen.hosts)), {})
     lines = {**seen.changed, **seen.hosts}

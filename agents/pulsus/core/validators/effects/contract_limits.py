@@ -7,15 +7,13 @@ or not, whatever its arguments are (ADR 33). Files of the run's own (`tempfile`,
 
 from __future__ import annotations
 
-import ast
-
-from pulsus.core.python_source.constant_folding import Scope
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.types import ToolSpec
 from pulsus.core.validators.effects.effect_check import reads_only
 from pulsus.core.validators.effects.effect_uses import uses
 
 
-def beyond(tool: ToolSpec, nodes: list[ast.AST], scope: Scope) -> tuple[str, ...]:
+def beyond(tool: ToolSpec, module: ModuleIndex) -> tuple[str, ...]:
     """What the text could do though the contract rules it out, in words."""
     effects = tool.effects
     ruled_out = {
@@ -41,7 +39,7 @@ def beyond(tool: ToolSpec, nodes: list[ast.AST], scope: Scope) -> tuple[str, ...
         return ()
     found: dict[str, None] = {}
     signals = effects is not None and "kill" in effects.commands
-    for use in uses(nodes, scope):
+    for use in uses(module):
         out, words = ruled_out[use.kind]
         if out and not (signals and use.name in ("os.kill", "os.killpg")):
             found[words.format(f"{use.name} in line {use.line}")] = None

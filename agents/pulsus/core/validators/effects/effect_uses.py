@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pulsus.core.python_source.constant_folding import PATHS, Scope, fold
-from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.python_source.constant_folding import PATHS
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.validators.effects.c_libraries import Libraries
 from pulsus.core.validators.effects.library_effects import (
@@ -77,9 +77,9 @@ class Use(NamedTuple):
     line: int
 
 
-def uses(nodes: list[ast.AST], scope: Scope) -> Iterator[Use]:
+def uses(module: ModuleIndex) -> Iterator[Use]:
     """Every place of the text that could have an effect outside the run."""
-    reader = _Reader(nodes, scope)
+    reader = _Reader(module)
     for node in reader.read:
         for kind, name in reader.of(node):
             yield Use(kind, name, node.lineno)
@@ -88,24 +88,22 @@ def uses(nodes: list[ast.AST], scope: Scope) -> Iterator[Use]:
 
 
 class _Reader:
-    def __init__(self, nodes: list[ast.AST], scope: Scope) -> None:
-        self.scope = scope
-        self.origins = Origins(nodes, scope)
-        self.targets = Targets(nodes, scope, self.origins)
-        self.reflection = Reflection(nodes, scope, self.origins)
-        self.exchanges = Exchanges(nodes, scope, self.origins)
-        self.libraries = Libraries(nodes, scope)
-        self.read = [node for node in nodes if isinstance(node, _READ)]
-        self.sources = Sources(nodes, self.origins)
-        calls = [node for node in self.read if isinstance(node, ast.Call)]
-        self.calls = {id(node.func): node for node in calls}
+    def __init__(self, module: ModuleIndex) -> None:
+        self.module = module
+        self.targets = Targets(module)
+        self.reflection = Reflection(module)
+        self.exchanges = Exchanges(module)
+        self.libraries = Libraries(module)
+        self.read = [node for node in module.nodes if isinstance(node, _READ)]
+        self.sources = Sources(module)
         self.partial = {
             id(node.args[0]): node
-            for node in calls
+            for node in module.calls.values()
             if node.args and last_name(node.func) == "partial"
         }
         self.opener_passed = self.reflection.makes_classes or any(
-            self.origins.keys(node) & _OPENS and id(node) not in self.calls for node in self.read
+            self.module.keys(node) & _OPENS and id(node) not in self.module.calls
+            for node in self.read
         )
 
     def of(self, node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -115,15 +113,15 @@ class _Reader:
             case ast.Call():
                 yield from self._reference(node)
                 yield from self._call(node)
-            case ast.Constant(value=str() as text) if "sqlite3" in self.origins.modules:
+            case ast.Constant(value=str() as text) if "sqlite3" in self.module.modules:
                 if _ATTACHES.search(text):
                     yield "changes", "SQL that attaches or makes a database file"
             case _:
                 pass
 
     def _reference(self, node: ast.expr) -> Iterator[tuple[str, str]]:
-        keys = self.origins.keys(node)
-        call = self.calls.get(id(node))
+        keys = self.module.keys(node)
+        call = self.module.calls.get(id(node))
         if (
             isinstance(node, ast.Attribute)
             and node.attr in _METHODS
@@ -159,7 +157,7 @@ class _Reader:
             match key:
                 case "os.open":
                     flags = call.args[1] if len(call.args) > 1 else keyword(call, "flags")
-                    writing = flags is not None and flags_write(flags, self.scope, self.origins)
+                    writing = flags is not None and flags_write(flags, self.module)
                     if (writing or _is_unpacked(call)) and not self.targets.own(call):
                         yield "changes", key
                 case "os.kill":
@@ -167,7 +165,7 @@ class _Reader:
                         yield "changes", key
                 case "sqlite3.connect":
                     own = bool(call.args) and self.targets.owns(call.args[0])
-                    if not (own or reads_database(call, self.scope)):
+                    if not (own or reads_database(call, self.module)):
                         yield "changes", "sqlite3.connect without mode=ro"
                 case "sax.parse" if not self.sources.is_open(call):
                     yield "reaches", "sax.parse of what may be an address"
@@ -197,7 +195,7 @@ class _Reader:
         elif name in METHODS_OF_ONE and call and len(call.args) == 1 and not call.keywords:
             if not own:
                 yield "changes", f".{name} with one argument"
-        elif not METHODS_OF.get(name, _NO_MODULES).isdisjoint(self.origins.modules):
+        elif not METHODS_OF.get(name, _NO_MODULES).isdisjoint(self.module.modules):
             if not own and not (call and self.targets.own(call)):
                 yield "changes", f".{name}"
         else:
@@ -205,7 +203,7 @@ class _Reader:
 
     def _reaching(self, name: str, call: ast.Call | None) -> Iterator[tuple[str, str]]:
         """Methods that reach hosts or start programs."""
-        modules = self.origins.modules
+        modules = self.module.modules
         of_socket = name in SOCKET_METHODS and "socket" in modules
         of_another = not CONNECTING_METHODS_OF.get(name, _NO_MODULES).isdisjoint(modules)
         if name in CONNECTING_METHODS or of_socket or of_another:
@@ -221,13 +219,13 @@ class _Reader:
         name = last_name(node.func)
         if name in ("getattr", "methodcaller", "attrgetter") and node.args:
             at = node.args[1] if name == "getattr" and len(node.args) > 1 else node.args[0]
-            text = fold(at, self.scope)
+            text = self.module.text(at)
             if text is not None:
-                if not METHODS.isdisjoint(text.value.split(".")):
-                    yield "changes", f"{name} of {text.value!r}"
-            elif name == "getattr" and self.origins.keys(node.args[0]) & INNER:
+                if not METHODS.isdisjoint(text.split(".")):
+                    yield "changes", f"{name} of {text!r}"
+            elif name == "getattr" and self.module.keys(node.args[0]) & INNER:
                 yield "anything", "getattr of a name that is put together"
-        keys = self.origins.keys(node.func)
+        keys = self.module.keys(node.func)
         if not keys and (name == "open" or self.opener_passed):
             yield from self._opened(node, name)
 
@@ -238,7 +236,7 @@ class _Reader:
             return
         named = keyword(call, "mode")
         for mode in (*call.args[:2], *((named,) if named is not None else ())):
-            if text := writing_mode(mode, self.scope):
+            if text := writing_mode(mode, self.module):
                 yield "changes", f"{name or 'a function'} with mode {text!r}"
 
     def _opener(
@@ -255,7 +253,7 @@ class _Reader:
             yield "changes", f"{key} with an opener"
         if mode is None or (not passed_on and self.targets.own(call)):
             return
-        found = modes(mode, self.scope)
+        found = modes(mode, self.module)
         if found is None:
             yield "changes", f"{key} with a mode that the text does not decide"
         elif any(map(writes, found)) or (key in DATABASES and found != ["r"]):
@@ -265,7 +263,7 @@ class _Reader:
         """An import of a module that a constant names: its own names are read as any other's."""
         if key not in ("builtins.__import__", "importlib.import_module") or call is None:
             return False
-        return bool(call.args) and fold(call.args[0], self.scope) is not None
+        return bool(call.args) and self.module.text(call.args[0]) is not None
 
 
 def _has_arguments(call: ast.Call) -> bool:

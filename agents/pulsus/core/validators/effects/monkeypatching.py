@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pulsus.core.python_source.constant_folding import Scope, fold
-from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 
 _STREAMS = frozenset(("sys.stdout", "sys.stderr", "sys.stdin", "sys.argv", "sys.excepthook"))
@@ -50,15 +49,14 @@ _ASKING = frozenset(("get", "copy", "items", "keys", "values"))
 class Exchanges:
     """What a text exchanges: attributes of modules, and the environment of programs."""
 
-    def __init__(self, nodes: list[ast.AST], scope: Scope, origins: Origins) -> None:
-        self._scope = scope
-        self._origins = origins
+    def __init__(self, module: ModuleIndex) -> None:
+        self._module = module
         self._read: set[tuple[int, bool]] = set()
         """Environments that were read: one that many programs get is read once."""
-        self._own_self = _is_of_methods(nodes)
+        self._own_self = _is_of_methods(module.nodes)
         self._assigned: dict[int, ast.expr] = {
             id(target): node.value
-            for node in nodes
+            for node in module.nodes
             if isinstance(node, ast.Assign)
             for target in node.targets
         }
@@ -78,16 +76,16 @@ class Exchanges:
     def _attribute(
         self, owner: ast.expr, name: str | None, value: ast.expr | None
     ) -> Iterator[tuple[str, str]]:
-        keys = self._origins.keys(owner)
+        keys = self._module.keys(owner)
         of_self = self._own_self and isinstance(owner, ast.Name) and owner.id == "self"
-        modules = _NOTHING if of_self else self._origins.modules
+        modules = _NOTHING if of_self else self._module.modules
         if name is None:
             if keys or not _WITH_ACTING.isdisjoint(modules):
                 yield "anything", "setattr of a name that is put together"
             return
         dunder = name.startswith("__") and name.endswith("__") and name not in _FREE_DUNDERS
         mine = isinstance(owner, ast.Name) and (
-            owner.id in ("self", "cls") or owner.id in self._origins.defined
+            owner.id in ("self", "cls") or owner.id in self._module.defined
         )
         inner = name.startswith("_") and not name.startswith("__") and not mine
         if dunder or inner or not _ACTING.get(name, _NOTHING).isdisjoint(modules):
@@ -101,18 +99,17 @@ class Exchanges:
         self, owner: ast.expr, at: ast.expr, value: ast.expr | None
     ) -> Iterator[tuple[str, str]]:
         if isinstance(owner, ast.Attribute) and owner.attr == "__dict__":
-            text = fold(at, self._scope)
-            yield from self._attribute(owner.value, text.value if text else None, value)
+            yield from self._attribute(owner.value, self._module.text(at), value)
         elif isinstance(owner, ast.Call) and last_name(owner.func) in ("globals", "vars", "locals"):
             yield "anything", f"an assignment to an item of {last_name(owner.func)}()"
-        elif self._origins.keys(owner) & _ENVIRONMENTS:
+        elif self._module.keys(owner) & _ENVIRONMENTS:
             yield from self._variable(at, value)
 
     def _call(self, call: ast.Call) -> Iterator[tuple[str, str]]:
         name = last_name(call.func)
         if name in ("setattr", "__setattr__", "delattr") and call.args:
             at = 1 if len(call.args) > 1 and name != "__setattr__" else len(call.args) - 2
-            text = fold(call.args[at], self._scope)
+            text = self._module.text(call.args[at])
             owner = call.args[0]
             if (
                 name == "__setattr__"
@@ -120,10 +117,10 @@ class Exchanges:
                 and isinstance(call.func, ast.Attribute)
             ):
                 owner = call.func.value
-            yield from self._attribute(owner, text.value if text else None, call.args[-1])
+            yield from self._attribute(owner, text, call.args[-1])
         elif isinstance(call.func, ast.Attribute):
             yield from self._method(call, call.func.value, name)
-        keys = self._origins.keys(call.func)
+        keys = self._module.keys(call.func)
         if "os.putenv" in keys and len(call.args) > 1:
             yield from self._variable(call.args[0], call.args[1])
         if any(key.startswith(_STARTERS) for key in keys):
@@ -133,7 +130,7 @@ class Exchanges:
         if isinstance(owner, ast.Call) and last_name(owner.func) == "globals":
             if name not in _ASKING:
                 yield "anything", f"globals().{name}"
-        elif self._origins.keys(owner) & _ENVIRONMENTS:
+        elif self._module.keys(owner) & _ENVIRONMENTS:
             if name == "setdefault" and len(call.args) > 1:
                 yield from self._variable(call.args[0], call.args[1])
             elif name in ("update", "__setitem__", "__ior__"):
@@ -150,8 +147,8 @@ class Exchanges:
 
     def _environment(self, given: ast.expr, *, own: bool) -> Iterator[tuple[str, str]]:
         """A mapping of variables, as far as the text shows it."""
-        if isinstance(given, ast.Name) and given.id in self._scope:
-            given = self._scope[given.id]
+        if isinstance(given, ast.Name) and given.id in self._module.scope:
+            given = self._module.scope[given.id]
         if isinstance(given, ast.BinOp):
             given = given.right
         if (id(given), own) in self._read:
@@ -170,27 +167,27 @@ class Exchanges:
         self, at: ast.expr, value: ast.expr | None, *, own: bool = True
     ) -> Iterator[tuple[str, str]]:
         """A variable of the run's own environment, or of a program's."""
-        text = fold(at, self._scope)
-        if text is None:
+        name = self._module.text(at)
+        if name is None:
             yield "exchanged", "a variable of the environment whose name is put together"
-        elif _EXCHANGING.match(text.value) and text.value not in _KEPT:
-            free = not own and _OF_A_PROGRAM.match(text.value)
+        elif _EXCHANGING.match(name) and name not in _KEPT:
+            free = not own and _OF_A_PROGRAM.match(name)
             if not (free or self._is_kept(value)):
-                yield "exchanged", f"{text.value} of the environment"
+                yield "exchanged", f"{name} of the environment"
 
     def _is_kept(self, value: ast.expr | None) -> bool:
         """A value that is a folder of the system, or the variable as it was."""
         if value is None:
             return True
-        text = fold(value, self._scope)
+        text = self._module.text(value)
         if text is not None:
-            return bool(_HARMLESS.fullmatch(text.value) or _SYSTEM_PATH.match(text.value))
-        if self._origins.keys(value) == {"os.defpath"}:
+            return bool(_HARMLESS.fullmatch(text) or _SYSTEM_PATH.match(text))
+        if self._module.keys(value) == {"os.defpath"}:
             return True
         asked = value.func if isinstance(value, ast.Call) else value
         if isinstance(asked, ast.Subscript | ast.Attribute):
-            return bool(self._origins.keys(asked.value) & _ENVIRONMENTS)
-        return bool(self._origins.keys(asked) & {"os.getenv"})
+            return bool(self._module.keys(asked.value) & _ENVIRONMENTS)
+        return bool(self._module.keys(asked) & {"os.getenv"})
 
     def _started(self, call: ast.Call) -> Iterator[tuple[str, str]]:
         for each in call.keywords:
@@ -205,7 +202,7 @@ def _is_plain(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Constant) and not isinstance(value.value, str | bytes)
 
 
-def _is_of_methods(nodes: list[ast.AST]) -> bool:
+def _is_of_methods(nodes: Sequence[ast.AST]) -> bool:
     """Whether `self` is the first parameter of methods and nothing else."""
     methods = sum(
         bool(function.args.args) and function.args.args[0].arg == "self"

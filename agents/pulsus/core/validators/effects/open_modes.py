@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from pulsus.core.python_source.constant_folding import Scope, fold
-from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.validators.effects.library_effects import WRITING_FLAGS
 
 _MODE = re.compile(r"[rwaxbtU+]{1,4}\Z|[rwax][:|]\w*\Z")
@@ -23,62 +22,62 @@ def writes(mode: str) -> bool:
     return any(letter in mode for letter in "wax+")
 
 
-def writing_mode(node: ast.expr, scope: Scope) -> str:
+def writing_mode(node: ast.expr, module: ModuleIndex) -> str:
     """The constant mode that an expression is, if it is one that writes; or ""."""
-    text = fold(node, scope)
-    return text.value if text and _MODE.match(text.value) and writes(text.value) else ""
+    text = module.text(node)
+    return text if text and _MODE.match(text) and writes(text) else ""
 
 
-def modes(mode: ast.expr, scope: Scope) -> list[str] | None:
+def modes(mode: ast.expr, module: ModuleIndex) -> list[str] | None:
     """The modes that an expression may be; None where the text does not decide."""
     if isinstance(mode, ast.IfExp):
-        first, second = modes(mode.body, scope), modes(mode.orelse, scope)
+        first, second = modes(mode.body, module), modes(mode.orelse, module)
         return None if first is None or second is None else [*first, *second]
-    text = fold(mode, scope)
-    return None if text is None else [text.value]
+    text = module.text(mode)
+    return None if text is None else [text]
 
 
-def flags_write(flags: ast.expr, scope: Scope, origins: Origins) -> bool:
+def flags_write(flags: ast.expr, module: ModuleIndex) -> bool:
     """Whether flags of `os.open` may write; what the text does not decide may."""
     seen: set[str] = set()
     todo = [flags]
     while todo:
         for leaf in ast.walk(todo.pop()):
-            if isinstance(leaf, ast.Name) and leaf.id in scope:
+            if isinstance(leaf, ast.Name) and leaf.id in module.scope:
                 if leaf.id not in seen:
                     seen.add(leaf.id)
-                    todo.append(scope[leaf.id])
-            elif _flag_writes(leaf, origins):
+                    todo.append(module.scope[leaf.id])
+            elif _flag_writes(leaf, module):
                 return True
     return False
 
 
-def _flag_writes(leaf: ast.AST, origins: Origins) -> bool:
+def _flag_writes(leaf: ast.AST, module: ModuleIndex) -> bool:
     match leaf:
         case ast.Attribute(attr=name) | ast.Constant(value=str() as name):
             return name in WRITING_FLAGS
         case ast.Name(id=name):  # a parameter may be anything
-            return name in WRITING_FLAGS or not (origins.keys(leaf) or name == "getattr")
+            return name in WRITING_FLAGS or not (module.keys(leaf) or name == "getattr")
         case ast.Constant(value=int() as number):
             return number != 0
         case _:
             return False
 
 
-def reads_database(call: ast.Call, scope: Scope) -> bool:
+def reads_database(call: ast.Call, module: ModuleIndex) -> bool:
     """Whether `sqlite3.connect` opens in memory, or a file to read only."""
     first = call.args[0] if call.args else keyword(call, "database")
     if first is None:
         return True
-    text = fold(first, scope)
-    if text is not None and text.value in (":memory:", ""):
+    text = module.text(first)
+    if text in (":memory:", ""):
         return True
     parts = (
         part.value
         for part in ast.walk(first)
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
     )
-    named = text.value if text is not None else "".join(parts)
+    named = "".join(parts) if text is None else text
     address = keyword(call, "uri")
     is_address = isinstance(address, ast.Constant) and address.value is True
     return is_address and "#" not in named and bool(_READS_DATABASE.search(named))

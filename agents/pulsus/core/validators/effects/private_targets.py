@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from pulsus.core.python_source.constant_folding import Scope, fold
-from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.sandbox.harness.audit_hook import outside
 from pulsus.core.validators.effects.temporary_files import Temporary
 
@@ -28,10 +27,9 @@ _MAKING_LINKS = frozenset(("symlinks", "follow_symlinks", "filter", "opener"))
 class Targets:
     """What calls of a text change."""
 
-    def __init__(self, nodes: list[ast.AST], scope: Scope, origins: Origins) -> None:
-        self._scope = scope
-        self._origins = origins
-        self._temporary = Temporary(nodes, scope, origins)
+    def __init__(self, module: ModuleIndex) -> None:
+        self._module = module
+        self._temporary = Temporary(module)
         self.owns = self._temporary.owns
         self.stays = self._temporary.stays
 
@@ -53,7 +51,7 @@ class Targets:
 
     def harmless(self, node: ast.expr) -> bool:
         """A device such as /dev/null, which a constant names."""
-        if self._origins.keys(node) == {"os.devnull"}:
-            return self._origins.is_sure(node)
-        text = fold(node, self._scope)
-        return text is not None and text.value.startswith("/dev/") and not outside(text.value)
+        if self._module.keys(node) == {"os.devnull"}:
+            return self._module.is_sure(node)
+        text = self._module.text(node)
+        return text is not None and text.startswith("/dev/") and not outside(text)

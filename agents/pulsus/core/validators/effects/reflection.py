@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from pulsus.core.python_source.constant_folding import Scope, fold
-from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.validators.effects.library_effects import (
     ANYTHING_METHODS_OF,
@@ -36,29 +35,25 @@ _NOTHING: frozenset[str] = frozenset()
 class Reflection:
     """Functions that a text reaches by other ways than their names."""
 
-    def __init__(self, nodes: list[ast.AST], scope: Scope, origins: Origins) -> None:
-        self._scope = scope
-        self._origins = origins
+    def __init__(self, module: ModuleIndex) -> None:
+        self._module = module
         self._opens = any(
-            not origins.keys(node).isdisjoint(OPENERS)
-            for node in nodes
+            not module.keys(node).isdisjoint(OPENERS)
+            for node in module.nodes
             if isinstance(node, ast.Name | ast.Attribute)
         )
-        self._called: set[int] = set()
         self._asked: set[int] = set()
         """Collections of functions that are only asked whether they contain something."""
         self._looked: set[int] = set()
         """What a constant name is looked up in."""
         self._classes: set[str] = set()
-        for node in nodes:
+        for node in module.nodes:
             self._note(node)
 
     def _note(self, node: ast.AST) -> None:
         match node:
-            case ast.Call(func=func):
-                self._called.add(id(func))
-                if isinstance(func, ast.Attribute) and func.attr == "get" and node.args:
-                    self._look(func.value, node.args[0])
+            case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[at, *_]):
+                self._look(value, at)
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[right]):
                 self._asked.add(id(right))
             case ast.Subscript(value=value, slice=at):
@@ -72,7 +67,7 @@ class Reflection:
 
     def _look(self, value: ast.expr, at: ast.expr) -> None:
         own = isinstance(at, ast.Name) and at.id == "__name__"
-        if own or fold(at, self._scope) is not None:
+        if own or self._module.text(at) is not None:
             self._looked.add(id(value))
 
     @property
@@ -84,9 +79,9 @@ class Reflection:
         """(kind, name) of what one node reaches."""
         match node:
             case ast.Name(ctx=ast.Load()):
-                return self._reference(node) if self._origins.keys(node) else ()
+                return self._reference(node) if self._module.keys(node) else ()
             case ast.Attribute(ctx=ast.Load(), attr=name):
-                known = name in _ATTRIBUTES or self._origins.keys(node)
+                known = name in _ATTRIBUTES or self._module.keys(node)
                 return self._reference(node) if known else ()
             case ast.Call():
                 return self._call(node)
@@ -95,46 +90,46 @@ class Reflection:
             case ast.MatchClass(kwd_attrs=names):
                 return [("changes", f"a pattern with {n}") for n in names if n in _ALL | INWARD]
             case ast.ClassDef(bases=bases):
-                own = any("string.Formatter" in self._origins.keys(base) for base in bases)
+                own = any("string.Formatter" in self._module.keys(base) for base in bases)
                 return [("anything", "string.Formatter")] if own else ()
             case _:
                 return ()
 
     def _reference(self, node: ast.Name | ast.Attribute) -> Iterator[tuple[str, str]]:
-        keys = self._origins.keys(node)
+        keys = self._module.keys(node)
         for key in keys & FUNCTION_SETS:
             if id(node) not in self._asked and id(node) not in self._looked:
                 yield "anything", f"functions of {key}"
-        if keys & _PASSED and id(node) not in self._called:
+        if keys & _PASSED and id(node) not in self._module.calls:
             yield "anything", f"{last_name(node)} passed on as a value"
         if isinstance(node, ast.Attribute):
             if node.attr in INWARD and not _is_super(node.value):
                 yield "anything", f".{node.attr}"
             elif node.attr == "__dict__" and id(node) not in self._looked:
-                if self._origins.keys(node.value) & INNER:
+                if self._module.keys(node.value) & INNER:
                     yield "anything", "the names of a module"
             elif not keys:
                 modules = ANYTHING_METHODS_OF.get(node.attr, _NOTHING)
-                if not modules.isdisjoint(self._origins.modules):
+                if not modules.isdisjoint(self._module.modules):
                     yield "anything", f".{node.attr}"
 
     def _call(self, call: ast.Call) -> Iterator[tuple[str, str]]:
         func = call.func
         name = last_name(func)
         looks = name == "vars" and bool(call.args) and id(call) not in self._looked
-        if looks and self._origins.keys(call.args[0]) & INNER:
+        if looks and self._module.keys(call.args[0]) & INNER:
             yield "anything", "the names of a module"
         if name == "getattr" and len(call.args) > 1:
-            text = fold(call.args[1], self._scope)
-            if text is not None and text.value in INWARD:
-                yield "anything", f"getattr of {text.value!r}"
+            text = self._module.text(call.args[1])
+            if text in INWARD:
+                yield "anything", f"getattr of {text!r}"
         if any(each.arg == "eval_str" for each in call.keywords):
             yield "anything", "annotations that are evaluated"
         if not self._opens:
             return
         many = len(call.args) > 1 or bool(call.keywords)
         if name == "__init__" and many and isinstance(func, ast.Attribute):
-            own = _is_super(func.value) or last_name(func.value) in self._origins.defined
+            own = _is_super(func.value) or last_name(func.value) in self._module.defined
             if not own:
                 yield "changes", "an open file's __init__"
         elif many and (

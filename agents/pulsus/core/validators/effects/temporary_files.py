@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 
-from pulsus.core.python_source.constant_folding import PATHS, Scope, fold
+from pulsus.core.python_source.constant_folding import PATHS
 from pulsus.core.python_source.local_bindings import Bindings, Bound
-from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.validators.effects.library_effects import TEMPORARY
 
@@ -36,9 +36,8 @@ _TEXT_ARGUMENTS = frozenset(("prefix", "suffix"))
 class Temporary:
     """What `tempfile`, `io` or `os.pipe` gave, and names bound to it or to what lies below."""
 
-    def __init__(self, nodes: list[ast.AST], scope: Scope, origins: Origins) -> None:
-        self._scope = scope
-        self._origins = origins
+    def __init__(self, module: ModuleIndex) -> None:
+        self._module = module
         self._kinds: dict[Bound, int] = {}
         self._memo: dict[int, int | None] = {}
         self._bindings: Bindings | None = None
@@ -46,12 +45,12 @@ class Temporary:
             (isinstance(n, ast.Attribute) and n.attr == "name" and not isinstance(n.ctx, ast.Load))
             or (isinstance(n, ast.Call) and last_name(n.func) in ("setattr", "__setattr__", "vars"))
             or (isinstance(n, ast.Attribute) and n.attr == "__dict__")
-            for n in nodes
+            for n in module.nodes
         )
         """Whether the name of an open file may be another than the library gave it."""
-        if not any(isinstance(node, ast.Call) and self._is_source(node) for node in nodes):
+        if not any(isinstance(node, ast.Call) and self._is_source(node) for node in module.nodes):
             return
-        self._bindings = Bindings(nodes)
+        self._bindings = Bindings(module.nodes)
         for _ in range(_ROUNDS):  # optimistic: one binding is enough
             if not self._settle(all_of_them=False):
                 break
@@ -91,7 +90,7 @@ class Temporary:
     def _of_binding(self, value: ast.expr | None, how: str) -> int | None:
         kind = None if value is None else self._kind(value)
         if how == "with" and kind == OBJECT and isinstance(value, ast.Call):
-            folder = self._origins.keys(value.func) == {"tempfile.TemporaryDirectory"}
+            folder = self._module.keys(value.func) == {"tempfile.TemporaryDirectory"}
             return 0 if folder else kind
         if how == "item":
             return 0 if kind == PAIR else None
@@ -171,9 +170,9 @@ class Temporary:
 
     def _is_library(self, func: ast.expr, name: str) -> bool:
         """Whether a function is the library's, by an import that nothing shadows."""
-        if isinstance(func, ast.Name) and self._origins.is_builtin(name):
+        if isinstance(func, ast.Name) and self._module.is_builtin(name):
             return name in ("str", "open")
-        return self._origins.is_sure(func) and not self._origins.keys(func).isdisjoint(_LIBRARY)
+        return self._module.is_sure(func) and not self._module.keys(func).isdisjoint(_LIBRARY)
 
     def _of_method(self, own: int, name: str, call: ast.Call) -> int | None:
         if name == "open" or (own == OBJECT and name in ("__enter__", "detach")):
@@ -200,11 +199,11 @@ class Temporary:
 
     def _part(self, node: ast.expr) -> int | None:
         """How many parts a relative path has that the text decides; None else."""
-        text = fold(node, self._scope)
+        text = self._module.text(node)
         if text is not None:
-            parts = [part for part in text.value.split("/") if part not in ("", ".")]
-            out = text.value.startswith(("/", "~")) or ".." in parts
-            return None if out else (0 if "*" in text.value else len(parts))
+            parts = [part for part in text.split("/") if part not in ("", ".")]
+            out = text.startswith(("/", "~")) or ".." in parts
+            return None if out else (0 if "*" in text else len(parts))
         if isinstance(node, ast.JoinedStr):
             return 1 if all(map(self._is_plain, node.values)) and len(node.values) > 1 else None
         return 1 if self._is_plain(node) else None
@@ -213,32 +212,32 @@ class Temporary:
         """Text without a slash: a constant, or a number."""
         if isinstance(node, ast.FormattedValue):
             spec = node.format_spec
-            shown = None if spec is None else fold(spec, self._scope)
-            if spec is not None and (shown is None or "/" in shown.value):
+            shown = None if spec is None else self._module.text(spec)
+            if spec is not None and (shown is None or "/" in shown):
                 return False
             node = node.value
-        text = fold(node, self._scope)
+        text = self._module.text(node)
         if text is not None:
-            return "/" not in text.value and ".." not in text.value
+            return "/" not in text and ".." not in text
         if isinstance(node, ast.Name):
             return bool(self._bindings and self._bindings.is_number(node))
         if not isinstance(node, ast.Call):
             return isinstance(node, ast.Constant)
         if isinstance(node.func, ast.Name) and node.func.id in ("len", "int", "hash", "id"):
-            return self._origins.is_builtin(node.func.id)
+            return self._module.is_builtin(node.func.id)
         if isinstance(node.func, ast.Name) and node.func.id == "str" and len(node.args) == 1:
-            return self._origins.is_builtin("str") and self._is_plain(node.args[0])
-        return self._origins.is_sure(node.func) and bool(
-            self._origins.keys(node.func) & {"os.getpid", "secrets.token_hex", "uuid.uuid4"}
+            return self._module.is_builtin("str") and self._is_plain(node.args[0])
+        return self._module.is_sure(node.func) and bool(
+            self._module.keys(node.func) & {"os.getpid", "secrets.token_hex", "uuid.uuid4"}
         )
 
     def _is_last_part(self, node: ast.expr) -> bool:
         """`.name` or `.stem` of a path, or its basename."""
         match node:
             case ast.Attribute(value=ast.Call(func=func), attr="name" | "stem"):
-                return last_name(func) in PATHS and self._origins.is_sure(func)
+                return last_name(func) in PATHS and self._module.is_sure(func)
             case ast.Call(func=func, args=[_]):
-                return "path.basename" in self._origins.keys(func) and self._origins.is_sure(func)
+                return "path.basename" in self._module.keys(func) and self._module.is_sure(func)
             case _:
                 return False
 
@@ -247,17 +246,17 @@ class Temporary:
         if own is None or own < 0:
             return None
         for part in parts:
-            text = fold(part, self._scope)
-            decided = ".." not in text.value if text is not None else self._is_plain(part)
+            text = self._module.text(part)
+            decided = ".." not in text if text is not None else self._is_plain(part)
             if not decided:
                 return None
         return own
 
     def _is_source(self, call: ast.Call) -> bool:
-        return bool(self._origins.keys(call.func) & TEMPORARY) and self._origins.is_sure(call.func)
+        return bool(self._module.keys(call.func) & TEMPORARY) and self._module.is_sure(call.func)
 
     def _source(self, call: ast.Call) -> int | None:
-        (key,) = self._origins.keys(call.func)
+        (key,) = self._module.keys(call.func)
         if key.startswith("tempfile.") and not self.stays(call):
             return None
         if key in _PAIRS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pulsus.core.python_source.name_origins import Origins
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.validators.effects.library_effects import OPENERS, TEMPORARY
 from pulsus.core.validators.effects.open_modes import keyword
 
@@ -15,14 +15,14 @@ _OPENS = TEMPORARY.union(OPENERS)
 class Sources:
     """Names bound to open files, where a parser of XML asks for them."""
 
-    def __init__(self, nodes: list[ast.AST], origins: Origins) -> None:
-        self._origins = origins
-        self.asked = "sax" in origins.modules
+    def __init__(self, module: ModuleIndex) -> None:
+        self._module = module
+        self.asked = "sax" in module.modules
         self._files: set[str] = set()
         if self.asked:
             self._files = {
                 target.id
-                for node in nodes
+                for node in module.nodes
                 for target, value in _bound(node)
                 if isinstance(target, ast.Name) and self._opens(value)
             }
@@ -35,7 +35,7 @@ class Sources:
         return isinstance(first, ast.Call) and self._opens(first)
 
     def _opens(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and bool(self._origins.keys(node.func) & _OPENS)
+        return isinstance(node, ast.Call) and bool(self._module.keys(node.func) & _OPENS)
 
 
 def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

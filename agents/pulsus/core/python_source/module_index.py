@@ -1,10 +1,10 @@
-"""Where a name of a module's text comes from: `module.name`, under whatever alias. Pure."""
+"""A module's syntax tree, read once: its nodes, constants and the origins of its names. Pure."""
 
 from __future__ import annotations
 
 import ast
 
-from pulsus.core.python_source.constant_folding import Scope, fold
+from pulsus.core.python_source.constant_folding import bound_once, fold
 from pulsus.core.python_source.names import last_name
 
 _DEEPEST = 8
@@ -18,27 +18,34 @@ _NONE: frozenset[str] = frozenset()
 _BUILTIN = frozenset(("builtins",))
 
 
-class Origins:
-    """The imports of a module, and the names that are bound once to what they give."""
+class ModuleIndex:
+    """A module's nodes and constants, its imports, and the names bound once to what they give."""
 
-    def __init__(self, nodes: list[ast.AST], scope: Scope) -> None:
-        self._scope = scope
+    def __init__(self, tree: ast.AST | None) -> None:
+        self.nodes = tuple(ast.walk(tree)) if tree else ()
+        self.scope = bound_once(self.nodes)
         self._imported: dict[str, set[str]] = {}
         self._starred: set[str] = set()
         self._keys: dict[int, frozenset[str]] = {}
         self.modules: set[str] = set()
         """Every part of every imported module's name."""
-        for node in nodes:
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 self._imports(node)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 self._imports_from(node, node.module)
         self.defined = {
             node.name
-            for node in nodes
+            for node in self.nodes
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         }
-        self._bound = scope.bound
+        self.calls = {id(node.func): node for node in self.nodes if isinstance(node, ast.Call)}
+        """Every call, by the identity of its function's node."""
+
+    def text(self, node: ast.expr) -> str | None:
+        """Return the constant text or path that an expression is, or None."""
+        found = fold(node, self.scope)
+        return None if found is None else found.value
 
     def _imports(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -59,21 +66,21 @@ class Origins:
             )
 
     def is_sure(self, node: ast.expr) -> bool:
-        """Whether a dotted name begins with a name that one import binds, and nothing else."""
+        """Return True if a dotted name begins with a name that only one import binds."""
         while isinstance(node, ast.Attribute):
             node = node.value
         return (
             isinstance(node, ast.Name)
             and len(self._imported.get(node.id, ())) == 1
-            and node.id not in self._bound
+            and node.id not in self.scope.bound
         )
 
     def is_builtin(self, name: str) -> bool:
-        """Whether a name is Python's own: neither imported nor bound."""
-        return name not in self._imported and name not in self._bound and not self._starred
+        """Return True if a name is a builtin: neither imported nor bound."""
+        return name not in self._imported and name not in self.scope.bound and not self._starred
 
     def keys(self, node: ast.AST) -> frozenset[str]:
-        """`module.name` with the last part of the module, or `module`; nothing if unknown."""
+        """Return `module.name` with the last part of the module, or `module`, or nothing."""
         known = self._keys.get(id(node))
         if known is None:
             found = self.dotted(node) if isinstance(node, ast.expr) else _NONE
@@ -82,7 +89,7 @@ class Origins:
         return known
 
     def dotted(self, node: ast.expr, depth: int = _DEEPEST) -> frozenset[str]:
-        """The whole dotted names that an expression may be."""
+        """Return the whole dotted names that an expression may be."""
         if depth == 0:
             return _NONE
         inner = depth - 1
@@ -107,8 +114,8 @@ class Origins:
             return frozenset(self._imported[name])
         if name in self.defined:
             return _NONE
-        if name in self._scope:
-            return self.dotted(self._scope[name], depth)
+        if name in self.scope:
+            return self.dotted(self.scope[name], depth)
         if name == "__builtins__":
             return _BUILTIN
         if name not in _BUILTINS and not self._starred:
@@ -120,26 +127,26 @@ class Origins:
         self, name: str, first: ast.expr, rest: list[ast.expr], depth: int
     ) -> frozenset[str]:
         if name == "getattr" and rest:
-            text = fold(rest[0], self._scope)
-            return self._below(self.dotted(first, depth), text.value) if text else _NONE
+            text = self.text(rest[0])
+            return _NONE if text is None else self._below(self.dotted(first, depth), text)
         if name in ("__import__", "import_module"):
-            text = fold(first, self._scope)
-            return frozenset((text.value,)) if text else _NONE
+            text = self.text(first)
+            return _NONE if text is None else frozenset((text,))
         return self.dotted(first, depth) if name == "vars" else _NONE
 
     def _subscript(self, value: ast.expr, at: ast.expr, depth: int) -> frozenset[str]:
-        text = fold(at, self._scope)
+        text = self.text(at)
         if text is None:
             return _NONE
         if last_name(value) == "modules":
-            return frozenset((text.value,))
+            return frozenset((text,))
         if isinstance(value, ast.Call) and last_name(value.func) in ("globals", "locals"):
-            return self._name(text.value, depth)
+            return self._name(text, depth)
         holds_names = isinstance(value, ast.Call) or last_name(value) in (
             "__dict__",
             "__builtins__",
         )
-        return self._below(self.dotted(value, depth), text.value) if holds_names else _NONE
+        return self._below(self.dotted(value, depth), text) if holds_names else _NONE
 
     def _below(self, owners: frozenset[str], name: str) -> frozenset[str]:
         return frozenset(f"{owner}.{name}" for owner in owners) if owners else _NONE
