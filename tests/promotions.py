@@ -4,8 +4,10 @@ import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pulsus.core.storage.catalogue_lock import CatalogueStore
 from pulsus.core.storage.promotion.promote import PromotionContext, promote
 from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import StepResult, ToolSpec, ValidatedModule, ValidationReport
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -59,18 +61,22 @@ CONTEXT = PromotionContext(
 )
 
 
+def store_of(project, *, clock=noon, redactor=None, lock_seconds=30.0):
+    """The catalogue in the project folder."""
+    redactor = redactor or Redactor()
+    return CatalogueStore(project / "workflows", project / ".pulsus", clock, redactor, lock_seconds)
+
+
 def promoted(project, source=None, *, target=None, context=CONTEXT, clock=noon, **options):
     """Promote `source` in the project folder; `workflows/` is made if it is not there."""
     root = project / "workflows"
     root.mkdir(parents=True, exist_ok=True)
+    settings = {k: options.pop(k) for k in ("lock_seconds", "redactor") if k in options}
     return promote(
         validated(source),
         target=target or Target("system", "count", "things"),
-        workflows_root=root,
-        state_dir=project / ".pulsus",
+        store=store_of(project, clock=clock, **settings),
         context=context,
-        clock=clock,
-        lock_seconds=options.pop("lock_seconds", 30.0),
         **options,
     )
 

@@ -27,9 +27,8 @@ from pulsus.core.storage.promotion import rollback
 from pulsus.core.storage.promotion.deprecate import deprecate
 from pulsus.core.storage.records import metadata, version_archive
 from pulsus.core.storage.records.target import Target
-from pulsus.core.telemetry.redaction import Redactor
 from tests.benchmarks.promotion_kills import attempt, leftovers, logged, torn
-from tests.promotions import CONTEXT, module, noon, promoted
+from tests.promotions import CONTEXT, module, promoted, store_of
 
 TOOLS = 6
 VERSIONS = 3
@@ -57,12 +56,8 @@ def deciding_status(project, place, replacement):
             place,
             replacement=replacement,
             sunset=None,
-            workflows_root=project / "workflows",
-            state_dir=project / ".pulsus",
+            store=store_of(project, lock_seconds=60.0),
             approved_by="alice",
-            clock=noon,
-            redactor=Redactor(),
-            lock_seconds=60.0,
         )
         return record.id, record.version
 
@@ -124,7 +119,7 @@ def killed(project, decisions, rng):
 def audit(project, acknowledged, expected):
     """What is wrong, by kind; every list is empty where nothing is."""
     root = project / "workflows"
-    catalogue_lock.recover(root, project / ".pulsus", clock=noon, redactor=Redactor())
+    store_of(project).recover()
     records = metadata.read_all(root)
     ids = Counter(r.id for r in records)
     found = {(r.tool_id, r.id, r.version) for r in records}

@@ -27,8 +27,7 @@ from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import log_reader, log_record
 from pulsus.core.storage.records import metadata, semver, version_archive
 from pulsus.core.storage.records.target import Target
-from pulsus.core.telemetry.redaction import Redactor
-from tests.promotions import module, noon, promoted
+from tests.promotions import module, promoted, store_of
 
 TOOLS = 20
 ACTIONS = ("count", "measure")
@@ -133,9 +132,7 @@ def crowded(project, promoters, each):
 
 def audit(project, acknowledged):
     """What is wrong with the catalogue, by kind; every list is empty where nothing is."""
-    catalogue_lock.recover(
-        project / "workflows", project / ".pulsus", clock=noon, redactor=Redactor()
-    )
+    store_of(project).recover()
     records = metadata.read_all(project / "workflows")
     hashes = Counter(r.tool_hash for r in records)
     found = {(r.tool_hash, r.tool_id, r.id, r.version) for r in records}

@@ -7,10 +7,9 @@ from pulsus.core.storage.decision_log import verify
 from pulsus.core.storage.promotion import rollback
 from pulsus.core.storage.records import metadata
 from pulsus.core.storage.records.target import Target
-from pulsus.core.telemetry.redaction import Redactor
 from tests.decisions import decided
 from tests.kills import killed_everywhere
-from tests.promotions import module, noon, promoted, tree
+from tests.promotions import module, promoted, store_of, tree
 
 ACT = """
 from dataclasses import replace
@@ -19,7 +18,7 @@ from pulsus.core.storage.promotion import rollback
 from pulsus.core.storage.promotion.deprecate import deprecate
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.redaction import Redactor
-from tests.promotions import CONTEXT, module, noon, promoted
+from tests.promotions import CONTEXT, module, noon, promoted, store_of
 import griffe
 
 THINGS, HELLO = Target("system", "count", "things"), Target(None, "say", "hello")
@@ -29,9 +28,8 @@ def back(project):
     promoted(project, kept.source, context=replace(CONTEXT, restores="1.0.0"))
 
 def status(project, replacement):
-    deprecate(THINGS, replacement=replacement, sunset=None, workflows_root=project / "workflows",
-        state_dir=project / ".pulsus", approved_by="alice", clock=noon, redactor=Redactor(),
-        lock_seconds=30.0)
+    deprecate(THINGS, replacement=replacement, sunset=None, store=store_of(project),
+        approved_by="alice")
 
 def accept(project):
     accept_break.accept(project / ".pulsus", by="alice", reason="looked at", damages=1,
@@ -64,9 +62,7 @@ def base(tmp_path):
 
 def recovered(project):
     """What any command does first."""
-    catalogue_lock.recover(
-        project / "workflows", project / ".pulsus", clock=noon, redactor=Redactor()
-    )
+    store_of(project).recover()
 
 
 def whole(project, name):

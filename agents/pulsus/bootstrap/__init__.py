@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pulsus.bootstrap.app import App
 from pulsus.config import settings_cache
 from pulsus.config.settings import Settings
-from pulsus.core.telemetry import ids
 
 if TYPE_CHECKING:
     from pulsus.routing.search.vector_cache import Progress
@@ -61,11 +60,7 @@ def inspect(project: Path, flags: dict[str, Any], progress: Progress | None = No
 
 def _recovered(app: App) -> App:
     if (app.state_dir / "promotion.json").exists():
-        from pulsus.core.storage import catalogue_lock  # only after a crash
-
-        catalogue_lock.recover(
-            app.workflows_root, app.state_dir, clock=ids.utc_now, redactor=app.redactor
-        )
+        app.store.recover()
     return app
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pulsus.bootstrap.validation import ValidationSetup
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.sandbox.interpreter import Interpreter
+    from pulsus.core.storage.catalogue_lock import CatalogueStore
     from pulsus.core.telemetry.logging import AppLog
     from pulsus.core.telemetry.metrics import Metrics
     from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
@@ -270,6 +271,19 @@ class App:
         """The validation pipeline with this project's rules and `extra`."""
         return self.proving.pipeline(extra)
 
+    @property
+    def store(self) -> CatalogueStore:
+        """The catalogue as changes to it need it."""
+        from pulsus.core.storage.catalogue_lock import CatalogueStore
+
+        return CatalogueStore(
+            self.workflows_root,
+            self.state_dir,
+            ids.utc_now,
+            self.redactor,
+            self.settings.storage.lock_seconds,
+        )
+
     def promoter(
         self,
         run_id: str | None = None,
@@ -282,11 +296,7 @@ class App:
         from pulsus.routing.delivery.promoter import CataloguePromoter
 
         return CataloguePromoter(
-            workflows_root=self.workflows_root,
-            state_dir=self.state_dir,
-            lock_seconds=self.settings.storage.lock_seconds,
-            clock=ids.utc_now,
-            redactor=self.redactor,
+            store=self.store,
             run_id=run_id,
             route_id=route_id,
             made=made,
@@ -298,14 +308,7 @@ class App:
         """What says whether this user approved a promotion record."""
         from pulsus.routing.delivery.record_check import RecordCheck
 
-        return RecordCheck(
-            workflows_root=self.workflows_root,
-            state_dir=self.state_dir,
-            clock=ids.utc_now,
-            redactor=self.redactor,
-            lock_seconds=self.settings.storage.lock_seconds,
-            signers=self.settings.audit.trusted_signers,
-        )
+        return RecordCheck(self.store, self.settings.audit.trusted_signers)
 
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:
         """The tool these bytes are when they lie at `path`."""

@@ -41,7 +41,6 @@ def command(
     """
     from pulsus.core.storage.promotion import deprecate, rollback
     from pulsus.core.storage.promotion.promote import os_user
-    from pulsus.core.telemetry import ids
 
     app = session.app
     until = _checked(replacement, sunset, undo=undo)
@@ -49,12 +48,8 @@ def command(
         rollback.recorded(app.workflows_root, tool),
         replacement=rollback.recorded(app.workflows_root, replacement) if replacement else None,
         sunset=until,
-        workflows_root=app.workflows_root,
-        state_dir=app.state_dir,
+        store=app.store,
         approved_by=os_user(),
-        clock=ids.utc_now,
-        redactor=app.redactor,
-        lock_seconds=app.settings.storage.lock_seconds,
     )
     _tell(session, record, created=created)
 

@@ -1,15 +1,16 @@
-"""The catalogue, locked for one decision at a time (spec §10). Effect: writes files.
+"""Change the catalogue, one decision at a time (spec §10). Effect: writes files.
 
-Whoever takes the lock first puts right what an interrupted decision left. A decision's files and
-its entry in the decision log happen together: the journal carries the entry until it is logged.
+The first process that gets the lock finishes or undoes an interrupted decision. A decision changes
+its files and the decision log together: the journal carries the log's entry until it is written.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import filelock
@@ -36,22 +37,101 @@ _POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogueStore:
+    """The catalogue of one project with its decision log, and all that a change needs.
+
+    A change waits `lock_seconds` for another one.
+    """
+
+    workflows_root: Path
+    state_dir: Path
+    clock: Clock
+    redactor: Redactor
+    lock_seconds: float
+
+    @property
+    def log_folder(self) -> Path:
+        """The folder of the decision log."""
+        return self.state_dir / "audit"
+
+    @contextmanager
+    def locked(self) -> Iterator[CatalogueLock]:
+        """Finish or undo an interrupted change, and yield the right to change the catalogue.
+
+        Raises WorkflowsMissing, TargetRefused, StateCorrupt, Busy, DiskFull, StorageUnwritable,
+        AuditTampered.
+        """
+        writing = CatalogueLock(checked_root(self.workflows_root), self)
+        with _lock(self.state_dir, self.lock_seconds):
+            file_transaction.recover(self.journal, writing.log, writing.root)
+            yield writing
+
+    def recover(self) -> None:
+        """Finish or undo an interrupted change, unless another process is at work.
+
+        If that fails, a warning is logged: a command that only reads goes on.
+        """
+        if not self.journal.exists():
+            return
+        try:
+            with suppress(Busy), replace(self, lock_seconds=0).locked():
+                _LOG.info("finished or took back an interrupted promotion")
+        except PulsusError as failure:
+            _LOG.warning("an interrupted promotion is still there: %s; %s", failure, failure.hint)
+
+    def require_whole_log(self) -> None:
+        """Raise AuditTampered if the decision log has any damage, or lacks a record.
+
+        The records of the catalogue name the records that the log must have.
+        """
+        anchors = (log_record.anchored(r.log) for r in metadata.read_all(self.workflows_root))
+        verify.require_whole(self.log_folder, anchors)
+
+    def log_decision(
+        self,
+        kind: str,
+        data: Mapping[str, JsonValue],
+        *,
+        key: str | None = None,
+        own: bool = True,
+    ) -> None:
+        """Append a decision to the log. Raises as `decision_log.append`."""
+        decision_log.append(
+            self.state_dir,
+            kind,
+            data,
+            clock=self.clock,
+            redactor=self.redactor,
+            key=key,
+            catalogue=self.workflows_root,
+            own=own,
+        )
+
+    @property
+    def journal(self) -> Path:
+        """The file that carries a change until it is complete."""
+        return self.state_dir / JOURNAL
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogueLock:
     """The right to change the catalogue at `root`, held until the lock is given back."""
 
     root: Path
-    state_dir: Path
-    clock: Clock
-    redactor: Redactor
+    store: CatalogueStore
+
+    def now(self) -> datetime:
+        """Return the time in UTC."""
+        return self.store.clock().astimezone(UTC)
 
     def anchor(self) -> dict[str, JsonValue]:
-        """The decision log's head, for the record.
+        """Return the decision log's head, for the record.
 
         Raises as `decision_log.anchor`, and AuditTampered for any damage of the log.
         """
-        anchors = (log_record.anchored(r.log) for r in metadata.read_all(self.root))
-        verify.require_whole(self.state_dir / "audit", anchors)
-        return decision_log.anchor(self.state_dir, clock=self.clock, catalogue=self.root)
+        store = self.store
+        store.require_whole_log()
+        return decision_log.anchor(store.state_dir, clock=store.clock, catalogue=self.root)
 
     def next_revision(self, now: datetime, *pending: metadata.Record) -> str:
         """The next revision of that day, behind `pending` and every one that ever was here.
@@ -61,7 +141,7 @@ class CatalogueLock:
         StorageUnwritable.
         """
         there = (record.id for record in (*metadata.read_all(self.root), *pending))
-        keys = log_reader.keys_starting(self.state_dir / "audit", metadata.revision_prefix(now))
+        keys = log_reader.keys_starting(self.store.log_folder, metadata.revision_prefix(now))
         logged = next(keys, "").partition(":")[0]
         return metadata.next_revision((*there, logged), now)
 
@@ -74,7 +154,7 @@ class CatalogueLock:
         if changes:
             note: file_transaction.Note = {"decisions": [_decision(r) for r in records]}
             self._witness().expect(map(decision_key, records))
-            file_transaction.apply(self.root, changes, _journal(self.state_dir), note, self.log)
+            file_transaction.apply(self.root, changes, self.store.journal, note, self.log)
 
     def log(self, note: file_transaction.Note) -> None:
         """Log the decisions a journal carries; once each, however often it is called.
@@ -86,61 +166,16 @@ class CatalogueLock:
         for decision in decisions if isinstance(decisions, list) else ():
             match decision:
                 case {"key": str(key), "kind": str(kind), "data": dict(data)}:
-                    decision_log.append(
-                        self.state_dir,
-                        kind,
-                        data,
-                        clock=self.clock,
-                        redactor=self.redactor,
-                        key=key,
-                        catalogue=self.root,
-                        own=self._witness().expects(key),
-                    )
+                    own = self._witness().expects(key)
+                    self.store.log_decision(kind, data, key=key, own=own)
                 case _:
                     raise StateCorrupt(
-                        f"the journal in {self.state_dir} names a decision that cannot be read",
+                        f"the journal {self.store.journal} names a decision that cannot be read",
                         hint=f"check the latest promotion by `git status`, then delete {JOURNAL}",
                     )
 
     def _witness(self) -> Witness:
-        return Witness.of(self.state_dir / "audit")
-
-
-@contextmanager
-def exclusive(
-    workflows_root: Path,
-    state_dir: Path,
-    *,
-    clock: Clock,
-    redactor: Redactor,
-    lock_seconds: float,
-) -> Iterator[CatalogueLock]:
-    """The right to change the catalogue, what was interrupted put right before.
-
-    Raises WorkflowsMissing, TargetRefused, StateCorrupt, Busy, DiskFull, StorageUnwritable,
-    AuditTampered.
-    """
-    writing = CatalogueLock(checked_root(workflows_root), state_dir, clock, redactor)
-    with _lock(state_dir, lock_seconds):
-        file_transaction.recover(_journal(state_dir), writing.log, writing.root)
-        yield writing
-
-
-def recover(workflows_root: Path, state_dir: Path, *, clock: Clock, redactor: Redactor) -> None:
-    """Put right what an interrupted decision left, where nobody is at work.
-
-    A command that only reads goes on where that is not possible: a warning is logged.
-    """
-    if not _journal(state_dir).exists():
-        return
-    try:
-        with (
-            suppress(Busy),
-            exclusive(workflows_root, state_dir, clock=clock, redactor=redactor, lock_seconds=0),
-        ):
-            _LOG.info("finished or took back an interrupted promotion")
-    except PulsusError as failure:
-        _LOG.warning("an interrupted promotion is still there: %s; %s", failure, failure.hint)
+        return Witness.of(self.store.log_folder)
 
 
 def _decision(record: metadata.Record) -> dict[str, JsonValue]:
@@ -166,10 +201,6 @@ def _decision(record: metadata.Record) -> dict[str, JsonValue]:
     data |= {name: value for name, value in more.items() if value is not None}
     kind = record.event or ("rollback" if record.restores else "promote")
     return {"key": decision_key(record), "kind": kind, "data": data}
-
-
-def _journal(state_dir: Path) -> Path:
-    return state_dir / JOURNAL
 
 
 @contextmanager

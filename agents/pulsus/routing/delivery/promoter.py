@@ -10,20 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.approvals.known_modules import Novelty, assess_novelty
-from pulsus.core.storage import catalogue_lock
-from pulsus.core.storage.decision_log import decision_log, log_record, verify
+from pulsus.core.storage.catalogue_lock import CatalogueStore
+from pulsus.core.storage.decision_log import decision_log
 from pulsus.core.storage.decision_log.log_reader import logged_generation, logged_tools
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.promotion import version_bump
 from pulsus.core.storage.promotion.api_diff import Change
 from pulsus.core.storage.promotion.promote import PromotionContext, os_user, promote
 from pulsus.core.storage.record_status import record_status
-from pulsus.core.storage.records import metadata
-from pulsus.core.storage.records.current_revision import CurrentRevision, Find, tool_hash
+from pulsus.core.storage.records.current_revision import (
+    CurrentRevision,
+    Find,
+    read_records,
+    tool_hash,
+)
 from pulsus.core.storage.records.semver import Bump, greatest
 from pulsus.core.storage.records.target import Target, checked_root
-from pulsus.core.telemetry.ids import Clock
-from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 from pulsus.errors import AuditTampered
 
@@ -39,17 +41,13 @@ _COMPARISONS = 8
 
 @dataclass(frozen=True, slots=True)
 class CataloguePromoter:
-    """Promotes into `workflows_root` on behalf of one run.
+    """Promotes into the catalogue of `store` on behalf of one run.
 
     `replay` runs the examples of earlier versions; None leaves them out (tests). `find` knows where
     those bytes may lie where the file was edited in place.
     """
 
-    workflows_root: Path
-    state_dir: Path
-    lock_seconds: float
-    clock: Clock
-    redactor: Redactor
+    store: CatalogueStore
     run_id: str | None = None
     route_id: str | None = None
     owner: str | None = None
@@ -85,18 +83,18 @@ class CataloguePromoter:
         remove: Path | None,
         edited_from: bytes | None,
     ) -> Promotion:
-        replaced = edited_from is not None and _holds(target.path(self.workflows_root), edited_from)
+        replaced = edited_from is not None and _holds(
+            target.path(self.store.workflows_root), edited_from
+        )
         return promote(
             validated,
             target=target,
-            workflows_root=self.workflows_root,
-            state_dir=self.state_dir,
+            store=self.store,
             context=PromotionContext(
                 run_id=self.run_id,
                 route_id=self.route_id,
                 approved_by=os_user(),
                 description=validated.tool.summary,
-                redactor=self.redactor,
                 owner=self.owner,
                 bump=self.bump,
                 replaces=self.replaces,
@@ -105,8 +103,6 @@ class CataloguePromoter:
                 behaviour=self._behaviour(validated, target),
                 **self._origin(validated.source),
             ),
-            clock=self.clock,
-            lock_seconds=self.lock_seconds,
             remove=remove,
             replace_unrecorded=replaced,
         )
@@ -117,19 +113,19 @@ class CataloguePromoter:
         None as well where the tool is to get another owner. Raises BumpRefused where a higher
         version is asked for it.
         """
-        path = self.workflows_root.joinpath(*target.folders, "metadata.jsonl")
-        record = metadata.latest(metadata.read(path), f"{target.name}.py")
+        records = read_records(self.store.workflows_root, target)
+        record = records[-1] if records else None
         if record is None or record.tool_hash != f"sha256:{sha256}":
             return None
         if self.owner not in (None, record.owner):
             return None
-        if _sha256(target.path(self.workflows_root)) != sha256:
+        if _sha256(target.path(self.store.workflows_root)) != sha256:
             return None
         version_bump.refuse_unchanged(record, self.bump)
         return Promotion(
             record.id,
             record.version,
-            target.path(self.workflows_root),
+            target.path(self.store.workflows_root),
             target.tool_id,
             created=False,
             kind=record.kind,
@@ -138,28 +134,29 @@ class CataloguePromoter:
     def standing(self, target: Target, source: bytes, summary: str) -> Novelty:
         """Why the module is not new. Raises AuditTampered, MetadataCorrupt, StorageUnwritable."""
         self.require_log()
-        logged = logged_tools(self.state_dir / "audit")
-        return assess_novelty(checked_root(self.workflows_root), target, source, summary, logged)
+        logged = logged_tools(self.store.log_folder)
+        return assess_novelty(
+            checked_root(self.store.workflows_root), target, source, summary, logged
+        )
 
     def approved(self, target: Target) -> bool:
         """True if this user approved the tool's latest record, or there is no decision log.
 
         Raises AuditTampered, UserStateInvalid, MetadataCorrupt, StorageUnwritable.
         """
-        folder = self.state_dir / "audit"
+        folder = self.store.log_folder
         witness = Witness.of(folder)
         decision_log.require_seen(folder)
         if witness.match() == "none":
             return True
-        found = metadata.read(self.workflows_root.joinpath(*target.folders, metadata.FILE_NAME))
-        records = [record for record in found if record.name == f"{target.name}.py"]
+        records = read_records(self.store.workflows_root, target)
         status = record_status(records, witness.approvals(), folder, decision_log.name_of(folder))
         return status.status == "approved"
 
     def generated(self, source: bytes) -> bool:
         """True if the decision log holds that these bytes were generated here."""
         self.require_log()
-        return logged_generation(self.state_dir / "audit", hashlib.sha256(source).hexdigest())
+        return logged_generation(self.store.log_folder, hashlib.sha256(source).hexdigest())
 
     def _behaviour(
         self, validated: ValidatedModule, target: Target
@@ -167,7 +164,7 @@ class CataloguePromoter:
         """What the examples of the earlier revisions show; sandboxes run, no lock held."""
         if self.replay is None:
             return None
-        root, place = checked_root(self.workflows_root), self.replaces or target
+        root, place = checked_root(self.store.workflows_root), self.replaces or target
         before = CurrentRevision.read(root, place, self.find)
         latest = before.latest
         if latest is None:
@@ -204,41 +201,23 @@ class CataloguePromoter:
         for again once nobody promotes and what was interrupted is finished.
         """
         try:
-            self._require_log()
+            self.store.require_whole_log()
         except AuditTampered:
-            with catalogue_lock.exclusive(
-                self.workflows_root,
-                self.state_dir,
-                clock=self.clock,
-                redactor=self.redactor,
-                lock_seconds=self.lock_seconds,
-            ):
-                self._require_log()
-
-    def _require_log(self) -> None:
-        anchors = (log_record.anchored(r.log) for r in metadata.read_all(self.workflows_root))
-        verify.require_whole(self.state_dir / "audit", anchors)
+            with self.store.locked():
+                self.store.require_whole_log()
 
     def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
         """Record a decision about a module in the decision log.
 
-        Raises as `chain.append`, and AuditTampered where any of the log is not as it was written.
+        Raises as `decision_log.append`, and AuditTampered for any damage of the log.
         """
         who: dict[str, JsonValue] = {
             "by": os_user(),
             "run_id": self.run_id,
             "route_id": self.route_id,
         }
-        clock, redactor = self.clock, self.redactor
         self.require_log()
-        decision_log.append(
-            self.state_dir,
-            kind,
-            who | dict(data),
-            clock=clock,
-            redactor=redactor,
-            catalogue=self.workflows_root,
-        )
+        self.store.log_decision(kind, who | dict(data))
 
 
 def _holds(path: Path, source: bytes) -> bool:

@@ -15,16 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.config.trust.signers import openpgp_key, ssh_key
-from pulsus.core.storage import catalogue_lock
+from pulsus.core.storage.catalogue_lock import CatalogueStore
 from pulsus.core.storage.decision_log import decision_log, user_witness
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.record_status import RecordStatus, record_status
 from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records.current_revision import read_records
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.storage.records.record_key import decision_key
 from pulsus.core.storage.records.target import Target
-from pulsus.core.telemetry.ids import Clock
-from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import ToolSpec
 from pulsus.core.validators.git_objects import GitObjects
 from pulsus.errors import RecordChanged, RecordUnknown, StorageUnwritable
@@ -42,11 +41,7 @@ class RecordCheck:
     Without a decision log every record counts, with a warning: nothing says who approved it.
     """
 
-    workflows_root: Path
-    state_dir: Path
-    clock: Clock
-    redactor: Redactor
-    lock_seconds: float
+    store: CatalogueStore
     signers: tuple[str, ...] = ()
 
     def unknown(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
@@ -57,7 +52,7 @@ class RecordCheck:
         Raises RecordChanged for a record that the log contradicts, AuditTampered for a log that is
         not the one this user wrote to, UserStateInvalid, MetadataCorrupt, Busy, StorageUnwritable.
         """
-        witness = Witness.of(self.state_dir / "audit")
+        witness = Witness.of(self.store.log_folder)
         if not self._has_log(witness):
             return ()
         if not self._judged(tools, witness):
@@ -71,13 +66,12 @@ class RecordCheck:
         Its bytes would come back under this user's name: a planted record must not choose them.
         Raises AuditTampered, UserStateInvalid, MetadataCorrupt.
         """
-        witness = Witness.of(self.state_dir / "audit")
+        witness = Witness.of(self.store.log_folder)
         if not self._has_log(witness):
             return
-        found = metadata.read(self.workflows_root.joinpath(*target.folders, metadata.FILE_NAME))
-        of_name = [record for record in found if record.name == f"{target.name}.py"]
+        records = read_records(self.store.workflows_root, target)
         approvals = witness.approvals()
-        of_version = [record for record in of_name if record.version == version]
+        of_version = [record for record in records if record.version == version]
         if not all(approvals.knows(target.tool_id, decision_key(r)) for r in of_version):
             raise RecordUnknown(
                 f"{target.tool_id} is not set back to {version}: its record is not in your "
@@ -112,7 +106,8 @@ class RecordCheck:
         log = decision_log.name_of(witness.folder)
         found = {}
         for tool in tools:
-            records = records_of(self.workflows_root, tool)
+            place = Target(tool.domain, tool.action, tool.name)
+            records = read_records(self.store.workflows_root, place)
             if records:
                 status = record_status(records, approvals, witness.folder, log)
                 if status.status != "approved":
@@ -130,7 +125,7 @@ class RecordCheck:
                     f"what was changed and accept it: {ACCEPT}",
                     tool=tool,
                 )
-        signed = SignedRecords(self.workflows_root, self.signers)
+        signed = SignedRecords(self.store.workflows_root, self.signers)
         paths = {tool.id: tool.path for tool in tools}
         return tuple(
             f"{tool}: {status.reason}"
@@ -142,22 +137,9 @@ class RecordCheck:
         """Wait for a promotion on its way, and finish one that was interrupted."""
         with (
             suppress(StorageUnwritable),
-            catalogue_lock.exclusive(
-                self.workflows_root,
-                self.state_dir,
-                clock=self.clock,
-                redactor=self.redactor,
-                lock_seconds=self.lock_seconds,
-            ),
+            self.store.locked(),
         ):
             return
-
-
-def records_of(root: Path, tool: ToolSpec) -> tuple[Record, ...]:
-    """Every record of the tool, oldest first. Raises MetadataCorrupt, StorageUnwritable."""
-    place = Target(tool.domain, tool.action, tool.name)
-    found = metadata.read(root.joinpath(*place.folders, metadata.FILE_NAME))
-    return tuple(record for record in found if record.name == f"{tool.name}.py")
 
 
 GOOD = frozenset({"G", "U"})

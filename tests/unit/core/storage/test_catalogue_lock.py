@@ -10,9 +10,8 @@ from pulsus import bootstrap
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import log_reader
 from pulsus.core.storage.records import metadata
-from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import StateCorrupt
-from tests.promotions import module, noon, promoted
+from tests.promotions import module, promoted, store_of
 
 FOLDER = "workflows/domains/system/count"
 
@@ -88,22 +87,14 @@ def test_a_decision_is_logged_once_however_often_recovery_starts_over(tmp_path, 
         for _ in range(3):
             with pytest.raises(Killed):
                 promoted(tmp_path)
-    catalogue_lock.recover(
-        tmp_path / "workflows", tmp_path / ".pulsus", clock=noon, redactor=Redactor()
-    )
+    store_of(tmp_path).recover()
     assert [d["kind"] for d in decisions(tmp_path)].count("promote") == 1
 
 
 def test_a_decision_that_no_journal_of_ours_names_is_not_guessed(tmp_path):
     promoted(tmp_path)
     with (
-        catalogue_lock.exclusive(
-            tmp_path / "workflows",
-            tmp_path / ".pulsus",
-            clock=noon,
-            redactor=Redactor(),
-            lock_seconds=1,
-        ) as held,
+        store_of(tmp_path, lock_seconds=1).locked() as held,
         pytest.raises(StateCorrupt, match="names a decision that cannot be read"),
     ):
         held.log({"decisions": [{"key": 1}]})

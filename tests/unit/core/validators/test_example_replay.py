@@ -16,7 +16,7 @@ from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.validators.example_replay import Replay
 from pulsus.errors import BumpRefused, HashMoved
 from pulsus.routing.delivery.promoter import CataloguePromoter
-from tests.promotions import CONTEXT, promoted, validated
+from tests.promotions import CONTEXT, promoted, store_of, validated
 from tests.sandboxes import LIMITS, need_sandbox
 
 CONTRACT = '''"""Count the words of a text.
@@ -169,11 +169,7 @@ def test_where_the_earlier_steps_are_gone_only_what_examples_say_is_compared():
 def promoter(project, replay=None, **more):
     (project / "workflows").mkdir(exist_ok=True)
     return CataloguePromoter(
-        workflows_root=project / "workflows",
-        state_dir=project / ".pulsus",
-        lock_seconds=5.0,
-        clock=lambda: datetime(2026, 3, 1, tzinfo=UTC),
-        redactor=Redactor(),
+        store_of(project, lock_seconds=5.0, clock=lambda: datetime(2026, 3, 1, tzinfo=UTC)),
         replay=replay,
         **more,
     )

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from pulsus import __version__
-from pulsus.core.storage.catalogue_lock import exclusive
+from pulsus.core.storage.catalogue_lock import CatalogueStore
 from pulsus.core.storage.records import version_archive
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.current_revision import CurrentRevision
 from pulsus.core.storage.records.metadata import DEPRECATED, Record
 from pulsus.core.storage.records.target import Target
-from pulsus.core.telemetry.ids import Clock
-from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
 from pulsus.errors import NotPromoted, ReplacementRefused
 
@@ -28,12 +26,8 @@ def deprecate(
     *,
     replacement: Target | None,
     sunset: date | None,
-    workflows_root: Path,
-    state_dir: Path,
+    store: CatalogueStore,
     approved_by: str,
-    clock: Clock,
-    redactor: Redactor,
-    lock_seconds: float,
 ) -> tuple[Record, bool]:
     """The tool's latest record, and whether it is new: the same decision again changes nothing.
 
@@ -41,14 +35,8 @@ def deprecate(
     tool and not deprecated itself, so that following replacements always ends. Raises NotPromoted,
     ReplacementRefused and what `promote` does; then nothing has changed.
     """
-    with exclusive(
-        workflows_root,
-        state_dir,
-        clock=clock,
-        redactor=redactor,
-        lock_seconds=lock_seconds,
-    ) as writing:
-        now = writing.clock().astimezone(UTC)
+    with store.locked() as writing:
+        now = writing.now()
         latest = _promoted(CurrentRevision.read(writing.root, target))
         wanted = _checked(latest, replacement, sunset, now, writing.root)
         until = sunset.isoformat() if sunset else None

@@ -11,13 +11,12 @@ import math
 import os
 import pwd
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pulsus import __version__
 from pulsus.core.contract.kinds import counts_as
-from pulsus.core.storage.catalogue_lock import CatalogueLock, exclusive
+from pulsus.core.storage.catalogue_lock import CatalogueLock, CatalogueStore
 from pulsus.core.storage.promotion import version_bump
 from pulsus.core.storage.promotion.deprecate import status_record
 from pulsus.core.storage.records import snapshots
@@ -26,8 +25,6 @@ from pulsus.core.storage.records.current_revision import CurrentRevision, Find, 
 from pulsus.core.storage.records.metadata import Record
 from pulsus.core.storage.records.semver import Bump
 from pulsus.core.storage.records.target import Target, checked_root
-from pulsus.core.telemetry.ids import Clock
-from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 from pulsus.errors import TargetRefused, ValidationFailed
 
@@ -57,7 +54,6 @@ class PromotionContext:
     tokens_estimate: int | None = None
     model: Mapping[str, JsonValue] | None = None
     rag: Mapping[str, JsonValue] | None = None
-    redactor: Redactor = field(default_factory=Redactor)
     owner: str | None = None
     bump: Bump | None = None
     replaces: Target | None = None
@@ -70,11 +66,8 @@ def promote(
     validated: ValidatedModule,
     *,
     target: Target,
-    workflows_root: Path,
-    state_dir: Path,
+    store: CatalogueStore,
     context: PromotionContext,
-    clock: Clock,
-    lock_seconds: float,
     remove: Path | None = None,
     replace_unrecorded: bool = False,
 ) -> Promotion:
@@ -91,14 +84,8 @@ def promote(
     is as it was.
     """
     _require_validated(validated)
-    candidate = _checked_candidate(remove, checked_root(workflows_root))
-    with exclusive(
-        workflows_root,
-        state_dir,
-        clock=clock,
-        redactor=context.redactor,
-        lock_seconds=lock_seconds,
-    ) as writing:
+    candidate = _checked_candidate(remove, checked_root(store.workflows_root))
+    with store.locked() as writing:
         here = CurrentRevision.read(writing.root, target, context.find)
         if not replace_unrecorded:
             here.require_recorded(validated.source)
@@ -109,10 +96,13 @@ def promote(
         else:
             new = _records(validated, here, context, writing)
         writing.write(_ledger(writing.root, here, validated.source, new), *new)
-        snapshots.renew(state_dir, validated.source, here.latest.tool_hash if here.latest else None)
+        snapshots.renew(
+            store.state_dir, validated.source, here.latest.tool_hash if here.latest else None
+        )
         if candidate is not None:
             _remove_candidate(candidate, validated.source)
-    return _promotion(new[0] if new else known, here, target.path(workflows_root), bool(new))
+    path = target.path(store.workflows_root)
+    return _promotion(new[0] if new else known, here, path, bool(new))
 
 
 def os_user() -> str:
@@ -178,7 +168,7 @@ def _record(
     context: PromotionContext,
     writing: CatalogueLock,
 ) -> Record:
-    now = writing.clock().astimezone(UTC)
+    now, redactor = writing.now(), writing.store.redactor
     tokens = context.tokens_estimate
     source, target, latest = validated.source, here.target, here.latest
     step = version_bump.decide(source, here, moved, context.bump, context.owner, context.behaviour)
@@ -190,9 +180,7 @@ def _record(
         name=f"{target.name}.py",
         domain=target.domain or "shared",
         action=target.action,
-        description=_one_line(
-            context.redactor.redact(context.description or validated.tool.summary)
-        ),
+        description=_one_line(redactor.redact(context.description or validated.tool.summary)),
         status=latest.status if latest and latest.deprecated else context.status,
         created_by=f"pulsus_v{__version__}",
         created_at=now.isoformat(timespec="seconds"),

@@ -16,6 +16,12 @@ Find = Callable[[Target, str], bytes | None]
 """Where else the bytes of a digest may lie. What it gives is believed only if the digest fits."""
 
 
+def read_records(root: Path, target: Target) -> tuple[metadata.Record, ...]:
+    """Return every record of the tool, oldest first. Raises MetadataCorrupt, StorageUnwritable."""
+    records = metadata.read(root.joinpath(*target.folders, metadata.FILE_NAME))
+    return tuple(record for record in records if record.name == f"{target.name}.py")
+
+
 @dataclass(frozen=True, slots=True)
 class CurrentRevision:
     """What lies at a target now. `module` None = no such file."""

@@ -7,10 +7,9 @@ import pytest
 from pulsus.core.storage.promotion import deprecate
 from pulsus.core.storage.records import metadata
 from pulsus.core.storage.records.target import Target
-from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import NotPromoted, ReplacementRefused
 from pulsus.routing.search.deprecations import Deprecations
-from tests.promotions import NOON, module, noon, promoted, tree
+from tests.promotions import NOON, module, promoted, store_of, tree
 
 OLD = Target("system", "count", "things")
 NEW = Target("system", "count", "items")
@@ -30,12 +29,8 @@ def deprecated(project, target=OLD, replacement: Target | None = NEW, sunset: da
         target,
         replacement=replacement,
         sunset=sunset,
-        workflows_root=project / "workflows",
-        state_dir=project / ".pulsus",
+        store=store_of(project, lock_seconds=5),
         approved_by="alice",
-        clock=noon,
-        redactor=Redactor(),
-        lock_seconds=5,
     )
 
 

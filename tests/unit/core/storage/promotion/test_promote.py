@@ -22,7 +22,17 @@ from pulsus.errors import (
     ValidationFailed,
     WorkflowsMissing,
 )
-from tests.promotions import CONTEXT, NOON, module, promoted, report, tool, tree, validated
+from tests.promotions import (
+    CONTEXT,
+    NOON,
+    module,
+    promoted,
+    report,
+    store_of,
+    tool,
+    tree,
+    validated,
+)
 
 CANONICAL = [
     "id",
@@ -184,11 +194,8 @@ def test_nothing_but_a_validated_module_is_promoted(tmp_path, forge):
         promote.promote(
             forge(module()),
             target=Target("system", "count", "things"),
-            workflows_root=tmp_path / "workflows",
-            state_dir=tmp_path / ".pulsus",
+            store=store_of(tmp_path, lock_seconds=1),
             context=CONTEXT,
-            clock=lambda: NOON,
-            lock_seconds=1,
         )
     assert tree(tmp_path / "workflows") == {}
 
@@ -258,11 +265,8 @@ def test_a_missing_workflows_folder_is_named(tmp_path):
         promote.promote(
             validated(),
             target=Target("system", "count", "things"),
-            workflows_root=tmp_path / "nowhere",
-            state_dir=tmp_path / ".pulsus",
+            store=replace(store_of(tmp_path), workflows_root=tmp_path / "nowhere"),
             context=CONTEXT,
-            clock=lambda: NOON,
-            lock_seconds=1,
         )
 
 
