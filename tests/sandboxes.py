@@ -10,8 +10,7 @@ import pytest
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job
-from pulsus.core.sandbox.sandbox_choice import run_sandboxed
-from pulsus.core.sandbox.sandbox_probe import probe
+from pulsus.core.sandbox.sandbox_probe import probe, run_sandboxed
 
 LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
 

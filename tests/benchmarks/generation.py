@@ -28,7 +28,7 @@ from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.contract.read_tool import read_tool
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job
-from pulsus.core.sandbox.sandbox_choice import run_sandboxed
+from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.types import BrokenTool, InlineFile
 
 HERE = Path(__file__).parent

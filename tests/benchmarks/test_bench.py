@@ -109,7 +109,7 @@ def test_sandbox_start(show):
     from pulsus.config.settings import SandboxConfig
     from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
     from pulsus.core.sandbox.job import Job
-    from pulsus.core.sandbox.sandbox_choice import run_sandboxed
+    from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 
     limits = Limits.of(SandboxConfig(), import_seconds=3.0)
     job = Job(b"def run() -> int:\n    return 1\n", "bench", "run", {})

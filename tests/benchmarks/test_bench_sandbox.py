@@ -16,7 +16,7 @@ from pulsus.core.sandbox import sandbox_session
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.observation import seccomp_notify
-from pulsus.core.sandbox.sandbox_choice import run_sandboxed
+from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from tests.sandboxes import need_sandbox
 
 pytestmark = [pytest.mark.bench, pytest.mark.sandbox]

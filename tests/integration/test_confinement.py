@@ -15,9 +15,8 @@ from pulsus.core.compose.plans import module_source, pins, planner
 from pulsus.core.system import private_folders
 from pulsus.errors import ToolFailed, UsageError
 from pulsus.execution.confinement import kernel_support as found
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan
+from pulsus.execution.confinement.confinement_plan import RunLimits, how_to_run, plan
 from pulsus.execution.confinement.kernel_support import machine
-from pulsus.execution.confinement.run_mode import how_to_run
 from pulsus.execution.tool_process import run_tool
 from tests.compositions import finder, module
 from tests.confined import confined, need_confinement
@@ -519,7 +518,7 @@ def test_nothing_runs_where_confinement_is_required_and_impossible(monkeypatch):
     from pulsus.errors import ConfinementUnavailable
 
     none = found.Machine(0, False, False, False, ("the kernel has neither",))
-    monkeypatch.setattr("pulsus.execution.confinement.run_mode.machine", lambda: none)
+    monkeypatch.setattr("pulsus.execution.confinement.confinement_plan.machine", lambda: none)
     made, _ = module("a/b/tool", tool("def run():\n    return 1\n"))
     with pytest.raises(ConfinementUnavailable, match="the kernel has neither") as caught:
         how_to_run([made], {}, RunLimits(), "required", reads=True)

@@ -7,7 +7,7 @@ import jsonschema
 import pexpect
 import pytest
 
-from pulsus.execution.confinement import kernel_support, run_mode
+from pulsus.execution.confinement import confinement_plan, kernel_support
 from tests.confined import need_confinement
 from tests.project import PULSUS, pulsus_here
 
@@ -40,7 +40,7 @@ def test_a_run_says_what_held(pulsus):
 
 def test_an_unconfined_read_is_said_to_be_one(pulsus, monkeypatch):
     none = kernel_support.Machine(0, False, False, False, ("the kernel has neither",))
-    monkeypatch.setattr(run_mode, "machine", lambda: none)
+    monkeypatch.setattr(confinement_plan, "machine", lambda: none)
     done = pulsus("run", "load_average")
     assert done.code == 0
     assert "ran unconfined, with all your rights: the kernel has neither" in done.err

@@ -23,7 +23,7 @@ import pytest
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job
-from pulsus.core.sandbox.sandbox_choice import run_sandboxed
+from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.validators.validator_protocol import BUSY
 from tests.candidates import pipeline, read
 from tests.sandboxes import need_sandbox, processes_with

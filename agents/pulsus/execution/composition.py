@@ -137,7 +137,7 @@ def _folders(given: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] |
 
     from pulsus.execution.confinement import declared_effects
 
-    contract = SimpleNamespace(
+    contract: Any = SimpleNamespace(
         effects=SimpleNamespace(paths=tuple(given["paths"]), hosts=()),
         args=[SimpleNamespace(name=name, default=default) for name, default in given["args"]],
     )
@@ -162,7 +162,11 @@ def _refused(message: str) -> dict[str, Any]:
 
 def send(number: int, found: dict[str, Any]) -> None:
     """Write one frame of JSON."""
-    data = json.dumps(found, allow_nan=False).encode("ascii")
+    write(number, json.dumps(found, allow_nan=False).encode("ascii"))
+
+
+def write(number: int, data: bytes) -> None:
+    """Write one frame: the length, then the bytes."""
     data = HEADER.pack(len(data)) + data
     while data:
         data = data[os.write(number, data) :]

@@ -21,7 +21,7 @@ from typing import Any
 import pulsus.steps
 from pulsus.core.sandbox.harness.load_and_call import load_module, run_entry
 from pulsus.core.sandbox.harness.wire_protocol import check_json
-from pulsus.execution.composition import HEADER, Answering, Asking, NextJob, StepFailed, send
+from pulsus.execution.composition import Answering, Asking, NextJob, StepFailed, send, write
 
 
 class StepRefused(RuntimeError):
@@ -169,7 +169,7 @@ def begin(job: dict[str, Any], orders: dict[str, Any] | None, result_fd: int) ->
                 confined(job, orders, result_fd, within)
                 return
             if orders:
-                from pulsus.execution.confinement.limits import set_limits
+                from pulsus.execution.confinement.enter import set_limits
 
                 set_limits(orders["max_mem_mb"], orders["max_files"])
             send(result_fd, {"confined": False})
@@ -236,10 +236,3 @@ def answer(job: dict[str, Any], result_fd: int, steps: Asking | None = None) -> 
     if os.getpid() != parent:  # a child that the tool forked came back here
         os._exit(1)
     write(result_fd, encode(report, job["max_result_bytes"]))
-
-
-def write(result_fd: int, data: bytes) -> None:
-    """Write one frame: the length, then the bytes."""
-    data = HEADER.pack(len(data)) + data
-    while data:
-        data = data[os.write(result_fd, data) :]

@@ -25,8 +25,7 @@ from pulsus.errors import (
     ToolNotFound,
 )
 from pulsus.execution import secrets
-from pulsus.execution.confinement.confinement_plan import Mode, RunLimits
-from pulsus.execution.confinement.run_mode import how_to_run
+from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, how_to_run
 from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.pipes import OnOutput
 from pulsus.execution.tool_process import RunResult, run_tool

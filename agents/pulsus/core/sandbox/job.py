@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -64,6 +66,25 @@ class Outcome:
     observed: ObservedEffects = field(default_factory=ObservedEffects)
     line: int = 0
     starved: bool = False
+
+
+_here = threading.local()
+
+
+@contextmanager
+def cancel_on(signal: threading.Event) -> Iterator[None]:
+    """Kill the sandboxes that this thread runs in the block once `signal` is set."""
+    _here.signal = signal
+    try:
+        yield
+    finally:
+        del _here.signal
+
+
+def is_cancelled() -> bool:
+    """True if the result of this thread's sandbox is not needed any more."""
+    signal: threading.Event | None = getattr(_here, "signal", None)
+    return signal is not None and signal.is_set()
 
 
 def order(

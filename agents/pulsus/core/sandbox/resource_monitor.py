@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from pulsus.core.sandbox.confinement.socket_memory import SocketMemory
 
@@ -103,17 +101,6 @@ class ResourceMonitor:
         self._sockets.close()
         while self._fds:
             os.close(self._fds.pop())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _read(proc: int, pid: str) -> tuple[int, int]:

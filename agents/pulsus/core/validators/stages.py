@@ -11,12 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.sandbox import cancellation
 from pulsus.core.sandbox.confinement import bubblewrap
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.interpreter import Interpreter
-from pulsus.core.sandbox.job import Job, Outcome
-from pulsus.core.sandbox.sandbox_choice import run_with
+from pulsus.core.sandbox.job import Job, Outcome, is_cancelled
+from pulsus.core.sandbox.sandbox_probe import run_with
 from pulsus.core.system.machine_slots import NoSlot, cores, take
 from pulsus.core.system.private_folders import sweep_scratch
 from pulsus.core.types import ObservedEffects, Proof
@@ -105,7 +104,7 @@ def _run(
 def _in_turn(run: Run, wait_seconds: float, job: Job, limits: Limits) -> Outcome:
     """Run the job once a place is free: two sandboxes a core keep the cores busy."""
     try:
-        slot = take(SANDBOX, 2 * cores(), wait_seconds, cancellation.is_cancelled)
+        slot = take(SANDBOX, 2 * cores(), wait_seconds, is_cancelled)
     except NoSlot:
         return Outcome("unverified", "start", no_slot(wait_seconds).message, starved=True)
     try:

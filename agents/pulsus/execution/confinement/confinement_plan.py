@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pulsus.core.types import JsonValue, ToolSpec
-from pulsus.execution.confinement import declared_effects, landlock
-from pulsus.execution.confinement.kernel_support import Machine
-from pulsus.execution.confinement.limits import CAPABILITIES
+from pulsus.errors import ConfinementUnavailable
+from pulsus.execution.confinement import declared_effects
+from pulsus.execution.confinement.enter import CAPABILITIES, LANDLOCK_SCOPES_SIGNALS
+from pulsus.execution.confinement.kernel_support import Machine, machine
 from pulsus.execution.confinement.syscall_filter import Filter, Network, names, program
 
 Mode = Literal["wanted", "required", "off"]
@@ -75,6 +76,32 @@ _LOCAL: dict[str, tuple[str, ...]] = {
 """Local sockets that programs speak to. A tool that declares one may ask its server for all that
 the user may: the contract says so, and the record names the sockets."""
 _LOCAL_HOSTS = {"chronyc": ("127.0.0.1:323", "[::1]:323"), "ntpq": ("127.0.0.1:123", "[::1]:123")}
+
+
+def how_to_run(
+    used: Sequence[ToolSpec],
+    inputs: Mapping[str, JsonValue],
+    limits: RunLimits,
+    mode: Mode,
+    *,
+    reads: bool,
+) -> Planned:
+    """How to run the first of `used`, of which the others are steps.
+
+    `reads` says that nothing may be changed in this call. Raises ConfinementUnavailable where
+    `mode` is `required` and changes to files cannot be refused here.
+    """
+    if mode == "off":
+        return unconfined("a person ran it with --unconfined")
+    here = machine()
+    if mode == "required" and here.files == "none":
+        raise ConfinementUnavailable(
+            f"{used[0].id} would run confined only, and this machine cannot do that: "
+            f"{'; '.join(here.why)}",
+            hint="run it on a Linux machine that can (`pulsus doctor`)",
+            tool=used[0].id,
+        )
+    return plan(used, inputs, limits, here, reads=reads)
 
 
 def plan(
@@ -176,7 +203,7 @@ def _confined(
     raw = any(program_ in _RAW for program_ in _commands(tools))
     shape = Filter(
         landlock=bool(known),
-        scoped=known >= landlock.SCOPES_SIGNALS,
+        scoped=known >= LANDLOCK_SCOPES_SIGNALS,
         supervised=here.supervisor,
         network=network,
         raw=raw,

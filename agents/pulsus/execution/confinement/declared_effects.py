@@ -8,52 +8,15 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import urlsplit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pulsus.core.types import JsonValue
+    from pulsus.core.types import JsonValue, ToolSpec
 
     Inputs = Mapping[str, JsonValue]
-
-
-class Arg(Protocol):
-    """What is needed of an `ArgSpec`."""
-
-    @property
-    def name(self) -> str:
-        """The argument's name."""
-
-    @property
-    def default(self) -> str | None:
-        """Its default, as source text."""
-
-
-class Declares(Protocol):
-    """What is needed of `Effects`."""
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The declared paths."""
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The declared hosts."""
-
-
-class Contract(Protocol):
-    """What is needed of a `ToolSpec`; a worker has no more of a step."""
-
-    @property
-    def effects(self) -> Declares | None:
-        """The declared effects; None where nothing is declared."""
-
-    @property
-    def args(self) -> Sequence[Arg]:
-        """The arguments of the entry point."""
 
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -65,7 +28,7 @@ _HOSTS = ("host", "address", "url", "server", "site", "name", "endpoint", "hosts
 _HOST = re.compile(r"[\w.:\-\[\]%]{1,253}\Z")
 
 
-def folders(tool: Contract, inputs: Inputs) -> tuple[str, ...] | None:
+def folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     """The folders in which the declared paths lie, or which they are. Looks which exist."""
     if tool.effects is None:
         return None
@@ -83,7 +46,7 @@ def folders(tool: Contract, inputs: Inputs) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(found))
 
 
-def hosts(tool: Contract, inputs: Inputs) -> tuple[str, ...] | None:
+def hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     """The hosts that the declared ones are for this call: names, addresses, either with a port."""
     if tool.effects is None:
         return ()
@@ -101,7 +64,7 @@ def hosts(tool: Contract, inputs: Inputs) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(found))
 
 
-def defaults(tool: Contract) -> dict[str, JsonValue]:
+def defaults(tool: ToolSpec) -> dict[str, JsonValue]:
     """The defaults of its arguments that are literal values."""
     found: dict[str, JsonValue] = {}
     for arg in tool.args:
@@ -135,7 +98,7 @@ def _filled(item: str, inputs: Inputs) -> list[str] | None:
     return [each for each in found if each]
 
 
-def _given(item: str, tool: Contract, inputs: Inputs, kinds: tuple[str, ...]) -> list[str] | None:
+def _given(item: str, tool: ToolSpec, inputs: Inputs, kinds: tuple[str, ...]) -> list[str] | None:
     """The values of the arguments that words such as "the given figure path" are about."""
     said = _GIVEN.match(item.lower())
     if said is None or _MORE.search(said[1]):

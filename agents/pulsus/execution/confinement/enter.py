@@ -1,4 +1,4 @@
-"""Confine this process before a tool is loaded (ADR 28).
+"""Confine this process before a tool is loaded (ADR 28): rlimits, capabilities, Landlock, filter.
 
 Runs in the tool's own process, forked from the worker. Effect: everything here holds for good.
 """
@@ -6,13 +6,16 @@ Runs in the tool's own process, forked from the worker. Effect: everything here 
 from __future__ import annotations
 
 import os
+import resource
 import signal
+import struct
+from contextlib import suppress
 
 from pulsus.core.sandbox.harness.system_calls import call, install_filter
-from pulsus.execution.confinement import landlock, limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
     from typing import Any
 
 _PARENT_DEATH = 1  # PR_SET_PDEATHSIG
@@ -21,6 +24,29 @@ _LAST_FILE = 1 << 20
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx")
 """Devices that stay writable: they keep nothing, or are the terminal."""
 PTYS = "/dev/pts"
+
+LANDLOCK_LEAST = 3
+"""The first version that knows all changes of content: `truncate` came last."""
+LANDLOCK_SCOPES_SIGNALS = 6
+"""The first version that also keeps signals and abstract sockets inside."""
+
+_WRITE_FILE, _TRUNCATE, _IOCTL = 1 << 1, 1 << 14, 1 << 15
+_MAKE_DEVICES = 1 << 6 | 1 << 11
+_IN_FOLDERS = 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 12 | 1 << 13
+_IOCTL_SINCE = 5
+_ABSTRACT_SOCKETS, _SIGNALS = 1, 2
+
+MEGABYTE = 1 << 20
+_CAPSET_VERSION = 0x20080522
+_NO_NEW_PRIVILEGES, _AMBIENT, _CLEAR_ALL = 38, 47, 4
+
+CAPABILITIES = {
+    "dac_read_search": 2,
+    "sys_ptrace": 19,
+    "net_raw": 13,
+    "syslog": 34,
+}
+"""Those that a read may keep, by name (`linux/capability.h`)."""
 
 
 def enter(plan: dict[str, Any], scratch: str, keep: tuple[int, ...]) -> int:
@@ -31,12 +57,12 @@ def enter(plan: dict[str, Any], scratch: str, keep: tuple[int, ...]) -> int:
     """
     call("prctl", _PARENT_DEATH, int(signal.SIGKILL), 0, 0, 0)
     close_others(keep)
-    limits.set_limits(plan["max_mem_mb"], plan["max_files"])
-    limits.drop_capabilities(plan["capabilities"])
-    limits.no_new_privileges()
+    set_limits(plan["max_mem_mb"], plan["max_files"])
+    drop_capabilities(plan["capabilities"])
+    no_new_privileges()
     if plan["landlock"]:
         trees = tuple(dict.fromkeys((scratch, PTYS, *plan["folders"])))
-        landlock.enter(trees, DEVICES, plan["landlock"])
+        enter_landlock(trees, DEVICES, plan["landlock"])
     return install_filter(bytes.fromhex(plan["filter"]), listen=plan["supervised"])
 
 
@@ -47,3 +73,74 @@ def close_others(keep: tuple[int, ...]) -> None:
         if number >= start:
             os.closerange(start, number)
             start = number + 1
+
+
+def enter_landlock(trees: Sequence[str], files: Sequence[str], known: int) -> None:
+    """Allow changes below `trees` and writing to `files`, and no others. Raises OSError.
+
+    `known` is the version to use. What does not exist is left out. `no_new_privs` is set already.
+    """
+    single = _WRITE_FILE | _TRUNCATE | (_IOCTL if known >= _IOCTL_SINCE else 0)
+    handled = single | _IN_FOLDERS | _MAKE_DEVICES
+    scoped = _ABSTRACT_SOCKETS | _SIGNALS if known >= LANDLOCK_SCOPES_SIGNALS else 0
+    size = 24 if known >= LANDLOCK_SCOPES_SIGNALS else 8
+    rules = call("landlock_create_ruleset", struct.pack("=QQQ", handled, 0, scoped), size, 0)
+    for path in (*trees, *files):
+        whole = path in trees
+        try:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC | (os.O_DIRECTORY if whole else 0))
+        except OSError:
+            continue
+        rights = single | _IN_FOLDERS if whole else single
+        call("landlock_add_rule", rules, 1, struct.pack("=Qi", rights, place), 0)
+        os.close(place)
+    call("landlock_restrict_self", rules, 0)
+    os.close(rules)
+
+
+def set_limits(max_mem_mb: int, max_files: int) -> None:
+    """Bound memory and files of this process and of each that it starts.
+
+    RLIMIT_DATA counts private memory that can be written to; the address space, which libraries
+    and shared memory fill too, may be twice as large.
+    """
+    _at_most(resource.RLIMIT_DATA, max_mem_mb * MEGABYTE)
+    _at_most(resource.RLIMIT_AS, 2 * max_mem_mb * MEGABYTE)
+    _at_most(resource.RLIMIT_NOFILE, max_files)
+    _at_most(resource.RLIMIT_CORE, 0)
+    with suppress(AttributeError):  # not everywhere; 0 takes away what counts in the kernel
+        _at_most(resource.RLIMIT_MSGQUEUE, 0)
+        _at_most(resource.RLIMIT_RTPRIO, 0)
+
+
+def drop_capabilities(keep: Collection[int]) -> None:
+    """Keep only these capabilities. Raises OSError.
+
+    `no_new_privs` makes it final: what is started then, by root too, gets no more of them.
+    """
+    with suppress(OSError):  # an old kernel has no ambient capabilities
+        call("prctl", _AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    now = _permitted()
+    mask = sum(1 << each for each in keep) & now
+    low, high = mask & 0xFFFFFFFF, mask >> 32
+    head = struct.pack("=Ii", _CAPSET_VERSION, 0)
+    call("capset", head, struct.pack("=6I", low, low, 0, high, high, 0))
+
+
+def no_new_privileges() -> None:
+    """Let no program give this process more rights than it has. Raises OSError."""
+    call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+
+
+def _at_most(what: int, value: int) -> None:
+    _, hard = resource.getrlimit(what)
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(what, (value, value))
+
+
+def _permitted() -> int:
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+        for line in file:
+            if line.startswith("CapPrm:"):
+                return int(line.split()[1], 16)
+    raise OSError("/proc/self/status names no capabilities")

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pulsus.core.sandbox.confinement.bpf import ARCHES, ASK, ERRNO
 from pulsus.core.sandbox.harness.system_calls import call, landlock_version
-from pulsus.execution.confinement import landlock
+from pulsus.execution.confinement.enter import LANDLOCK_LEAST
 from pulsus.execution.confinement.supervision import run_processes
 
 Files = Literal["landlock", "supervised", "none"]
@@ -40,7 +40,7 @@ class Machine:
         """How changes to files are refused."""
         if not self.filter:
             return "none"
-        if self.landlock >= landlock.LEAST:
+        if self.landlock >= LANDLOCK_LEAST:
             return "landlock"
         return "supervised" if self.supervisor else "none"
 
@@ -56,9 +56,9 @@ def machine() -> Machine:
         return Machine(0, False, False, False, (why,))
     known = landlock_version()
     missing: list[str] = []
-    if known < landlock.LEAST:
+    if known < LANDLOCK_LEAST:
         found = f"Landlock has version {known}" if known else "the kernel has no Landlock"
-        missing.append(f"{found}, version {landlock.LEAST} (Linux 6.2) is needed")
+        missing.append(f"{found}, version {LANDLOCK_LEAST} (Linux 6.2) is needed")
     no_filter = _no_filter()
     no_supervisor = no_filter or _no_supervisor()
     missing += [f"no filter of system calls: {no_filter}"] if no_filter else []

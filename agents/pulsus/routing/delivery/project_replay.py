@@ -30,7 +30,7 @@ class ProjectExampleReplay:
         Both may reach `network`.
         """
         from pulsus.core.sandbox.confinement import bwrap_arguments
-        from pulsus.core.sandbox.sandbox_choice import (
+        from pulsus.core.sandbox.sandbox_probe import (
             run_sandboxed,  # late: only a new version needs it
         )
         from pulsus.core.validators.example_replay import Replay

@@ -21,7 +21,7 @@ from pulsus.core.compose.writing import caller_examples, memorisation
 from pulsus.core.compose.writing.answers import add_missing_imports, close_docstring
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
-from pulsus.core.sandbox.sandbox_choice import run_sandboxed
+from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import (
     BrokenTool,

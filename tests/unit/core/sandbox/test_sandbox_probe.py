@@ -8,8 +8,7 @@ import pytest
 
 from pulsus.core.sandbox.confinement import bubblewrap
 from pulsus.core.sandbox.job import Job
-from pulsus.core.sandbox.sandbox_choice import run_with
-from pulsus.core.sandbox.sandbox_probe import examine
+from pulsus.core.sandbox.sandbox_probe import examine, run_with
 from tests.sandboxes import LIMITS, need_sandbox
 
 JOB = Job(b"def run():\n    return 1\n", "candidate", "run", {})

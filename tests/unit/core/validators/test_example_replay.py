@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.sandbox.job import Outcome
-from pulsus.core.sandbox.sandbox_choice import run_sandboxed
+from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.storage.promotion import version_bump
 from pulsus.core.storage.promotion.api_diff import Change
 from pulsus.core.storage.records.target import Target

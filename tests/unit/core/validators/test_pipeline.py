@@ -9,7 +9,7 @@ import pytest
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.job import Outcome
-from pulsus.core.sandbox.sandbox_choice import run_with
+from pulsus.core.sandbox.sandbox_probe import run_with
 from pulsus.core.types import StepResult
 from pulsus.core.validators.pipeline import Pipeline
 from pulsus.core.validators.steps import mypy as mypy_step

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pulsus.core.sandbox import cancellation
+from pulsus.core.sandbox.job import cancel_on
 from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Finding
 
@@ -72,7 +72,7 @@ class DryRuns:
                 return
             try:
                 if not self._stops[number].is_set():
-                    with cancellation.cancel_on(self._stops[number]):
+                    with cancel_on(self._stops[number]):
                         self._steps[number] = _steps(self._runs[number])
                 self._tell()
             except BaseException as failure:  # noqa: BLE001 - raised again where it is waited for

@@ -11,7 +11,7 @@ import fcntl
 import os
 import struct
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from pulsus.core.sandbox.observation.notifications import AnsweredLater, WaitingCall, signed
 from pulsus.execution.confinement.supervision.file_broker import Files
@@ -70,7 +70,7 @@ class Sockets:
             raise
         if waits:
             _in_thread(q, made, lambda: made.connect(address))
-        with _closing(made):
+        with closing(made):
             made.connect(address)
         return 0
 
@@ -82,7 +82,7 @@ class Sockets:
         )
         if not name.startswith(b"/") or not (allowed or self._files.below(name)):
             raise PermissionError(errno.EACCES, "a local socket that is not declared")
-        with _closing(self._socket(q, _UNIX)) as made:
+        with closing(self._socket(q, _UNIX)) as made:
             waits = not _non_blocking(made)
             made.setblocking(False)  # the caller's socket too, until it has its answer
             try:
@@ -106,7 +106,7 @@ class Sockets:
         """Asked only where Landlock does not hold files: a local socket would be one."""
         raw = q.memory(q.args[1], min(q.args[2] & 0xFFFFFFFF, _ADDRESS_BYTES))
         family = int.from_bytes(raw[:2], "little")
-        with _closing(self._socket(q, family)) as made:
+        with closing(self._socket(q, family)) as made:
             if family == _UNIX:
                 with self._files.parent(raw[2:].partition(b"\0")[0]) as (place, last):
                     made.bind(b"/proc/self/fd/%d/%s" % (place, last))
@@ -173,7 +173,7 @@ class Sockets:
             raise
         if waits:
             _in_thread(q, made, lambda: made.send(data, flags))
-        with _closing(made):
+        with closing(made):
             if address is not None and made.type != _STREAM:
                 return int(made.sendto(data, flags, address))
             return int(made.send(data, flags))
@@ -280,7 +280,7 @@ def _in_thread(q: WaitingCall, made: Any, act: Callable[[], int | None]) -> None
 
     def perform() -> None:
         try:
-            with _closing(made):
+            with closing(made):
                 value = act()
             q.answer(value or 0)
         except OSError as error:
@@ -288,14 +288,3 @@ def _in_thread(q: WaitingCall, made: Any, act: Callable[[], int | None]) -> None
 
     _thread.start_new_thread(perform, ())
     raise AnsweredLater
-
-
-class _closing:
-    def __init__(self, made: Any) -> None:
-        self._made = made
-
-    def __enter__(self) -> Any:
-        return self._made
-
-    def __exit__(self, *_: object) -> None:
-        self._made.close()

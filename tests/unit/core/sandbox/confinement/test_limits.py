@@ -12,8 +12,9 @@ from textwrap import dedent
 
 import pytest
 
-from pulsus.core.sandbox import cancellation, runner
+from pulsus.core.sandbox import runner
 from pulsus.core.sandbox.confinement.socket_memory import SocketMemory
+from pulsus.core.sandbox.job import cancel_on
 from pulsus.core.types import InlineFile
 from tests.patience import PATIENCE_SECONDS
 from tests.sandboxes import need_sandbox, processes_with, sandboxed
@@ -190,7 +191,7 @@ def test_a_sandbox_given_up_before_it_has_a_session_of_its_own_ends_too(monkeypa
     given_up = threading.Event()
     given_up.set()
     began = time.monotonic()
-    with cancellation.cancel_on(given_up):
+    with cancel_on(given_up):
         outcome = sandboxed("def run():\n    return 1\n")
     assert outcome.status == "unverified"
     assert time.monotonic() - began < PATIENCE_SECONDS
