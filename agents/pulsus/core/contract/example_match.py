@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 
-from pulsus.core.types import JsonValue
+from pulsus.core.types import Example, JsonValue
 
 ANY = "..."
 RELATIVE = 1e-9  # docs/tool-contract.md
@@ -30,6 +31,18 @@ def concrete(expected: JsonValue) -> bool:
     if isinstance(expected, list):
         return not expected or any(map(concrete, expected))
     return True
+
+
+def expects_value(example: Example) -> bool:
+    """Return True if the example's expected output names a value."""
+    return example.has_expected and concrete(example.expected)
+
+
+def input_values(example: Example) -> Iterator[JsonValue]:
+    """Yield an example's inputs, and the text of its files."""
+    yield from example.inputs.values()
+    for file in example.files:
+        yield file.content.decode("utf-8", "replace")
 
 
 def apart(one: JsonValue, other: JsonValue) -> bool:

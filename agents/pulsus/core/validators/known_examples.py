@@ -13,8 +13,9 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from pulsus.core.contract.example_match import concrete
+from pulsus.core.contract.example_match import expects_value, input_values
 from pulsus.core.contract.module_constants import as_key, literal, parts
+from pulsus.core.python_source.bindings import assignments
 from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.core.validators.code_constants import LEAST_HASH, CodeConstants
 
@@ -34,6 +35,7 @@ _BY_NAME = ("getattr", "hasattr", "setattr")
 _BARE_NAMES = frozenset(("globals", "locals", "vars", "eval", "exec", "compile"))
 _OWN_PLACES = ("/proc/self", "/proc/thread-self", "/pulsus", "/dev/fd")
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s", "sha3_256")
+_ASSIGNMENTS = ast.Assign | ast.AnnAssign
 _LEAST_PART = 3
 """A shorter text is part of any other by chance."""
 _DERIVED = frozenset(("len", "sum", "ord", "hash", "max", "min", "crc32", "adler32", "int"))
@@ -68,7 +70,7 @@ def reads_itself(source: bytes) -> bool:
 
 def table(source: bytes, tool: ToolSpec) -> str:
     """Return where a constant table maps every example to its result, and nothing else; or ""."""
-    given = _named(tool)
+    given = [e for e in tool.examples if expects_value(e)]
     bound: Mapping[str, list[ast.expr]] | None = None
     for node in _code(source) if given else ():
         match node:
@@ -86,7 +88,7 @@ def table(source: bytes, tool: ToolSpec) -> str:
 
 def doubt(source: bytes, tool: ToolSpec) -> str:
     """Return why the examples prove the shape only: the code holds their inputs and results."""
-    given = _named(tool)
+    given = [e for e in tool.examples if expects_value(e)]
     if not given:
         return ""
     code = _code(source)
@@ -123,25 +125,13 @@ def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
                     todo.append(each)
 
 
-def _named(tool: ToolSpec) -> list[Example]:
-    return [e for e in tool.examples if e.has_expected and concrete(e.expected)]
-
-
-def _values(example: Example) -> Iterator[JsonValue]:
-    """The inputs, and what the files hold."""
-    yield from example.inputs.values()
-    for file in example.files:
-        yield file.content.decode("utf-8", "replace")
-
-
 def _bound(source: bytes) -> Mapping[str, list[ast.expr]]:
     """What each name is bound to."""
     found: dict[str, list[ast.expr]] = {}
     for node in _code(source):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            for target in _targets(node):
-                if isinstance(target, ast.Name):
-                    found.setdefault(target.id, []).append(node.value)
+        for target, value, _ in assignments(node) if isinstance(node, _ASSIGNMENTS) else ():
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(value)
     return found
 
 
@@ -158,10 +148,6 @@ def _held(node: ast.expr, bound: Mapping[str, list[ast.expr]]) -> object:
     if isinstance(found, list | tuple) and all(_is_pair(item) for item in found):
         return {item[0]: item[1] for item in found if isinstance(item[0], str | int | float)}
     return found
-
-
-def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def _is_pair(item: object) -> bool:
@@ -182,7 +168,7 @@ def _is_table(held: object, given: Sequence[Example]) -> bool:
 def _features(example: Example) -> set[str]:
     """What a table may be keyed by: an input, its length, a letter, a hash."""
     found: set[str] = set()
-    for value in _values(example):
+    for value in input_values(example):
         found.add(as_key(value))
         if isinstance(value, str | list):
             found.add(as_key(len(value)))

@@ -20,6 +20,7 @@ from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.compose.writing import caller_examples, memorisation
 from pulsus.core.compose.writing.answers import add_missing_imports, close_docstring
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal
+from pulsus.core.contract.strip_examples import without_examples
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.telemetry.redaction import Redactor
@@ -211,7 +212,7 @@ def check_without_examples(project: Project, validated: ValidatedModule) -> Vali
         return None
     settings = project.settings
     limits = Limits.of(settings.sandbox, settings.validation.import_seconds)
-    subject = Subject(caller_examples.strip_examples(validated.source), report.path, tool)
+    subject = Subject(without_examples(validated.source), report.path, tool)
     run = DryRun(subject, limits, partial(run_sandboxed, python=project.interpreter))
     found = run.import_smoke()
     found = run.dry_run() if found.ok else found

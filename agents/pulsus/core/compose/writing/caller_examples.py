@@ -16,7 +16,7 @@ from itertools import combinations
 
 from pulsus.core.compose.plans.plan_file import dump_yaml
 from pulsus.core.contract import docstring, examples
-from pulsus.core.contract.example_match import apart, concrete
+from pulsus.core.contract.example_match import apart, expects_value
 from pulsus.core.python_source import python_literals as python
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import Example, JsonValue, ToolSpec
@@ -62,12 +62,12 @@ def remove_example(request: str, example: Example) -> str:
 
 def count_behaviours(given: Iterable[Example]) -> int:
     """How many of the examples say what the result must be: `...` alone says what it looks like."""
-    return sum(e.has_expected and concrete(e.expected) for e in given)
+    return sum(expects_value(e) for e in given)
 
 
 def has_differing_results(given: Sequence[Example]) -> bool:
     """Whether no one result fits all the examples: a constant would satisfy one."""
-    named = [e.expected for e in given if e.has_expected and concrete(e.expected)]
+    named = [e.expected for e in given if expects_value(e)]
     return any(apart(one, other) for one, other in combinations(named, 2))
 
 
@@ -91,18 +91,6 @@ def set_examples(code: bytes, given: Sequence[Example]) -> bytes:
     text = _text(doc, shown)
     start, end = _span(code, node)
     return code[:start] + python.docstring(text).encode("utf-8") + code[end:]
-
-
-def strip_examples(code: bytes) -> bytes:
-    """The module without examples, each line where it was; as it is where it has no docstring."""
-    node = _docstring(code)
-    doc = docstring.parse(str(node.value)) if node else None
-    if node is None or doc is None or doc.errors:
-        return code
-    start, end = _span(code, node)
-    text = python.docstring(_text(doc, None)).encode("utf-8")
-    lines = code[start:end].count(b"\n") - text.count(b"\n")
-    return pad_docstring(code[:start] + text + code[end:], lines)
 
 
 def pad_docstring(code: bytes, lines: int) -> bytes:
@@ -264,11 +252,9 @@ def _span(code: bytes, node: ast.Constant) -> tuple[int, int]:
     return start, end
 
 
-def _text(doc: docstring.Docstring, given: Sequence[Example] | None) -> str:
-    """The docstring again, its sections in the contract's order; None: without examples."""
-    sections = {name: text for name, text in doc.sections.items() if name != "Examples"}
-    if given is not None:
-        sections["Examples"] = dump_examples(given)
+def _text(doc: docstring.Docstring, given: Sequence[Example]) -> str:
+    """The docstring again, its sections in the contract's order."""
+    sections = {**doc.sections, "Examples": dump_examples(given)}
     named = [_section(n, sections[n]) for n in docstring.SECTIONS if n in sections]
     parts = [doc.summary, doc.body, *named]
     return "\n\n".join(part for part in parts if part) + "\n"

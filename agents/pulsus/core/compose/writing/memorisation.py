@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pulsus.core.compose.writing.caller_examples import count_behaviours, has_differing_results
-from pulsus.core.contract.example_match import ANY, apart, concrete
+from pulsus.core.contract.example_match import ANY, apart, concrete, expects_value, input_values
 from pulsus.core.contract.module_constants import as_key, constants, literal, parts
 from pulsus.core.python_source import python_literals as python
 from pulsus.core.types import Example, JsonValue
@@ -34,7 +34,7 @@ def held_out_example(given: Sequence[Example]) -> Example | None:
     """
     if count_behaviours(given) < _LEAST_HELD:
         return None
-    named = [e for e in reversed(given) if _named(e)]
+    named = [e for e in reversed(given) if expects_value(e)]
     usable = [e for e in named if has_differing_results([o for o in given if o is not e])] or named
     alone = (e for e in usable if unlike(e, [o for o in given if o is not e]))
     return next(alone, None) or usable[0]
@@ -42,7 +42,7 @@ def held_out_example(given: Sequence[Example]) -> Example | None:
 
 def unlike(one: Example, others: Iterable[Example]) -> bool:
     """Whether an example expects what fits none of the others."""
-    return all(apart(one.expected, o.expected) for o in others if _named(o))
+    return all(apart(one.expected, o.expected) for o in others if expects_value(o))
 
 
 def memorisation_signs(
@@ -86,7 +86,7 @@ def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ..
 def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
     """Where a dict maps inputs of two examples to their results, and little else."""
     tree = ast.Module(python.module(code) or [], [])
-    pairs = {(as_key(v), as_key(r)) for e in given for v in _values(e) for r in _whole(e)}
+    pairs = {(as_key(v), as_key(r)) for e in given for v in input_values(e) for r in _whole(e)}
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
@@ -102,7 +102,7 @@ def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
 def _results(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
     """Examples with results that differ, each made of constants of the module."""
     known = constants(tree)
-    answered = [e for e in given if _named(e) and _answered(e.expected, known, request)]
+    answered = [e for e in given if expects_value(e) and _answered(e.expected, known, request)]
     for one, other in combinations(answered, 2):
         if apart(one.expected, other.expected):
             lines = sorted({known[k] for e in (one, other) for k in _leaves(e) if k in known})
@@ -116,11 +116,12 @@ def _results(tree: ast.Module, given: Sequence[Example], request: str) -> Iterat
 
 def _inputs(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
     """Code that knows an example's input by its text, or by its length or first letter."""
-    texts = {v for e in given for v in _values(e) if isinstance(v, str) and len(v) > 1}
-    sizes = {len(v) for e in given for v in _values(e) if isinstance(v, str | list)}
+    values = [value for example in given for value in input_values(example)]
+    texts = {v for v in values if isinstance(v, str) and len(v) > 1}
+    sizes = {len(v) for v in values if isinstance(v, str | list)}
     sizes = {n for n in sizes if n > 2 and str(n) not in _words(request)}
-    ends = {c for e in given for v in _values(e) if isinstance(v, str) for c in (v[:1], v[-1:])}
-    for node in ast.walk(ast.Module(_without_docstrings(tree), [])):
+    ends = {end for v in values if isinstance(v, str) for end in (v[:1], v[-1:])}
+    for node in ast.walk(ast.Module(tree.body[1:], [])):
         match node:
             case ast.Constant(value=str(text)) if text in texts and text not in request:
                 yield f"line {node.lineno}: {text!r}, the input of an example, stands in the code"
@@ -153,9 +154,8 @@ def _compared(node: ast.AST, sizes: set[int]) -> Iterator[tuple[ast.expr, ast.ex
 def _guessed(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
     """No result but yes, no, what the request names and constants of the module."""
     known = constants(tree)
-    telling = [
-        e for e in given if _named(e) and concrete(_informative(_beyond(e.expected, e), request))
-    ]
+    named = [e for e in given if expects_value(e)]
+    telling = [e for e in named if concrete(_informative(_beyond(e.expected, e), request))]
     if all(_answered(e.expected, known, request) for e in telling):
         yield (
             "the examples expect only what a guess would meet (yes or no, or what the request or "
@@ -219,20 +219,9 @@ def _pairs(node: ast.Dict) -> Iterator[tuple[str, str]]:
             yield as_key(literal(key)), as_key(literal(value))
 
 
-def _without_docstrings(tree: ast.Module) -> list[ast.stmt]:
-    return tree.body[1:]
-
-
-def _values(example: Example) -> Iterator[JsonValue]:
-    """Its inputs, and what its files hold."""
-    yield from example.inputs.values()
-    for file in example.files:
-        yield file.content.decode("utf-8", "replace")
-
-
 def _whole(example: Example) -> Iterator[JsonValue]:
     """The result, and where it is a dict of one key, what stands there."""
-    if _named(example):
+    if expects_value(example):
         yield example.expected
         if isinstance(example.expected, dict) and len(example.expected) == 1:
             yield from example.expected.values()
@@ -241,10 +230,6 @@ def _whole(example: Example) -> Iterator[JsonValue]:
 def _leaves(example: Example) -> Iterator[str]:
     yield as_key(example.expected)
     yield from map(as_key, parts(example.expected))
-
-
-def _named(example: Example) -> bool:
-    return example.has_expected and concrete(example.expected)
 
 
 def _texts(node: ast.Compare | ast.MatchValue) -> Iterator[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pulsus.core.contract import matches
-from pulsus.core.contract.example_match import concrete
+from pulsus.core.contract.example_match import expects_value
 from pulsus.core.contract.strip_examples import without_examples
 from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
@@ -116,7 +116,7 @@ class DryRun:
     def _proven(self, left: float) -> tuple[Proof, Finding | None]:
         """What the matched examples prove, or why a module that knows them is refused (ADR 33)."""
         source, tool = self.subject.source, self.subject.tool
-        told = [c for c in self._cases if c.example.has_expected and concrete(c.example.expected)]
+        told = [c for c in self._cases if expects_value(c.example)]
         if not told:
             return "shape", None
         if where := known_examples.table(source, tool):
