@@ -7,54 +7,41 @@ aws is `SERVICE OPERATION --option value…`, az is `GROUP… VERB --option valu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from pulsus.commands.content import Opinion
+from pulsus.commands.program_tables.shipped_data import rules_of
 
-_AZ_SECRETS: Final = re.compile(
-    r"(.+-)?keys?(-.+)?|.*(secret|cred|password|token|publishing|connection-string|appsettings).*"
-    r"|auth|kv|user-assigned-secret|device-identity|module-identity|directline|test-endpoint"
-    r"|sas|shared-access-.*|.*-sas|(.+-)?policy-keys"
-)
-"""Words of a call of az that stand for what hands out keys, or settings that hold them."""
+_RULES: Final[Mapping[str, Any]] = rules_of(Path(__file__).with_suffix(".yaml"))
 
-_AZ_SECRET_GROUPS: Final = (
-    ("iot", "hub", "policy"),
-    ("iot", "dps", "policy"),
-    ("iot", "hub", "identity"),
-    ("containerapp", "show"),
-    ("containerapp", "list"),
-    ("containerapp", "revision"),
-    ("containerapp", "job"),
-    ("webapp", "config", "container"),
-    ("functionapp", "config", "container"),
-    ("batch", "pool"),
-    ("network", "vpn-connection"),
-)
-_AWS_SECRETS: Final = re.compile(
-    r"lambda (list-functions|list-versions-by-function|get-function.*)"
-    r"|ec2 describe-(vpn-connections|launch-template-versions|spot-instance-requests"
-    r"|spot-fleet-requests)|ec2 get-launch-template-data"
-    r"|autoscaling describe-launch-configurations"
-    r"|ecs describe-task-definition|batch describe-(job-definitions|jobs)"
-    r"|elasticbeanstalk describe-configuration-(settings|options)"
-    r"|codebuild batch-get-(projects|builds)|apprunner describe-service"
-    r"|amplify (list|get)-(apps?|branch(es)?)"
-    r"|lightsail get-(container-services?.*|instance-access-details)"
-    r"|sagemaker describe-(training-job|model|processing-job)"
-    r"|glue get-(job|jobs|connection|connections)"
-    r"|cognito-idp describe-(user-pool-client|identity-provider)"
-    r"|directconnect describe-virtual-interfaces"
-    r"|opsworks describe-.*|mwaa get-environment|transfer describe-connector"
-    r"|appflow describe-.*|quicksight describe-data-source"
-    r"|iam list-(ssh-public-keys|signing-certificates)|ivs .*|medialive describe-input.*"
-    r"|emr describe-step"
-)
-"""Operations whose answer holds environments, settings of start-up or keys among other things."""
 
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile("|".join(_RULES["patterns"][name]))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_RULES["words"][name].split())
+
+
+_AZ_SECRETS: Final = _pattern("az_secrets")
+_AWS_SECRETS: Final = _pattern("aws_secrets")
+_SECRETS: Final = _pattern("secrets")
+_AWS_READS: Final = _pattern("aws_reads")
+_AWS_GETS: Final = _pattern("aws_gets")
+_AZ_READS: Final = _pattern("az_reads")
+_LINODE_READS: Final = _pattern("linode_reads")
+_LINODE_SECRETS: Final = _pattern("linode_secrets")
+_MANY: Final = _words("many")
+_AWS_REFUSED: Final = _words("aws_refused")
+_AZ_NO_GROUPS: Final = _words("az_no_groups")
+_AZ_REFUSED: Final = _words("az_refused")
+_AZ_SHORT: Final = _words("az_short")
+_AWS_ALSO: Final = frozenset(_RULES["aws_also"])
+_AZ_SECRET_GROUPS: Final = tuple(tuple(group.split()) for group in _RULES["az_secret_groups"])
 _HARMLESS: Final = re.compile(
     r"[a-z]*(name|names|arn|arns|status|state|runtime|version|revision|modified|size|memory|timeout"
     r"|handler|id|ids|type|family|cpu|count|length|zone|region|created|date|time)",
@@ -62,117 +49,10 @@ _HARMLESS: Final = re.compile(
 )
 _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _OPTION: Final = re.compile(r"--[a-z0-9]+(-[a-z0-9]+)*(=.*)?", re.DOTALL)
-_SECRETS: Final = re.compile(
-    r"secret-value|password|credential|token|login|access-key|api-key|private-key|ssh-key-|keys$"
-    r"|connection-string|decrypt"
-)
 
-_AWS_READS: Final = re.compile(r"(describe|list)-[a-z0-9-]+")
-_AWS_ALSO: Final = frozenset(
-    {
-        *("dynamodb scan", "dynamodb query", "dynamodb batch-get-item", "s3 ls"),
-        *("logs filter-log-events", "cloudformation validate-template", "configure list"),
-        *("configure list-profiles", "cloudwatch get-metric-statistics", "history list"),
-        *("iam simulate-principal-policy", "sts decode-authorization-message"),
-        *("kms list-keys", "logs tail"),
-    }
-)
-_AWS_GETS: Final = re.compile(
-    r"(head-(object|bucket)|lookup-events|get-("
-    r"account-(summary|settings|authorization-details|attributes|limit|status)|analyzer|analyzer-findings"
-    r"|attribute-values|bucket-[a-z-]+|caller-identity|cost-[a-z-]+|dimension-values|usage-forecast"
-    r"|dashboard|database|databases|table|tables|partition|partitions|crawler|crawlers|job|job-run|job-runs"
-    r"|deployment|deployments|distribution|distribution-config|invalidation|document|findings|detector"
-    r"|function|function-concurrency|function-url-config|policy|policy-version|layer-version"
-    r"|group|role|user|user-policy|role-policy|group-policy|instance-profile|login-profile|account"
-    r"|hosted-zone|health-check|health-check-status|change|instance|instances|instance-state|bundles|regions"
-    r"|item|records|queue-url|queue-attributes|topic-attributes|subscription-attributes"
-    r"|log-events|log-group-fields|query-results|query-execution|work-group"
-    r"|metric-statistics|metric-data|metric-widget-image"
-    r"|named-query|pipeline|pipeline-state|pipeline-execution|products|price-list-file-url"
-    r"|public-access-block|object-(acl|attributes|tagging|lock-configuration|retention|legal-hold)"
-    r"|repository|repository-policy|lifecycle-policy|branch|commit|pull-request|file|folder"
-    r"|resource|resources|rest-api|rest-apis|stage|stages|api|apis|integration|method|models"
-    r"|resource-policy|secret-policy|rule|rule-group|rules|web-acl|ip-set"
-    r"|sampled-requests|service-quota|service-last-accessed-details|stack-policy|template|template-summary"
-    r"|tag-keys|tag-values|tags|trail|trail-status|event-selectors|insight-selectors"
-    r"|command-invocation|inventory|maintenance-window|patch-baseline|automation-execution"
-    r"|compliance-details-by-config-rule|discovered-resource-counts|resource-config-history"
-    r"|console-output|ebs-encryption-by-default|managed-prefix-list-entries"
-    r"|send-quota|send-statistics|identity-verification-attributes|vault-policy|backup-plan|backup-vault"
-    r"|trace-summaries|service-graph|workflow|workflow-run|state-machine|execution-history))"
-)
-"""Names that are no more than what they say; others of the kind hand out secrets or take work."""
-_MANY: Final = frozenset(
-    {
-        *("--instance-ids", "--image-ids", "--volume-ids", "--snapshot-ids", "--group-ids"),
-        *("--subnet-ids", "--vpc-ids", "--filters", "--names", "--owners", "--attribute-names"),
-        *("--alarm-names", "--statistics", "--dimensions", "--metrics", "--group-by", "--clusters"),
-        *("--services", "--tasks", "--include", "--load-balancer-arns", "--target-group-arns"),
-        *("--auto-scaling-group-names", "--log-group-names", "--log-stream-names", "--key-names"),
-        *("--allocation-ids", "--public-ips", "--network-interface-ids", "--route-table-ids"),
-        *(
-            "--region-names",
-            "--zone-names",
-            "--instance-types",
-            "--nat-gateway-ids",
-            "--group-names",
-        ),
-        *("--tag-filters", "--resource-type-filters", "--launch-template-ids"),
-    }
-)
-"""Options of aws that take several values."""
-_AWS_REFUSED: Final = (
-    *("--endpoint-url", "--cli-input-json", "--cli-input-yaml", "--cli-auto-prompt"),
-    *("--no-verify-ssl", "--ca-bundle", "--with-decryption", "--outfile", "--debug"),
-)
-_AZ_READS: Final = re.compile(r"list|show|exists|list-[a-z-]+|show-[a-z-]+|get-[a-z-]+")
 _AZ_ALSO: Final = frozenset({"version"})
-_AZ_NO_GROUPS: Final = frozenset(
-    {
-        *(
-            "config",
-            "find",
-            "interactive",
-            "init",
-            "rest",
-            "secret",
-            "feedback",
-            "survey",
-            "upgrade",
-        ),
-        *(
-            "set",
-            "unset",
-            "add",
-            "create",
-            "delete",
-            "update",
-            "remove",
-            "start",
-            "stop",
-            "restart",
-        ),
-        *("run", "invoke", "execute", "import", "export", "purge", "cache", "extension"),
-    }
-)
-"""What takes words that are no verb, or is a verb: a verb behind it is a name."""
-_AZ_REFUSED: Final = (
-    *("--file", "--output-file", "--destination", "--dest", "--path", "--debug", "--open-browser"),
-    *("--with-secrets", "--with-secret", "--show-secrets", "--show-secret", "--show-values"),
-    *("--include-secrets", "--include-keys", "--show-keys", "--reveal", "--expand-secrets"),
-    *("--account-key", "--connection-string", "--sas-token", "--web", "--open"),
-    *("--outfile", "--out-file", "--output-dir", "--output-folder", "--output-path"),
-)
-_AZ_SHORT: Final = frozenset(
-    {"-g", "-n", "-o", "-l", "-s", "-t", "-a", "-i", "-c", "-d", "--output"}
-)
 _OF_A_FILE: Final = {"aws": re.compile(r"(^|=)fileb?://"), "az": re.compile(r"(^|=)@.", re.DOTALL)}
 """Values for which a client takes what stands in a file."""
-_LINODE_READS: Final = re.compile(r"(.+-)?(list|ls|view)")
-_LINODE_SECRETS: Final = re.compile(
-    r"creds|kubeconfig|tokens?-|(?<!ssh)keys?-(list|ls|view)|secret"
-)
 _LINODE_REFUSED: Final = ("--as-user", "--debug")
 
 
@@ -256,7 +136,7 @@ def _leading(words: Sequence[str]) -> Sequence[str]:
 
 def _options(
     words: Sequence[str],
-    refused: Sequence[str],
+    refused: Collection[str],
     short: frozenset[str],
     *,
     operands: int = 0,

@@ -5,25 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
+from pulsus.commands.program_tables.shipped_data import words_of
 
-_VERBS: Final = frozenset(
-    {
-        *("altkv", "bar", "bootstrap", "bottom", "cat", "count", "count-distinct", "count-similar"),
-        *("cut", "decimate", "fill-down", "fill-empty", "flatten", "format-values", "fraction"),
-        *("gap", "grep", "group-by", "group-like", "gsub", "having-fields", "head", "histogram"),
-        *("json-parse", "json-stringify", "join", "label", "latin1-to-utf8", "least-frequent"),
-        *("merge-fields", "most-frequent", "nest", "nothing", "regularize", "rename", "reorder"),
-        *("repeat", "reshape", "sec2gmt", "sec2gmtdate", "shuffle", "skip-trivial-records"),
-        *("sort", "sort-within-records", "sparsify", "ssub", "stats1", "stats2", "step", "sub"),
-        *("summary", "tac", "tail", "template", "top", "utf8-to-latin1", "unflatten", "uniq"),
-        *("unspace", "unsparsify"),
-    }
-)
-"""Without seqgen, which need not end, and tee, split and case, which may write."""
-
+_VERBS: Final = words_of(Path(__file__).with_name("miller_verbs.yaml"))["reads"]
 _MAIN: Final = ("-I", "--load", "--mload", "--prepipe", "http://", "https://")
 """What Miller takes behind the verbs too: it changes the files, runs what others wrote or asks."""
 

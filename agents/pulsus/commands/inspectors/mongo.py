@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.program_tables.shipped_data import rules_of
+from pulsus.commands.program_tables.shipped_data import words_of
 from pulsus.commands.verdict import Category
 
+_WORDS: Final = words_of(Path(__file__).with_name("mongo_words.yaml"))
 LONGEST: Final = 6_000
 DEEPEST: Final = 40
 
@@ -35,12 +35,6 @@ class _Refused(Exception):
         self.word, self.rule, self.category = word, rule, category
 
 
-@cache
-def _known() -> Mapping[str, frozenset[str]]:
-    raw = rules_of(Path(__file__).with_name("mongo_words.yaml"))
-    return {key: frozenset(value.split()) for key, value in raw.items()}
-
-
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
     """Whether each of `words`, a text for the shell's `--eval`, only reads."""
     try:
@@ -56,7 +50,7 @@ def _text(text: str) -> None:
         raise _Refused(text[:40], f"longer than the {LONGEST} characters that are looked at")
     shell = _SHELL.fullmatch(text)
     if shell:
-        if shell["what"] and shell["what"] not in _known()["shows"]:
+        if shell["what"] and shell["what"] not in _WORDS["shows"]:
             raise _Refused(shell["what"], "not known to be shown")
         return
     reading = _Reading(_tokens(text))
@@ -117,7 +111,7 @@ class _Reading:
         if start in {"JSON", "EJSON"} and self.peek() == ".":
             self.at += 1
             start = f"{start}.{self.take('name')}"
-        if start in _known()["prints"]:
+        if start in _WORDS["prints"]:
             self.mark("(")
             self.printed()
         elif start == "db":
@@ -129,7 +123,7 @@ class _Reading:
         self.depth -= 1
 
     def printed(self) -> None:
-        if self.peek() in {"db", "rs", "sh"} or self.peek() in _known()["prints"]:
+        if self.peek() in {"db", "rs", "sh"} or self.peek() in _WORDS["prints"]:
             self.expression()
         else:
             self.value()
@@ -178,7 +172,7 @@ class _Reading:
             return "cursor"
         if name == "watch":
             raise _Refused(name, "it goes on until it is interrupted", "unbounded_stream")
-        if name not in _known()[holder]:
+        if name not in _WORDS[holder]:
             raise _Refused(name, "not a method that is known to read")
         self.arguments(name)
         return "cursor"
@@ -190,7 +184,7 @@ class _Reading:
 
     def arguments(self, name: str) -> None:
         while self.peek() != ")":
-            if name == "forEach" and self.peek() in _known()["prints"]:
+            if name == "forEach" and self.peek() in _WORDS["prints"]:
                 self.at += 1
             else:
                 self.value()
@@ -203,7 +197,7 @@ class _Reading:
         at = self.at + (1 if self.peek() == "{" else 0)
         kind, text = self.tokens[at] if at < len(self.tokens) else ("", "")
         name = text[1:-1] if kind == "string" else text
-        if name not in _known()["commands"]:
+        if name not in _WORDS["commands"]:
             raise _Refused(name, "not a command that is known to read")
         self.value()
         self.mark(")")
@@ -241,7 +235,7 @@ class _Reading:
         key = text[1:-1] if kind == "string" else text
         if "\\" in key or key in {"__proto__", "tailable", "awaitData"}:
             raise _Refused(text, "a key that is not plain")
-        if key.startswith("$") and key not in _known()["operators"]:
+        if key.startswith("$") and key not in _WORDS["operators"]:
             raise _Refused(key, "not an operator that is known to read")
         self.at += 1
         self.mark(":")
@@ -252,7 +246,7 @@ class _Reading:
             return
         if name == "new":
             name = self.take("name")
-        if name not in _known()["values"]:
+        if name not in _WORDS["values"]:
             raise _Refused(name, "not a value that is known")
         self.mark("(")
         self.arguments(name)

@@ -10,28 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.inspectors.sql.statements import words as set_of
+from pulsus.commands.program_tables.shipped_data import words_of
 from pulsus.fast_dataclass import dataclass
 
 _UNIX: Final = frozenset("AadeNcFfjlMPyZHhwLmTSVrv")
 _UNIX_TAKING: Final = frozenset("CGgnOopqstUuk")
 _BSD: Final = frozenset("acefghjlmnrsuvwxSTXZHLVCM")
 _BSD_TAKING: Final = frozenset("kNOopqtU")
-_ALONE: Final = set_of(
-    "--context --cumulative --deselect --forest --headers --heading --headings --no-headers"
-    " --no-heading --no-headings --noheader --noheaders --noheading --noheadings --help --info"
-    " --version --signames"
-)
-_TAKING: Final = set_of(
-    "--Group --User --cols --columns --format --group --lines --pid --ppid --quick-pid --rows --sid"
-    " --sort --tty --user --width"
-)
-_COLUMNS: Final = set_of("""
-    args capamb capbnd capeff capinh capprm comm etime group groups hgroup hgroups hpid huser label
-    nice pcpu pgid pid ppid rgroup ruser seccomp stack state stime time tty user vsz""")
+_WORDS: Final = words_of(Path(__file__).with_name("ps_words.yaml"))
+_ALONE, _TAKING, _COLUMNS = _WORDS["alone"], _WORDS["taking"], _WORDS["columns"]
 _FORMATS: Final = frozenset("flFjOo")
 """Unix options of which two may contradict each other: then the words are read again."""
 

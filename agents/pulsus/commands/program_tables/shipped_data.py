@@ -10,8 +10,9 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,12 @@ def shipped(file: Path, parse: Callable[[str], Any]) -> Any:
 def rules_of(file: Path) -> Any:
     """Return the YAML document in `file`, which ships with Pulsus."""
     return shipped(file, _loaded)
+
+
+@cache
+def words_of(file: Path) -> Mapping[str, frozenset[str]]:
+    """Return the words of each key of the YAML document in `file`."""
+    return {key: frozenset(words.split()) for key, words in rules_of(file).items()}
 
 
 def _loaded(text: str) -> Any:

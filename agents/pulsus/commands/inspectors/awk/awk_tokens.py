@@ -7,9 +7,11 @@ differ, or a regular expression might end elsewhere for one of them, nothing is 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final, Literal
 
 from pulsus.commands.content import Unclear
+from pulsus.commands.program_tables.shipped_data import words_of
 from pulsus.fast_dataclass import dataclass
 
 TokenKind = Literal[
@@ -25,24 +27,8 @@ class Token:
     text: str
 
 
-KEYWORDS: Final = frozenset(
-    {
-        *("BEGIN", "END", "BEGINFILE", "ENDFILE", "function", "func", "if", "else", "while", "for"),
-        *("do", "break", "continue", "next", "nextfile", "exit", "return", "delete", "in"),
-        *("getline", "print", "printf", "switch", "case", "default"),
-    }
-)
-FUNCTIONS: Final = frozenset(
-    {
-        *("length", "substr", "index", "split", "sub", "gsub", "match", "sprintf", "sin", "cos"),
-        *("atan2", "exp", "log", "sqrt", "int", "rand", "srand", "tolower", "toupper", "close"),
-        *("fflush", "gensub", "strftime", "mktime", "systime", "and", "or", "xor", "lshift"),
-        *("rshift", "compl", "strtonum", "patsplit", "asort", "asorti", "isarray", "typeof"),
-        *("mkbool", "dcgettext", "dcngettext"),
-    }
-)
-"""Functions that compute, or close what was opened."""
-
+_WORDS: Final = words_of(Path(__file__).with_name("awk_words.yaml"))
+KEYWORDS, FUNCTIONS = _WORDS["keywords"], _WORDS["functions"]
 _BUILT_IN: Final = FUNCTIONS | {"system", "bindtextdomain", "extension", "stopme", "adump"}
 _BLANKS: Final = re.compile(r"(?:[ \t]|\\\n)*\(")
 _TOKEN: Final = re.compile(

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion, Unclear
-from pulsus.commands.inspectors.jq.jq_functions import FUNCTIONS, KEYWORDS, YQ
 from pulsus.commands.inspectors.jq.jq_tokens import Token, tokens
+from pulsus.commands.program_tables.shipped_data import words_of
 
+_NAMES: Final = words_of(Path(__file__).with_name("jq_functions.yaml"))
 _ENVIRONMENT: Final = frozenset({"env", "$ENV", "strenv", "envsubst"})
 _SECRET: Final = re.compile(r"(?i)key|token|secret|pass|cred|auth|cookie|session|private")
 _ENDLESS: Final = frozenset({"repeat", "while", "until"})
@@ -28,13 +30,16 @@ _LARGE: Final = 10_000_000
 def jq(words: tuple[str, ...], argument: str) -> Opinion:
     """Judges programs of jq: each of `words` is one."""
     del argument
-    return _judged(words, FUNCTIONS)
+    return _judged(words, _NAMES["functions"])
 
 
 def yq(words: tuple[str, ...], argument: str) -> Opinion:
     """Judges programs of either yq: the one that wraps jq, and mikefarah's (`eval`)."""
     del argument
-    return _judged(tuple(word for word in words if not _FILE.fullmatch(word)), FUNCTIONS | YQ)
+    return _judged(
+        tuple(word for word in words if not _FILE.fullmatch(word)),
+        _NAMES["functions"] | _NAMES["yq"],
+    )
 
 
 def _judged(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
@@ -42,7 +47,7 @@ def _judged(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
         try:
             found = tokens(program)
             defined = _defined(found)
-            _check(found, known | defined | KEYWORDS)
+            _check(found, known | defined | _NAMES["keywords"])
         except Unclear as error:
             return Opinion(False, error.rule, error.word)
         word = _goes_on(found)

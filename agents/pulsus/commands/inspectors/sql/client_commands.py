@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from pulsus.commands.content import Opinion, Unclear
-from pulsus.commands.inspectors.sql.statements import words
+from pulsus.commands.inspectors.sql.statements import WORDS
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 
 _PSQL: Final = re.compile(
@@ -20,14 +20,9 @@ _PSQL: Final = re.compile(
 _COCKROACH: Final = re.compile(r"\\(?:d|dt|du|dd|df|l|h|\?|set|show)(?: +[\w.]+)?")
 _SETS: Final = re.compile(r"\\(?:set|pset|encoding|conninfo)\s+\S")
 
-_SQLITE: Final = words("""
-    databases dbinfo dump fullschema indexes indices schema tables show help version vfsinfo
-    vfslist vfsname sha3sum headers header mode separator width nullvalue timeout timer echo print
-    changes bail explain stats prompt""")
+_SQLITE: Final = WORDS["sqlite_shell"]
 _SQLITE_ALONE: Final = frozenset({"dbconfig", "limit", "connection", "quit", "exit"})
-_DUCKDB: Final = _SQLITE | words(
-    "columns decimal_sep thousand_sep rows maxrows maxwidth large_number_rendering"
-)
+_DUCKDB: Final = WORDS["duckdb_shell"]
 _DOT: Final = re.compile(r"\.(?P<name>\w+)(?P<rest>(?: +[^\n`;|]*)?)")
 
 _MYSQL: Final = re.compile(r"(?:status|\\s|help(?: [\w ]+)?|\\h|\?)\s*;?", re.IGNORECASE)

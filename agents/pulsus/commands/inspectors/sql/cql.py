@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from pulsus.commands.content import Opinion, Unclear
-from pulsus.commands.inspectors.sql.statements import Statement, statements, words
+from pulsus.commands.inspectors.sql.statements import WORDS, Statement, statements, words
 
 _READS: Final[Mapping[str, frozenset[str]]] = {
     "cql": words("select describe desc list show help"),
@@ -17,10 +17,7 @@ _READS: Final[Mapping[str, frozenset[str]]] = {
 }
 """What a statement of each language begins with if it reads."""
 
-_WRITES: Final = words("""
-    into insert update delete drop alter create truncate grant revoke apply begin batch set kill
-    copy source capture login tracing exec outfile
-""")
+_WRITES: Final = WORDS["cql_writes"]
 
 
 def cql(texts: tuple[str, ...], argument: str) -> Opinion:

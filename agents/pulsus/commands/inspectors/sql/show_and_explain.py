@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from pulsus.commands.content import Unclear
-from pulsus.commands.inspectors.sql.statements import Statement, words
+from pulsus.commands.inspectors.sql.statements import WORDS, Statement, words
 from pulsus.fast_dataclass import dataclass
 
 
@@ -61,10 +61,7 @@ _QUERY: Final = re.compile(r"\(|(?:select|with|values|table|from|insert|update|d
 _DESCRIBED: Final = re.compile(
     r"(?!for\b|into\b)[\w.`]+(?:\s+(?:[\w`]+|'[^'\\]*'))?\s*|for\s+connection\s+\d+\s*", re.I
 )
-_SHOWN: Final = words("""
-    verbose costs settings buffers wal timing summary memory generic_plan format text xml json
-    yaml true false on off none extended partitions tree traditional query plan opt distsql vec
-    types ast syntax pipeline estimate""")
+_SHOWN: Final = WORDS["explain_options"]
 """Options of EXPLAIN with which it runs nothing."""
 
 
@@ -98,21 +95,9 @@ def _describe(statement: Statement, dialect: str) -> Inner | None:
     raise Unclear(rest[:40], "what it describes is not known to read")
 
 
-_SQLITE_OF: Final = words("""
-    table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list
-    foreign_key_check integrity_check quick_check""")
-_SQLITE_ALONE: Final = _SQLITE_OF | words("""
-    database_list collation_list function_list module_list pragma_list compile_options
-    user_version application_id schema_version page_count page_size freelist_count journal_mode
-    encoding auto_vacuum cache_size synchronous foreign_keys locking_mode temp_store mmap_size
-    max_page_count wal_autocheckpoint data_version busy_timeout journal_size_limit secure_delete
-    query_only read_uncommitted recursive_triggers threads soft_heap_limit hard_heap_limit
-    automatic_index cell_size_check checkpoint_fullfsync fullfsync defer_foreign_keys
-    ignore_check_constraints legacy_alter_table reverse_unordered_selects trusted_schema
-    writable_schema analysis_limit cache_spill stats""")
-_DUCKDB: Final = words("""
-    table_info storage_info show show_tables show_tables_expanded show_databases database_list
-    database_size version functions collations platform user_agent metadata_info""")
+_SQLITE_OF: Final = WORDS["sqlite_pragmas_of"]
+_SQLITE_ALONE: Final = WORDS["sqlite_pragmas"]
+_DUCKDB: Final = WORDS["duckdb_pragmas"]
 _PRAGMA: Final = re.compile(
     r"\s*pragma\s+(?:\w+\s*\.\s*)?(?P<name>\w+)\s*(?P<of>\(\s*[\w'\"`.]+\s*\))?\s*", re.IGNORECASE
 )

@@ -19,7 +19,7 @@ from pulsus.commands.inspectors.sql.row_series import MOST_ROWS
 from pulsus.commands.inspectors.sql.row_series import check as check_series
 from pulsus.commands.inspectors.sql.show_and_explain import OTHER, reads_otherwise
 from pulsus.commands.inspectors.sql.sql_functions import check as check_calls
-from pulsus.commands.inspectors.sql.statements import Statement, Token, statements, words
+from pulsus.commands.inspectors.sql.statements import WORDS, Statement, Token, statements
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 from pulsus.commands.inspectors.sql.syntax_tree import check as check_tree
 
@@ -28,13 +28,8 @@ _EXPLAINED: Final = frozenset({"insert", "update", "delete"})
 _DIALECT: Final = {"cockroach": "postgres"}
 """Clients that speak another's dialect."""
 
-_FORBIDDEN: Final = words("""
-    into outfile dumpfile insert delete update drop alter create truncate grant revoke merge
-    exec execute nextval""")
-_BATCH: Final = words("""
-    backup restore kill shutdown deny use waitfor print bulk dbcc begin commit rollback save
-    checkpoint reconfigure raiserror throw while if goto return open close deallocate declare set
-    writetext updatetext readtext setuser enable disable go receive send add""")
+_FORBIDDEN: Final = WORDS["writes"]
+_BATCH: Final = WORDS["tsql_statements"]
 """T-SQL needs nothing between statements: each of these may begin another one."""
 
 

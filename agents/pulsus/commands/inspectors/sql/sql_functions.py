@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Unclear
-from pulsus.commands.inspectors.sql.statements import Token, words
+from pulsus.commands.inspectors.sql.statements import WORDS, Token
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 from pulsus.commands.program_tables.shipped_data import rules_of
 
@@ -20,17 +20,7 @@ _QUALIFIERS: Final[Mapping[str, frozenset[str]]] = {
 }
 """Schemas that hold the server's own functions: elsewhere a known name may be another function."""
 
-_KEYWORDS: Final = words("""
-    all and any array as asc between by case cast cross cube desc distinct else end escape except
-    exists extract filter following for force from full group having ignore in index inner
-    intersect interval is join key lateral left like ilike limit materialized natural not offset on
-    or order outer over partition preceding regexp glob match right rlike rollup rows range row
-    select sets similar some table then to union unique use using values when where window with
-    within xor binary top option prewhere qualify global any anti semi asof
-    bigint bit char character date datetime datetime2 datetimeoffset dec decimal double float float4
-    float8 int integer nchar number numeric nvarchar real smallint signed text time timestamp
-    timestamptz tinyint unsigned varbinary varbit varchar varchar2 year
-    """)
+_KEYWORDS: Final = WORDS["before_parentheses"]
 
 
 class _Known:

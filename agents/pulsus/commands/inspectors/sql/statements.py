@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Final, Literal
 
 from pulsus.commands.content import Unclear
+from pulsus.commands.program_tables.shipped_data import words_of
 from pulsus.fast_dataclass import dataclass
 
 LONGEST: Final = 6_000
@@ -32,6 +34,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+WORDS: Final = words_of(Path(__file__).with_name("sql_words.yaml"))
 _PREFIXES: Final = words("not - + ~ ! interval distinct all exists select case when cast @ : | &")
 
 

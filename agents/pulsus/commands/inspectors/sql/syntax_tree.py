@@ -12,36 +12,19 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from pulsus.commands.content import Unclear
-from pulsus.commands.inspectors.sql.statements import Statement, words
+from pulsus.commands.inspectors.sql.statements import WORDS, Statement
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
 _ROOTS: Final = frozenset({"Select", "Union", "Except", "Intersect", "Subquery", "Values"})
 _WRITES: Final = frozenset({"Insert", "Update", "Delete"})
-_NODES: Final = _ROOTS | words("""
-    Add Adjacent Alias Aliases All Any AtTimeZone Between BitString BitwiseAnd BitwiseLeftShift
-    BitwiseNot BitwiseOr BitwiseRightShift BitwiseXor Boolean Bracket ByteString CTE CharacterSet
-    Column ColumnDef Cube DPipe DataType DataTypeParam Distance Distinct Div Dot EQ Escape Fetch
-    Filter Final ForClause From GT GTE Glob Group GroupingSets Having HexString ILike Identifier
-    IgnoreNulls In IndexTableHint IntDiv Interval IntervalOp IntervalSpan Introducer Is JSON
-    JSONColumnDef JSONKeyValue JSONPath JSONPathFilter JSONPathKey JSONPathRecursive JSONPathRoot
-    JSONPathSelector JSONPathSlice JSONPathSubscript JSONPathUnion JSONPathWildcard JSONSchema
-    JSONValue Join Kwarg LT LTE Lambda Lateral Like Limit LimitOptions Literal Match Mod Mul NEQ
-    National Neg Not Null NullSafeEQ NullSafeNEQ ObjectIdentifier Offset Order Ordered Overlaps
-    Parameter Paren Partition Pivot PivotAlias PivotAny PositionalColumn PreWhere PropertyEQ
-    PseudoType Pseudocolumn Qualify QueryOption RawString RespectNulls Rollup SessionParameter
-    SimilarTo Slice Sort Star Sub SubqueryPredicate Table TableAlias TableColumn TableSample
-    TimeUnit Tuple UnicodeString Var Variadic Where Window WindowSpec With WithFill WithTableHint
-    WithinGroup XMLKeyValueOption
-""")
+_NODES: Final = WORDS["nodes"]
 _EXPLAINED: Final = _WRITES | frozenset({"Returning", "OnConflict", "Schema"})
 """What stands in a write that EXPLAIN shows without running it."""
 
 _NOT_READ: Final = frozenset({"NextValueFor"})
-_TABLE_HINTS: Final = words(
-    "nolock readuncommitted readcommitted readpast noexpand index forceseek forcescan"
-)
+_TABLE_HINTS: Final = WORDS["table_hints"]
 
 
 def check(statement: Statement, dialect: str, *, explained: bool = False) -> None:
