@@ -1,8 +1,8 @@
-"""A module written by a language model, and repaired until the gates accept it (spec §7).
+"""Ask a model for a module, and for repairs until the gates accept it (spec §7).
 
-Effect: asks the model; what judges a module is given. A round is one answer. A repeated answer is
-not judged again: the next question differs (a higher temperature, a shorter context), and a second
-repetition ends it.
+Effect: asks the model. The caller passes in the function that judges a module. A round is one
+answer. A repeated answer is not judged again. The next question then has a higher temperature and a
+shorter context, and a second repetition ends the rounds.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ MAX_TEMPERATURE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswer:
-    """A module and what the gates say of it: `refusal` is None where they accept it.
+    """A module from an answer, with the verdict of the gates. `refusal` is None if they accept it.
 
-    `depth` counts the steps it passed. `final` where no other answer could fare better (no
-    sandbox). `shown` is the module as the model may see it again; None: as it is.
+    `depth` counts the steps that it passed. `final` means that no other answer can do better, for
+    example because there is no sandbox. `shown` is the module as the model may see it again, or
+    None if the model may see it unchanged.
     """
 
     source: bytes
@@ -49,9 +50,9 @@ Judge = Callable[[str], JudgedAnswer]
 
 @dataclass(frozen=True, slots=True)
 class GenerationResult:
-    """What came of it. `best` got furthest, None where no answer held a module.
+    """The result of all rounds. `best` passed the most steps; None if no answer holds a module.
 
-    `failure` is the model's, where it ended the rounds.
+    `failure` is the error of the model if it ended the rounds.
     """
 
     generation: GenerationReport
@@ -61,9 +62,9 @@ class GenerationResult:
 
 @dataclass
 class Generator:
-    """Asks one model for one module. `redact` hides secrets in what is hashed and kept.
+    """Asks one model for one module. `redact` hides secrets in all that is hashed and recorded.
 
-    `told` hears of every round as it ends, `on_text` of every piece of an answer.
+    `told` is called after every round, `on_text` with every piece of an answer.
     """
 
     model: Proposer
@@ -79,27 +80,29 @@ class Generator:
     _used: Usage = field(default_factory=Usage)
 
     def generate(self, brief: PromptContext) -> GenerationResult:
-        """The accepted module, or the one that got furthest and every reason against each."""
-        ask = _Ask(prompt_messages.build_prompt(brief), self.model.temperature, self.seed)
+        """Return the accepted module, or the best one, with the reasons against each answer."""
+        ask = _Question(prompt_messages.build_prompt(brief), self.model.temperature, self.seed)
         repairs, stopped, failure = 0, "", None
         while not stopped:
             try:
-                answer = self._complete(ask)
+                answer = self._ask(ask)
             except ModelError as error:
                 failure, stopped = error, f"the model failed: {error.message}"
                 break
-            judged, again = self._judged(answer, ask)
+            judged, again = self._judge(answer, ask)
             if judged.refusal is None:
                 break
-            stopped = self._stop(judged, ask, again, repairs)
+            stopped = self._find_stop_reason(judged, ask, again, repairs)
             if stopped:
                 break
             repairs += not again
-            ask = _next(brief, ask, _shown(judged, answer), judged.refusal, again=again)
-        return GenerationResult(self._generation(repairs, stopped), self._best, failure)
+            ask = _build_next_question(
+                brief, ask, _quote_module(judged, answer), judged.refusal, again=again
+            )
+        return GenerationResult(self._build_report(repairs, stopped), self._best, failure)
 
-    def _complete(self, ask: _Ask) -> Completion:
-        """The model's answer; one without any text is an answer too, and a refused one."""
+    def _ask(self, ask: _Question) -> Completion:
+        """Return the model's answer. An empty or invalid answer counts as an answer."""
         try:
             return self.model.complete(
                 ask.messages, temperature=ask.temperature, seed=ask.seed, on_text=self.on_text
@@ -107,25 +110,25 @@ class Generator:
         except ModelAnswerInvalid as error:
             return Completion("", Usage(), error.message, "other")
 
-    def _judged(self, answer: Completion, ask: _Ask) -> tuple[JudgedAnswer, bool]:
-        """(what the gates say of the answer, whether it was given before)."""
+    def _judge(self, answer: Completion, ask: _Question) -> tuple[JudgedAnswer, bool]:
+        """Return the verdict on the answer, and True if the same answer was given before."""
         code = extract_module(answer.text)
         key = hashlib.sha256((code or answer.text).encode("utf-8", "replace")).hexdigest()
         again = key in self._seen
         if not again:
-            self._seen[key] = self.judge(code) if code else _none(answer)
+            self._seen[key] = self.judge(code) if code else _refuse_empty(answer)
         judged = self._seen[key]
         self._used += answer.usage
-        if code and (self._best is None or _rank(judged) >= _rank(self._best)):
+        if code and (self._best is None or _rank_answer(judged) >= _rank_answer(self._best)):
             self._best = judged
-        self._note(judged if code else None, judged.refusal, ask, answer, again=again)
+        self._record_round(judged if code else None, judged.refusal, ask, answer, again=again)
         return judged, again
 
-    def _note(
+    def _record_round(
         self,
         judged: JudgedAnswer | None,
         refusal: AnswerRefusal | None,
-        ask: _Ask,
+        ask: _Question,
         answer: Completion,
         *,
         again: bool,
@@ -150,8 +153,10 @@ class Generator:
         self._rounds.append(found)
         self.told(found)
 
-    def _stop(self, judged: JudgedAnswer, ask: _Ask, again: bool, repairs: int) -> str:
-        """Why no further answer is asked for; "" where one is."""
+    def _find_stop_reason(
+        self, judged: JudgedAnswer, ask: _Question, again: bool, repairs: int
+    ) -> str:
+        """Return why the rounds end here, or "" if another answer is requested."""
         if judged.final:
             return "no answer can be verified on this machine"
         if again:
@@ -160,7 +165,7 @@ class Generator:
             return f"{self.rounds} repair rounds are used up" if self.rounds else "no repair round"
         return ""
 
-    def _generation(self, repairs: int, stopped: str) -> GenerationReport:
+    def _build_report(self, repairs: int, stopped: str) -> GenerationReport:
         return GenerationReport(
             generator="model",
             accepted=self._best is not None and self._best.refusal is None,
@@ -176,7 +181,7 @@ class Generator:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ask:
+class _Question:
     messages: Sequence[Message]
     temperature: float
     seed: int
@@ -184,36 +189,39 @@ class _Ask:
 
 
 def hash_prompt(messages: Sequence[Message], redact: Callable[[str], str]) -> str:
-    """SHA-256 over what was sent, without secrets."""
+    """Return the SHA-256 of the messages without secrets, with its prefix."""
     sent = [[m.role, redact(m.content)] for m in messages]
     return "sha256:" + hashlib.sha256(json.dumps(sent).encode("ascii")).hexdigest()
 
 
-def _next(
-    brief: PromptContext, ask: _Ask, answer: str, refusal: AnswerRefusal, *, again: bool
-) -> _Ask:
-    """The next question; after a repetition hotter, and without what led there."""
+def _build_next_question(
+    brief: PromptContext, ask: _Question, answer: str, refusal: AnswerRefusal, *, again: bool
+) -> _Question:
+    """Return the next question; after a repetition it is hotter and has a shorter context."""
     messages = prompt_messages.build_repair_prompt(brief, answer, refusal, short=again)
     if not again:
         return replace(ask, messages=messages, seed=ask.seed + 1, changed=None)
     hotter = max(ask.temperature, min(MAX_TEMPERATURE, ask.temperature + TEMPERATURE_STEP))
     changed = f"temperature {hotter:.2g}, without the refused answer and other tools"
-    return _Ask(messages, hotter, ask.seed + 1, changed)
+    return _Question(messages, hotter, ask.seed + 1, changed)
 
 
-def _shown(judged: JudgedAnswer, answer: Completion) -> str:
-    """The module as it was judged, so that lines in the reasons are its lines; else the answer."""
+def _quote_module(judged: JudgedAnswer, answer: Completion) -> str:
+    """Return the judged module in a fence, or the answer if it holds no module.
+
+    Line numbers in the reasons refer to the module as it was judged.
+    """
     source = judged.source if judged.shown is None else judged.shown
     code = source.decode("utf-8", "replace")
     return f"```python\n{code}```" if code else answer.text
 
 
-def _none(answer: Completion) -> JudgedAnswer:
+def _refuse_empty(answer: Completion) -> JudgedAnswer:
     what = "the answer holds no Python module"
     if not answer.text:
         what = answer.model or "the answer is empty"
     return JudgedAnswer(b"", "", AnswerRefusal("answer", (what,)))
 
 
-def _rank(judged: JudgedAnswer) -> tuple[bool, int]:
+def _rank_answer(judged: JudgedAnswer) -> tuple[bool, int]:
     return judged.refusal is None, judged.depth

@@ -1,6 +1,6 @@
-"""What a language model is to the generator: messages in, text and token use out (spec §7).
+"""Define the protocol between the generator and a language model (spec §7).
 
-Types only: the rooms that reach a model (`llm/`, plugins) implement `Proposer`; `bootstrap` joins.
+Types only. `llm/` and plugins implement them, and `bootstrap` connects the two.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of the conversation."""
+    """One message of the conversation with a model."""
 
     role: Role
     content: str
@@ -27,7 +27,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more answers. `estimated` where a server did not count (bytes / 4)."""
+    """The tokens of one or more answers. `estimated` if a server did not count (bytes / 4)."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -35,11 +35,11 @@ class Usage:
 
     @property
     def total(self) -> int:
-        """Prompt and completion together."""
+        """Return the tokens of prompt and completion together."""
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        """Both together; estimated where either is."""
+        """Return the sum. It is estimated if one of the two is."""
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
@@ -49,11 +49,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One answer. `model` is the name the server gives; `finish` is "length" when it was cut off.
+    """One answer of a model. `finish` is "length" if the answer was cut off.
 
-    Where a schema was asked for, `text` is the bare JSON value, already checked against it.
-    `dropped` names what the server refused to take and the answer was therefore made without:
-    temperature, seed, schema (it was put in words instead).
+    `model` is the name that the server reports. If a schema was requested, `text` is the bare JSON
+    value, already checked against the schema. `dropped` names the options that the server refused,
+    so that the answer was made without them: temperature, seed or schema. A dropped schema is
+    described in words instead.
     """
 
     text: str
@@ -65,7 +66,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model that a server offers. `context` is its length in tokens, 0 where not stated."""
+    """A model that a server offers. `context` is its length in tokens, or 0 if unknown."""
 
     name: str
     context: int = 0
@@ -73,7 +74,10 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a provider is made from. `key` is "" where there is none; `redact` hides secrets."""
+    """The values that a provider is created from.
+
+    `key` is "" if there is no API key. `redact` removes secrets from a text.
+    """
 
     settings: ModelConfig
     key: str
@@ -81,11 +85,11 @@ class Setup:
 
 
 class Provider(Protocol):
-    """One way to reach a model: what `llm/` and plugins implement.
+    """One way to reach a model, implemented by `llm/` and by plugins.
 
-    It is called through a `Proposer`, which redacts the messages before, and afterwards checks the
-    answer against the schema and counts the tokens. So `schema` is a wish here: the answer may be
-    JSON inside a fence.
+    Pulsus calls it through a `Proposer`. The proposer redacts the messages first. Afterwards it
+    checks the answer against the schema, and counts the tokens. So a provider may answer with JSON
+    inside a fence, although a schema was requested.
     """
 
     def complete(
@@ -98,62 +102,46 @@ class Provider(Protocol):
         seed: int | None = None,
         on_text: OnText | None = None,
     ) -> Completion:
-        """The model's answer. Raises ModelError and its kinds; anything else is the plugin's."""
-        ...
+        """Return the model's answer.
 
-    def models(self) -> Sequence[ServedModel]:
-        """What the server says it has; empty where it does not say. Raises ModelError."""
-        ...
-
-
-class Proposer(Protocol):
-    """A configured model. Its token budget spans every call on it: one object serves one run."""
-
-    @property
-    def provider(self) -> str:
-        """The name of the adapter, for the record of where code came from."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The name of the model as configured."""
-        ...
-
-    @property
-    def temperature(self) -> float:
-        """The temperature used where a call names none."""
-        ...
-
-    @property
-    def spent(self) -> Usage:
-        """The tokens of every answer so far, failed attempts included as far as they are known."""
-        ...
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Schema | None = None,
-        temperature: float | None = None,
-        max_tokens: int | None = None,
-        seed: int | None = None,
-        on_text: OnText | None = None,
-    ) -> Completion:
-        """The model's answer to `messages`, which are redacted before they leave.
-
-        Of an "assistant" message, words the model wrote, only known secrets and shapes are hidden:
-        `token = parts[0]` stays code.
-
-        `schema` is a JSON Schema object that the answer must fit. `on_text` is called with each
-        piece as it arrives. `max_tokens` and `temperature` default to the settings. Raises
-        ModelError and its kinds.
+        Raises ModelError or a subclass. Any other exception counts as an error of the plugin.
         """
         ...
 
     def models(self) -> Sequence[ServedModel]:
-        """What the server says it has; empty where it does not say. Raises ModelError."""
+        """Return the models that the server lists, or none. Raises ModelError."""
+        ...
+
+
+class Proposer(Provider, Protocol):
+    """A configured model. One object serves one run, and its token budget covers all calls.
+
+    `complete` redacts the messages before they are sent. In an "assistant" message, which the model
+    wrote, it hides only known secrets and their patterns: code such as `token = parts[0]` stays as
+    it is. The answer always matches `schema`, a JSON Schema object. `on_text` is called with each
+    piece of the answer as it arrives. `max_tokens` and `temperature` default to the settings.
+    """
+
+    @property
+    def provider(self) -> str:
+        """Return the name of the adapter, for the record of a generated module."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """Return the configured name of the model."""
+        ...
+
+    @property
+    def temperature(self) -> float:
+        """Return the temperature of calls that set none."""
+        ...
+
+    @property
+    def spent(self) -> Usage:
+        """Return the tokens of all answers so far, including failed attempts if they are known."""
         ...
 
 
 MakeProvider = Callable[[Setup], Provider]
-"""What the hook `pulsus_model_providers` gives, by the name `model.provider` selects it by."""
+"""A value of the hook `pulsus_model_providers`; its key is a name for `model.provider`."""

@@ -1,4 +1,4 @@
-"""Render the templates of prompts, scaffolds and composed modules (jinja2). Effect: reads them."""
+"""Render the templates of prompts, skeletons and composed modules (jinja2). Effect: reads them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def render_template(template: str, **values: Any) -> str:
-    """Return the text of a template. Raises UndefinedError for a value that it needs and lacks."""
+    """Return the rendered template. Raises UndefinedError for a missing value."""
     return _templates().get_template(template).render(**values)
 
 

@@ -1,4 +1,4 @@
-"""The docstring contract of a composed module, from its steps' (docs/tool-contract.md). Pure."""
+"""Build the docstring contract of a composed module (docs/tool-contract.md). Pure."""
 
 from __future__ import annotations
 
@@ -30,49 +30,50 @@ def render_contract(
     params: Sequence[ArgSpec],
     example: Example | None,
 ) -> str:
-    """The whole docstring text. It promises no less than its steps together.
+    """Return the whole docstring. It declares at least what the steps declare together.
 
-    Kind is the strongest of the steps'; effects and secrets are their union, and effects are left
-    undeclared where one step declares none.
+    The kind is the strongest kind of the steps. Effects and secrets are the union of theirs. If one
+    step declares no effects, the module declares none either.
     """
     used = [tools[step.tool] for step in plan.steps]
-    args = [_entry(param.name, param.type_hint, param.description) for param in params]
+    args = [_render_entry(param.name, param.type_hint, param.description) for param in params]
     returns = [
-        _entry(name, spec.type_hint, spec.description) for name, spec in _returns(plan, tools)
+        _render_entry(name, spec.type_hint, spec.description)
+        for name, spec in _list_returns(plan, tools)
     ]
     kind = max((tool.kind for tool in used), key=_STRENGTH.index)
-    secrets = _joined(secret for tool in used for secret in tool.secrets)
+    secrets = _join_words(secret for tool in used for secret in tool.secrets)
     sections = [
         ("Args:", args or ["none"]),
         ("Returns:", returns or ["none"]),
-        ("Side effects:", _side_effects(plan, used) or ["none"]),
+        ("Side effects:", _list_side_effects(plan, used) or ["none"]),
         (f"Kind: {kind}", []),
-        ("Effects:", _effects(used)),
+        ("Effects:", _merge_effects(used)),
         (f"Secrets: {secrets}", []),
-        ("Examples:", _example(example)),
+        ("Examples:", _render_example(example)),
     ]
     return render_template(
         "composed_docstring.j2",
         one_line=one_line,
-        summary=_summary(plan, used),
+        summary=_render_summary(plan, used),
         steps=[(step.id, tool) for step, tool in zip(plan.steps, used, strict=True)],
         sections=[(header, lines) for header, lines in sections if lines is not None],
     )
 
 
-def _summary(plan: Plan, used: Sequence[ToolSpec]) -> str:
+def _render_summary(plan: Plan, used: Sequence[ToolSpec]) -> str:
     text = one_line(plan.description, _SUMMARY_CHARS) or "; then ".join(t.name for t in used)
     if _SECTION.match(text):
         text = f"Plan: {text}"
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _entry(name: str, hint: str | None, text: str) -> str:
+def _render_entry(name: str, hint: str | None, text: str) -> str:
     words = one_line(text) or "See the step that uses it."
     return f"{name} ({type_hints.annotation(type_hints.parse(hint))}): {words}"
 
 
-def _returns(plan: Plan, tools: Mapping[str, ToolSpec]) -> list[tuple[str, OutputSpec]]:
+def _list_returns(plan: Plan, tools: Mapping[str, ToolSpec]) -> list[tuple[str, OutputSpec]]:
     found: dict[str, OutputSpec] = {}
     for step in plan.steps:
         declared = {spec.name: spec for spec in list_outputs(tools[step.tool])}
@@ -81,7 +82,7 @@ def _returns(plan: Plan, tools: Mapping[str, ToolSpec]) -> list[tuple[str, Outpu
     return [(name, found[name]) for name in plan.returns]
 
 
-def _side_effects(plan: Plan, used: Sequence[ToolSpec]) -> list[str]:
+def _list_side_effects(plan: Plan, used: Sequence[ToolSpec]) -> list[str]:
     lines = []
     for step, tool in zip(plan.steps, used, strict=True):
         text = one_line(tool.side_effects if tool.side_effects is not None else "not stated")
@@ -90,23 +91,23 @@ def _side_effects(plan: Plan, used: Sequence[ToolSpec]) -> list[str]:
     return lines
 
 
-def _effects(used: Sequence[ToolSpec]) -> list[str] | None:
-    """Return the union of the steps' effects; None if one of them declares none."""
+def _merge_effects(used: Sequence[ToolSpec]) -> list[str] | None:
+    """Return the union of the steps' effects, or None if one step declares no effects."""
     declared = [tool.effects for tool in used if tool.effects is not None]
     if len(declared) < len(used):
         return None
     return [
-        f"paths: {_joined(path for e in declared for path in e.paths)}",
-        f"hosts: {_joined(host for e in declared for host in e.hosts)}",
-        f"commands: {_joined(command for e in declared for command in e.commands)}",
+        f"paths: {_join_words(path for e in declared for path in e.paths)}",
+        f"hosts: {_join_words(host for e in declared for host in e.hosts)}",
+        f"commands: {_join_words(command for e in declared for command in e.commands)}",
     ]
 
 
-def _example(example: Example | None) -> list[str] | None:
+def _render_example(example: Example | None) -> list[str] | None:
     if example is None:
         return None
     return dump_yaml([examples.item(example)], compact=True).rstrip("\n").split("\n")
 
 
-def _joined(words: Iterable[str]) -> str:
+def _join_words(words: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(map(one_line, words))) or "none"

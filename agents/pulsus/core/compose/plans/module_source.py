@@ -1,7 +1,7 @@
-"""A plan as a module that calls its steps, and back (routing spec §6; contracts). Pure.
+"""Render a plan as a module that calls its steps, and read the plan back (spec §6). Pure.
 
-The module holds its plan as data, in `PLAN`; what it may call is read from there, without running
-anything. The same plan and tools give the same bytes.
+The module holds its plan as data, in `PLAN`. Pulsus reads from there which tools the module may
+call, without running it. The same plan and tools always give the same bytes.
 """
 
 from __future__ import annotations
@@ -36,45 +36,45 @@ _PLAN = "PLAN"
 
 
 def name_module_file(route_id: str) -> str:
-    """The file name of a route's module: `route-1a2b3c4d` gives `route_1a2b3c4d.py`."""
+    """Return the file name of a route's module: `route-1a2b3c4d` gives `route_1a2b3c4d.py`."""
     if not _ROUTE_ID.fullmatch(route_id):
         raise ValueError(f"{route_id!r} is no route id: route- and eight hex digits")
     return route_id.replace("-", "_") + ".py"
 
 
 def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
-    """The source of a module whose `run` does what `composed` says.
+    """Return the source of a module whose `run` executes the plan `composed`.
 
-    `tools` hold every step's tool, by id. Raises PlanInvalid where one is missing, is not named
-    by its id, or has other bytes than the step is pinned to.
+    `tools` contains the tool of every step. Raises PlanInvalid if a tool is missing, if a step does
+    not name it by its id, or if the step is pinned to other bytes.
     """
     by_id = {tool.id: tool for tool in tools}
-    _check_tools(composed, by_id)
+    _check_pins(composed, by_id)
     params = list_parameters(composed, by_id.values())
     text = render_contract(composed, by_id, params, build_example(composed, by_id))
-    names = _locals(composed)
+    names = _name_results(composed)
     return render_template(
         "composed_module.j2",
         docstring=python_literals.docstring(text),
-        imports=_imports(params),
+        imports=_list_imports(params),
         plan=python_literals.literal(
             dsl.plan_to_dict(composed), taken=len("PLAN: dict[str, Any] = ")
         ),
-        signature=_signature(params),
-        calls=[_call(step, composed, names) for step in composed.steps],
-        returned=_returned(composed, names),
+        signature=_render_signature(params),
+        calls=[_render_call(step, composed, names) for step in composed.steps],
+        returned=_render_return(composed, names),
     )
 
 
 def read_plan(code: bytes) -> Plan | None:
-    """The plan that a composed module holds; None for a module that is not composed.
+    """Return the plan in a composed module, or None for a module that is not composed.
 
-    Raises PlanInvalid where `PLAN` is no literal, is bound twice, or breaks a rule.
+    Raises PlanInvalid if `PLAN` is not a literal, is assigned twice, or breaks a rule of plans.
     """
     body = python_literals.module(code)
     if body is None or not any(imports_steps(node) for node in body):
         return None
-    found = [value for node in body for value in _bound(node)]
+    found = [value for node in body for value in _find_plan_values(node)]
     if not found:
         return None
     if len(found) > 1:
@@ -89,7 +89,7 @@ def read_plan(code: bytes) -> Plan | None:
     return dsl.plan_from_dict(data)
 
 
-def _check_tools(composed: Plan, tools: Mapping[str, ToolSpec]) -> None:
+def _check_pins(composed: Plan, tools: Mapping[str, ToolSpec]) -> None:
     for number, step in enumerate(composed.steps):
         place = f"plan.steps[{number}].tool"
         if step.tool not in tools:
@@ -98,8 +98,11 @@ def _check_tools(composed: Plan, tools: Mapping[str, ToolSpec]) -> None:
             refuse(place, step.sha256, "the step is not pinned to this tool", "plan again")
 
 
-def _locals(composed: Plan) -> dict[str, str]:
-    """A variable for every step's result, by step id; none hides a parameter or the import."""
+def _name_results(composed: Plan) -> dict[str, str]:
+    """Return a variable name for the result of each step, by step id.
+
+    No name hides a parameter or the import of Pulsus.
+    """
     names: dict[str, str] = {}
     taken = {*RESERVED, *composed.params}
     for step in composed.steps:
@@ -111,67 +114,69 @@ def _locals(composed: Plan) -> dict[str, str]:
     return names
 
 
-def _imports(params: Sequence[ArgSpec]) -> list[str]:
-    text = " ".join(_annotation(param) for param in params)
+def _list_imports(params: Sequence[ArgSpec]) -> list[str]:
+    text = " ".join(_annotate(param) for param in params)
     literal = ", Literal" if "Literal[" in text else ""
     path = ["from pathlib import Path"] if re.search(r"\bPath\b", text) else []
     return [*path, f"from typing import Any{literal}"]
 
 
-def _annotation(param: ArgSpec) -> str:
+def _annotate(param: ArgSpec) -> str:
     hint = type_hints.parse(param.type_hint)
     text = type_hints.annotation(hint)
     implicit = param.default == "None" and not (hint.optional or hint.anything)
     return f"{text} | None" if implicit else text
 
 
-def _parameter(param: ArgSpec) -> str:
-    text = f"{param.name}: {_annotation(param)}"
+def _render_parameter(param: ArgSpec) -> str:
+    text = f"{param.name}: {_annotate(param)}"
     if param.required or param.default is None:
         return text
     return f"{text} = {python_literals.literal(ast.literal_eval(param.default))}"
 
 
-def _signature(params: Sequence[ArgSpec]) -> str:
+def _render_signature(params: Sequence[ArgSpec]) -> str:
     ordered = sorted(params, key=lambda param: not param.required)
-    return _wrapped("def run", list(map(_parameter, ordered)), " -> dict[str, Any]:", 0)
+    return _wrap_call("def run", list(map(_render_parameter, ordered)), " -> dict[str, Any]:", 0)
 
 
-def _call(step: PlanStep, composed: Plan, names: Mapping[str, str]) -> str:
+def _render_call(step: PlanStep, composed: Plan, names: Mapping[str, str]) -> str:
     args = [python_literals.text(step.tool)]
     odd = []
     for name, value in step.inputs.items():
         if keyword.iskeyword(name):
-            odd.append(f"{python_literals.text(name)}: {_value(name, value, composed, names)}")
+            odd.append(
+                f"{python_literals.text(name)}: {_render_value(name, value, composed, names)}"
+            )
         else:
-            args.append(f"{name}={_value(name, value, composed, names)}")
+            args.append(f"{name}={_render_value(name, value, composed, names)}")
     if odd:
         args.append(f"**{{{', '.join(odd)}}}")
     target = f"{names[step.id]} = " if _is_used(step, composed) else ""
-    return _wrapped(f"{target}pulsus.steps.call", args, "", 4)
+    return _wrap_call(f"{target}pulsus.steps.call", args, "", 4)
 
 
-def _value(name: str, value: PlanValue, composed: Plan, names: Mapping[str, str]) -> str:
+def _render_value(name: str, value: PlanValue, composed: Plan, names: Mapping[str, str]) -> str:
     match value:
         case ParamRef(param):
             return param
         case OutputRef():
-            return _output(value, composed, names)
+            return _render_output(value, composed, names)
         case Constant(constant):
             return python_literals.literal(constant, indent=8, taken=len(name) + 2)
 
 
-def _output(ref: OutputRef, composed: Plan, names: Mapping[str, str]) -> str:
+def _render_output(ref: OutputRef, composed: Plan, names: Mapping[str, str]) -> str:
     step = next(step for step in composed.steps if step.id == ref.step)
     key = python_literals.text(step.outputs[ref.output])
     return f"pulsus.steps.output({names[ref.step]}, {key}, step={python_literals.text(ref.step)})"
 
 
-def _returned(composed: Plan, names: Mapping[str, str]) -> str:
+def _render_return(composed: Plan, names: Mapping[str, str]) -> str:
     makers = {name: step.id for step in composed.steps for name in step.outputs}
     items = [
-        f"{python_literals.text(name)}: {_output(OutputRef(makers[name], name), composed, names)}"
-        for name in composed.returns
+        f"{python_literals.text(name)}: {_render_output(OutputRef(maker, name), composed, names)}"
+        for name, maker in ((name, makers[name]) for name in composed.returns)
     ]
     flat = f"    return {{{', '.join(items)}}}"
     if len(flat) <= python_literals.WIDTH:
@@ -185,7 +190,7 @@ def _is_used(step: PlanStep, composed: Plan) -> bool:
     return step.id in refs or not set(composed.returns).isdisjoint(step.outputs)
 
 
-def _wrapped(head: str, items: Sequence[str], tail: str, indent: int) -> str:
+def _wrap_call(head: str, items: Sequence[str], tail: str, indent: int) -> str:
     pad = " " * indent
     flat = f"{pad}{head}({', '.join(items)}){tail}"
     if len(flat) <= python_literals.WIDTH and "\n" not in flat:
@@ -194,7 +199,7 @@ def _wrapped(head: str, items: Sequence[str], tail: str, indent: int) -> str:
     return "\n".join((f"{pad}{head}(", *lines, f"{pad}){tail}"))
 
 
-def _bound(node: ast.stmt) -> list[ast.expr]:
+def _find_plan_values(node: ast.stmt) -> list[ast.expr]:
     match node:
         case ast.AnnAssign(target=ast.Name(id="PLAN"), value=ast.expr() as value):
             return [value]

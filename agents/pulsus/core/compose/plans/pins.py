@@ -1,4 +1,8 @@
-"""Which bytes a plan's steps are: references resolved, hashes held (contracts, "Plans")."""
+"""Resolve the tools of a plan, and pin each step to the bytes of its tool (contracts, "Plans").
+
+A pinned step runs exactly the bytes that were planned and validated, even if the file changes
+later.
+"""
 
 from __future__ import annotations
 
@@ -21,34 +25,35 @@ MAX_NESTING = 4
 
 
 def pin_steps(plan: Plan, find: FindTools) -> Plan:
-    """`plan` with every tool as an id and every step pinned to that tool's bytes.
+    """Return `plan` with every tool as an id and every step pinned to the bytes of its tool.
 
-    Raises ToolNotFound, ToolAmbiguous, or HashMoved where a step is pinned to other bytes.
+    Raises ToolNotFound, ToolAmbiguous, or HashMoved if a step is already pinned to other bytes.
     """
-    return replace(plan, steps=tuple(_pin(step, find) for step in plan.steps))
+    return replace(plan, steps=tuple(_pin_step(step, find) for step in plan.steps))
 
 
 def collect_step_sources(
     source: bytes, find: FindTools, read: Callable[[Path], bytes]
 ) -> PinnedTools:
-    """Every tool that a module's plan calls, and theirs in turn, with exactly the pinned bytes.
+    """Return every tool that a module's plan calls, directly or through a composed tool, by id.
 
-    Empty for a module that is not composed. Raises HashMoved where a file is not what its plan
-    was made from, PlanInvalid where compositions nest deeper than `MAX_NESTING`.
+    Each comes with the source that its step is pinned to. Empty for a module that is not composed.
+    Raises HashMoved if a file has changed since the plan was made, and PlanInvalid if compositions
+    nest deeper than `MAX_NESTING`.
     """
     found: PinnedTools = {}
-    _gather(source, find, read, found, 0)
+    _collect(source, find, read, found, 0)
     return found
 
 
-def _pin(step: PlanStep, find: FindTools) -> PlanStep:
-    tool = _resolve(step, find)
+def _pin_step(step: PlanStep, find: FindTools) -> PlanStep:
+    tool = _resolve_tool(step, find)
     if step.sha256 not in (None, tool.sha256):
-        raise _moved(step, tool.sha256)
+        raise _build_moved_error(step, tool.sha256)
     return replace(step, tool=tool.id, sha256=tool.sha256)
 
 
-def _resolve(step: PlanStep, find: FindTools) -> ToolSpec:
+def _resolve_tool(step: PlanStep, find: FindTools) -> ToolSpec:
     match list(find(step.tool)):
         case [tool]:
             return tool
@@ -69,7 +74,7 @@ def _resolve(step: PlanStep, find: FindTools) -> ToolSpec:
             )
 
 
-def _gather(
+def _collect(
     source: bytes, find: FindTools, read: Callable[[Path], bytes], found: PinnedTools, depth: int
 ) -> None:
     plan = read_plan(source)
@@ -81,17 +86,17 @@ def _gather(
             hint="compose from tools that are not compositions themselves",
         )
     for step in plan.steps:
-        tool = _resolve(step, find)
+        tool = _resolve_tool(step, find)
         code = read(tool.path)
         digest = hashlib.sha256(code).hexdigest()
         if step.sha256 != digest:
-            raise _moved(step, digest)
+            raise _build_moved_error(step, digest)
         if tool.id not in found:
             found[tool.id] = (replace(tool, sha256=digest), code)
-            _gather(code, find, read, found, depth + 1)
+            _collect(code, find, read, found, depth + 1)
 
 
-def _moved(step: PlanStep, digest: str) -> HashMoved:
+def _build_moved_error(step: PlanStep, digest: str) -> HashMoved:
     wanted = step.sha256[:12] if step.sha256 else "nothing"
     return HashMoved(
         f"step {step.id}: {step.tool} is {digest[:12]}…, the plan is pinned to {wanted}",

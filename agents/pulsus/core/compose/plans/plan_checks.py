@@ -1,4 +1,4 @@
-"""What makes a plan well formed (routing spec §6): unique ids, references backwards only."""
+"""Check that a plan is well formed (spec §6): unique ids, and references to earlier steps only."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def refuse(place: str, value: object, reason: str, fix: str) -> NoReturn:
-    """Raise PlanInvalid saying where, what, why and what to do."""
+    """Raise PlanInvalid with the place, the value, the reason and the fix."""
     shown = ascii(value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
     raise PlanInvalid(f"{place}: {shown}: {reason}", hint=fix, place=place)
 
 
 def check_plan(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:
-    """Raise PlanInvalid unless every reference points to what is declared before it.
+    """Raise PlanInvalid unless every reference points to an earlier declaration.
 
-    A plan that passes is acyclic by construction: a step refers to earlier steps only.
+    Such a plan has no cycles, because a step can only refer to earlier steps.
     """
     _check_text(plan.description, "plan.description")
     if not plan.steps:
@@ -57,7 +57,7 @@ def check_plan(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:
 
 
 def check_json(value: object, place: str, depth: int = 0) -> None:
-    """Raise PlanInvalid unless `value` is JSON: finite, string keys, valid Unicode."""
+    """Raise PlanInvalid unless `value` is JSON: finite numbers, text as keys, valid Unicode."""
     if depth > MAX_DEPTH:
         refuse(place, "…", f"nested deeper than {MAX_DEPTH}", "flatten the value")
     match value:
@@ -67,7 +67,9 @@ def check_json(value: object, place: str, depth: int = 0) -> None:
             _check_text(value, place)
         case float():
             if not math.isfinite(value):
-                refuse(place, value, "JSON has no such number", "use a finite number or null")
+                refuse(
+                    place, value, "JSON cannot express this number", "use a finite number or null"
+                )
         case list():
             for i, item in enumerate(value):
                 check_json(item, f"{place}[{i}]", depth + 1)
@@ -77,34 +79,28 @@ def check_json(value: object, place: str, depth: int = 0) -> None:
                 check_json(item, f"{place}.{key}", depth + 1)
         case _:
             kind = type(value).__name__
-            refuse(place, str(value), f"a {kind} is no JSON value", "put quotes round it")
+            refuse(place, str(value), f"a {kind} is not a JSON value", "put quotes round it")
 
 
 def is_plan_name(text: str) -> bool:
-    """Whether `text` can name a parameter, an output or a step: a normalised identifier."""
+    """Return True if `text` can name a parameter, an output or a step.
+
+    Names are identifiers in normal form NFKC: Python treats other forms of a name as equal to it.
+    """
     return text.isidentifier() and unicodedata.normalize("NFKC", text) == text
-
-
-def producers(plan: Plan) -> Mapping[str, list[OutputRef]]:
-    """Every output name with the steps that give it, in step order."""
-    found: dict[str, list[OutputRef]] = {}
-    for step in plan.steps:
-        for name in step.outputs:
-            found.setdefault(name, []).append(OutputRef(step.id, name))
-    return found
 
 
 def _check_step(step: PlanStep, place: str, earlier: Mapping[str, PlanStep]) -> None:
     if not is_plan_name(step.id) or step.id in RESERVED:
-        refuse(f"{place}.id", step.id, "it is no identifier", "use letters, digits and _")
+        refuse(f"{place}.id", step.id, "it is not an identifier", "use letters, digits and _")
     if step.id in earlier:
         refuse(f"{place}.id", step.id, "an earlier step has this id", "give each step its own")
     if not _TOOL.fullmatch(step.tool):
         fix = "write domain/action/name or name.py::run"
-        refuse(f"{place}.tool", step.tool, "it names no tool", fix)
+        refuse(f"{place}.tool", step.tool, "it is not a tool name", fix)
     if step.sha256 is not None and not _SHA256.fullmatch(step.sha256):
         fix = "write 64 lower-case hex digits, or leave it out and let Pulsus pin it"
-        refuse(f"{place}.sha256", step.sha256, "it is no SHA-256", fix)
+        refuse(f"{place}.sha256", step.sha256, "it is not a SHA-256", fix)
     for name in step.inputs:
         _check_name(name, f"{place}.inputs")
     for name, key in step.outputs.items():
@@ -118,14 +114,14 @@ def _check_value(
     match value:
         case ParamRef(name):
             if name not in params:
-                fix = f"add it to io.params ({_known(params)})"
+                fix = f"add it to io.params ({_list_names(params)})"
                 refuse(place, name, "no such parameter", fix)
         case OutputRef(step, output):
             if step not in earlier:
-                fix = f"refer to an earlier step ({_known(earlier)})"
+                fix = f"refer to an earlier step ({_list_names(earlier)})"
                 refuse(place, f"steps.{step}", "no such step before this one", fix)
             if output not in earlier[step].outputs:
-                fix = f"step {step} declares: {_known(earlier[step].outputs)}"
+                fix = f"step {step} declares: {_list_names(earlier[step].outputs)}"
                 refuse(place, f"steps.{step}.outputs.{output}", "no such output", fix)
         case _:
             check_json(value.value, place)
@@ -140,14 +136,21 @@ def _check_used(plan: Plan) -> None:
 
 
 def _check_returns(plan: Plan) -> None:
-    made = producers(plan)
+    made: dict[str, list[str]] = {}
+    for step in plan.steps:
+        for name in step.outputs:
+            made.setdefault(name, []).append(step.id)
     for number, name in enumerate(plan.returns):
         place = f"io.returns[{number}]"
         if name not in made:
-            refuse(place, name, "no step gives it", f"the steps give: {_known(made)}")
+            refuse(place, name, "no step gives it", f"the steps give: {_list_names(made)}")
         if len(made[name]) > 1:
-            steps = " and ".join(ref.step for ref in made[name])
-            refuse(place, name, f"steps {steps} both give it", "rename one under `outputs`")
+            refuse(
+                place,
+                name,
+                f"steps {' and '.join(made[name])} both give it",
+                "rename one under `outputs`",
+            )
 
 
 def _check_names(names: tuple[str, ...], place: str) -> None:
@@ -159,7 +162,7 @@ def _check_names(names: tuple[str, ...], place: str) -> None:
 
 def _check_name(name: str, place: str) -> None:
     if not is_plan_name(name):
-        refuse(place, name, "it is no identifier", "use letters, digits and _")
+        refuse(place, name, "it is not an identifier", "use letters, digits and _")
 
 
 def _check_key(key: object, place: str) -> None:
@@ -173,6 +176,6 @@ def _check_text(text: str, place: str) -> None:
         refuse(place, text, "it holds half a surrogate pair", "use valid Unicode")
 
 
-def _known(names: object) -> str:
+def _list_names(names: object) -> str:
     listed = ", ".join(names) if isinstance(names, tuple | dict) else ""
     return listed or "none"

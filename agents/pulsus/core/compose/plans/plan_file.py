@@ -1,6 +1,7 @@
-"""Plan files as text: YAML and JSON read strictly, within bounds (routing spec §6).
+"""Read and write plans as YAML and JSON text, strictly and within limits (spec §6).
 
-The YAML reader is that of the tool contract: it refuses anchors, tags and repeated keys.
+The YAML reader is the one of the tool contract: it refuses anchors, tags and repeated keys. This is
+a module of its own because importing a YAML library takes longer than a route needs for a plan.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _NUMERIC = frozenset("0123456789+-.")
 
 
 def load_yaml(text: str) -> object:
-    """The value that YAML 1.2 text writes. Raises PlanInvalid naming the line."""
+    """Return the value of YAML 1.2 text. Raises PlanInvalid with the line."""
     _check_size(text)
     try:
         return strict_yaml.load(text)
@@ -29,10 +30,12 @@ def load_yaml(text: str) -> object:
 
 
 def load_json(text: str) -> object:
-    """The value that JSON text writes. Raises PlanInvalid with line and column."""
+    """Return the value of JSON text. Raises PlanInvalid with line and column."""
     _check_size(text)
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        return json.loads(
+            text, object_pairs_hook=_reject_repeated_keys, parse_constant=_reject_constant
+        )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         refuse(_FILE, place, "it is not JSON", error.msg)
@@ -41,11 +44,14 @@ def load_json(text: str) -> object:
 
 
 def dump_yaml(data: object, *, compact: bool = False) -> str:
-    """`data` as YAML in the order given, each text on one line; `compact` puts leaves in flow."""
+    """Return `data` as YAML in its given order, with each text on one line.
+
+    If `compact` is True, mappings and lists without children use the flow style.
+    """
     flow = None if compact else False
     return yaml.dump(
         data,
-        Dumper=_Dumper,
+        Dumper=_PlanDumper,
         sort_keys=False,
         allow_unicode=True,
         width=10**9,
@@ -53,20 +59,20 @@ def dump_yaml(data: object, *, compact: bool = False) -> str:
     )
 
 
-class _Dumper(yaml.SafeDumper):
-    """The safe dumper without anchors, and with escapes for all that does not print."""
+class _PlanDumper(yaml.SafeDumper):
+    """The safe dumper without anchors. It escapes all characters that do not print."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
 
 
-def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     # PyYAML knows what YAML 1.1 takes for a number; 1.2, which is read, takes more.
     quoted = not text.isprintable() or text[:1] in _NUMERIC
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if quoted else None)
 
 
-_Dumper.add_representer(str, _represent)
+_PlanDumper.add_representer(str, _represent_text)
 
 
 def _check_size(text: str) -> None:
@@ -74,7 +80,7 @@ def _check_size(text: str) -> None:
         refuse(_FILE, len(text), f"longer than {MAX_CHARS} characters", "split the plan")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -83,5 +89,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-def _no_constant(text: str) -> NoReturn:
-    refuse(_FILE, text, "JSON has no such number", "use a finite number or null")
+def _reject_constant(text: str) -> NoReturn:
+    refuse(_FILE, text, "JSON cannot express this number", "use a finite number or null")

@@ -1,4 +1,4 @@
-"""From chosen tools to a plan (routing spec §6). Pure and deterministic."""
+"""Build a plan from chosen tools: connect outputs to inputs, name parameters (spec §6). Pure."""
 
 from __future__ import annotations
 
@@ -25,34 +25,35 @@ DRY_RUN = "dry_run"
 
 
 def compose_plan(description: str, tools: Sequence[ToolSpec], *, max_steps: int = 8) -> Plan:
-    """The plan that runs `tools` in this order, each pinned to its bytes.
+    """Return the plan that runs `tools` in this order, each pinned to its bytes.
 
-    An input comes from an earlier step where name and type say so (`wiring.source`); a required
-    one that nothing gives becomes a plan parameter. So does, with its default, an optional one
-    that the tool's own examples set: they say what callers need, such as one of two sources.
-    The plan returns what the last step gives, and what no later step uses.
-    Raises PlanUnwirable naming step, input and reason; PlanInvalid for no or too many tools.
+    An input comes from an earlier step if name and type match (`wiring.find_source`). A required
+    input that no step gives becomes a plan parameter. An optional input becomes a parameter with
+    its default if the tool's own examples set it, because then callers need it. The plan returns
+    the outputs of the last step, and of every step that no later step uses.
+
+    Raises PlanUnwirable with step, input and reason, and PlanInvalid for no tools or too many.
     """
     ids = [f"s{number}" for number in range(1, len(tools) + 1)]
-    draft = _Draft()
+    draft = _PlanDraft()
     for step, tool in zip(ids, tools, strict=True):
-        draft.add(step, tool)
-    draft.expose(tools)
+        draft.add_step(step, tool)
+    draft.add_optional_parameters(tools)
     plan = Plan(
         description=" ".join(description.split()),
-        steps=_named(draft.steps),
+        steps=_name_outputs(draft.steps),
         params=tuple(draft.params),
     )
-    plan = replace(plan, returns=_returns(plan))
+    plan = replace(plan, returns=_list_returns(plan))
     plan_checks.check_plan(plan, max_steps=max_steps)
     return plan
 
 
 def list_parameters(plan: Plan, tools: Iterable[ToolSpec]) -> tuple[ArgSpec, ...]:
-    """The plan's parameters as arguments, in `io.params` order.
+    """Return the plan's parameters as arguments, in the order of `io.params`.
 
-    Hint and description are those of the first step that uses it. A parameter is optional only
-    where every step that uses it has the same default, written as a literal.
+    Type hint and description come from the first step that uses the parameter. A parameter is
+    optional only if every step that uses it has the same default, written as a literal.
     """
     by_id = {tool.id: tool for tool in tools}
     uses: dict[str, list[ArgSpec]] = {name: [] for name in plan.params}
@@ -61,42 +62,42 @@ def list_parameters(plan: Plan, tools: Iterable[ToolSpec]) -> tuple[ArgSpec, ...
         for name, value in step.inputs.items():
             if isinstance(value, ParamRef):
                 uses[value.name].append(args.get(name, ArgSpec(name, None, True, None)))
-    return tuple(_param(name, found) for name, found in uses.items())
+    return tuple(_merge_uses(name, found) for name, found in uses.items())
 
 
 @dataclass(slots=True)
-class _Draft:
-    """A plan while its steps are added; outputs still have the tools' own keys."""
+class _PlanDraft:
+    """A plan while its steps are added. Outputs still have the keys of the tools."""
 
     steps: list[PlanStep] = field(default_factory=list)
     params: dict[str, Hint] = field(default_factory=dict)
     offers: list[tuple[wiring.StepOutput, ...]] = field(default_factory=list)
 
-    def add(self, step: str, tool: ToolSpec) -> None:
+    def add_step(self, step: str, tool: ToolSpec) -> None:
         args = wiring.list_inputs(tool)
         sources = {arg.name: wiring.find_source(arg, self.offers) for arg in args}
-        keeps = wiring.is_report_writer(tool)
+        writes_report = wiring.is_report_writer(tool)
         before = dict(self.params)
         inputs: dict[str, PlanValue] = {}
         for arg in args:
             value = sources[arg.name]
             scalar = type_hints.parse(arg.type_hint).scalar
             if isinstance(value, wiring.TypeMismatch):
-                raise _unwirable(step, tool, arg, value.reason)
-            if value is not None and not (keeps and scalar):
+                raise _build_unwirable_error(step, tool, arg, value.reason)
+            if value is not None and not (writes_report and scalar):
                 inputs[arg.name] = value
             elif arg.required:
-                inputs[arg.name] = self._param(step, arg, before if keeps else {})
+                inputs[arg.name] = self._add_parameter(step, arg, before if writes_report else {})
         offers = wiring.list_step_outputs(step, tool)
         outputs = {offer.key: offer.key for offer in offers}
         self.steps.append(PlanStep(step, tool.id, inputs, outputs, tool.sha256))
         self.offers.append(offers)
 
-    def expose(self, tools: Sequence[ToolSpec]) -> None:
-        """Add optional parameters, after the required ones, which keep the plain names.
+    def add_optional_parameters(self, tools: Sequence[ToolSpec]) -> None:
+        """Add the optional parameters, after the required ones, which keep the plain names.
 
-        No two steps share one, for each has its own default; but `dry_run` is one for the plan:
-        whoever sets it means every step.
+        Two steps never share an optional parameter, because each has its own default. Only
+        `dry_run` is shared: a caller who sets it means every step.
         """
         for number, tool in enumerate(tools):
             step = self.steps[number]
@@ -104,19 +105,19 @@ class _Draft:
             for arg in wiring.list_inputs(tool):
                 if arg.name not in inputs and _is_set_by_callers(arg, tool):
                     unshared = {} if arg.name == DRY_RUN else self.params
-                    inputs[arg.name] = self._param(step.id, arg, unshared)
+                    inputs[arg.name] = self._add_parameter(step.id, arg, unshared)
             ordered = {arg.name: inputs[arg.name] for arg in tool.args if arg.name in inputs}
             self.steps[number] = replace(step, inputs=ordered)
 
-    def _param(self, step: str, arg: ArgSpec, unshared: Mapping[str, Hint]) -> ParamRef:
+    def _add_parameter(self, step: str, arg: ArgSpec, unshared: Mapping[str, Hint]) -> ParamRef:
         hint = type_hints.parse(arg.type_hint)
         plain = f"{arg.name}_" if arg.name in plan_checks.RESERVED else arg.name
-        names = (plain, *islice(_prefixed(step, plain), len(self.params) + 1))
+        names = (plain, *islice(_generate_names(step, plain), len(self.params) + 1))
         for name in names:
             if name not in self.params:
                 self.params[name] = hint
                 return ParamRef(name)
-            if name not in unshared and _alike(self.params[name], hint):
+            if name not in unshared and _is_same_type(self.params[name], hint):
                 return ParamRef(name)
         raise AssertionError("one more name than there are parameters is always free")
 
@@ -126,17 +127,17 @@ def _is_set_by_callers(arg: ArgSpec, tool: ToolSpec) -> bool:
     return (shown or arg.name == DRY_RUN) and type_hints.is_plain(arg.default)
 
 
-def _alike(one: Hint, other: Hint) -> bool:
+def _is_same_type(one: Hint, other: Hint) -> bool:
     return type_hints.fits(one, other) and type_hints.fits(other, one)
 
 
-def _prefixed(step: str, name: str) -> Iterable[str]:
+def _generate_names(step: str, name: str) -> Iterable[str]:
     while True:
         name = f"{step}_{name}"
         yield name
 
 
-def _unwirable(step: str, tool: ToolSpec, arg: ArgSpec, reason: str) -> PlanUnwirable:
+def _build_unwirable_error(step: str, tool: ToolSpec, arg: ArgSpec, reason: str) -> PlanUnwirable:
     return PlanUnwirable(
         f"step {step} ({tool.id}) needs {arg.name!r}, and nothing can give it: {reason}",
         hint="ask for steps whose outputs fit, or add a tool that converts between them",
@@ -147,22 +148,26 @@ def _unwirable(step: str, tool: ToolSpec, arg: ArgSpec, reason: str) -> PlanUnwi
     )
 
 
-def _named(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
-    """The steps with output names unique in the plan; a later step keeps the plain name."""
+def _name_outputs(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
+    """Return the steps with output names that are unique in the plan.
+
+    If two steps have the same output, the later step keeps the plain name, because its value is
+    newer.
+    """
     names: dict[OutputRef, str] = {}
-    taken = {_identifier(key) for step in steps for key in step.outputs}
+    taken = {_make_identifier(key) for step in steps for key in step.outputs}
     given: set[str] = set()
     for step in reversed(steps):
         for key in step.outputs:
-            plain = _identifier(key)
-            free = (n for n in _prefixed(step.id, plain) if n not in taken | given)
+            plain = _make_identifier(key)
+            free = (n for n in _generate_names(step.id, plain) if n not in taken | given)
             name = plain if plain not in given else next(iter(free))
             given.add(name)
             names[OutputRef(step.id, key)] = name
-    return tuple(_renamed(step, names) for step in steps)
+    return tuple(_rename_outputs(step, names) for step in steps)
 
 
-def _renamed(step: PlanStep, names: Mapping[OutputRef, str]) -> PlanStep:
+def _rename_outputs(step: PlanStep, names: Mapping[OutputRef, str]) -> PlanStep:
     inputs = {
         arg: OutputRef(value.step, names[value]) if isinstance(value, OutputRef) else value
         for arg, value in step.inputs.items()
@@ -171,12 +176,12 @@ def _renamed(step: PlanStep, names: Mapping[OutputRef, str]) -> PlanStep:
     return replace(step, inputs=inputs, outputs=outputs)
 
 
-def _identifier(key: str) -> str:
+def _make_identifier(key: str) -> str:
     name = re.sub(r"\W", "_", key, flags=re.ASCII)
     return name if name.isidentifier() else f"_{name}"
 
 
-def _returns(plan: Plan) -> tuple[str, ...]:
+def _list_returns(plan: Plan) -> tuple[str, ...]:
     values = [value for step in plan.steps for value in step.inputs.values()]
     used = {value.step for value in values if isinstance(value, OutputRef)}
     last = plan.steps[-1:]
@@ -184,7 +189,7 @@ def _returns(plan: Plan) -> tuple[str, ...]:
     return tuple(name for step in ends for name in step.outputs)
 
 
-def _param(name: str, uses: Sequence[ArgSpec]) -> ArgSpec:
+def _merge_uses(name: str, uses: Sequence[ArgSpec]) -> ArgSpec:
     first = uses[0]
     defaults = {arg.default for arg in uses}
     optional = not any(arg.required for arg in uses) and len(defaults) == 1

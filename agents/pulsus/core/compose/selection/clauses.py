@@ -1,9 +1,8 @@
-"""The sub-intents of a request: one clause for each thing it asks for (spec §6). Pure.
+"""Split a request into clauses, one for each thing it asks for (spec §6). Pure.
 
-Where a request may be cut is grammar (segmentation.py); whether it is cut is retrieval. A cut
-stays only
-where each side has a probable tool of its own and no single tool serves them all about as well:
-"cpu and memory" stays whole where one tool shows both.
+Grammar says where a request can be cut (`segmentation.py`), retrieval decides whether it is cut. A
+cut stays only if each side has a probable tool of its own, and no single tool serves all sides
+about as well. So "cpu and memory" stays whole if one tool shows both.
 """
 
 from __future__ import annotations
@@ -30,38 +29,38 @@ from pulsus.core.types import Ranked, SubIntent, ToolSpec
 Retrieve = Callable[[str], Sequence[Ranked]]
 """The candidates of a text, best first."""
 
-_HALF = 0.5
-"""Share of a part's idf mass from which a tool is about it."""
+_MIN_COVERAGE = 0.5
+"""Share of the idf mass of a part from which a tool covers it."""
 
-_NEAR = 3
-"""Power of the share of the first tool's score: nine tenths count .73, half .13."""
+_SCORE_POWER = 3
+"""Exponent for a score relative to the first tool's: nine tenths count .73, half counts .13."""
 
-_UNNAMED = 0.75
-"""Most that another tool serves where the first is called just what is asked, of the first's p."""
+_UNNAMED_SHARE = 0.75
+"""Upper limit for another tool, as a share of the first's p, if the text names the first tool."""
 
-_DONE = -9.0
-"""Cost of a cut before what is done to rows at hand: a step whatever one tool may serve."""
+_ROW_OPERATION_COST = -9.0
+"""Cost of a cut before an operation on given rows. It is negative enough to force the cut."""
 
-_TEXT = re.compile(
+_LINE_FILTER = re.compile(
     r"(?:only|just|keep(?:\s+only)?)\s+(?:the\s+)?(?:lines?|messages?|entries)\s+"
     r"(?:with|that\s+(?:contain|match|mention)|containing|matching|mentioning)\b",
     re.IGNORECASE,
 )
-_PATTERNS = frozenset({"pattern", "regex", "grep", "match", "contains", "search", "query"})
+_PATTERN_ARGUMENTS = frozenset({"pattern", "regex", "grep", "match", "contains", "search", "query"})
 
-_BARELY = 0.25
-"""p in its own clause below which a tool is no step, whatever the whole request says of it."""
+_MIN_CLAUSE_P = 0.25
+"""Below this p in its own clause a tool is no step, even if the whole request suits it."""
 
 
 def split_request(
     request: str, retrieve: Retrieve, *, floor: float, following: Retrieve | None = None
 ) -> tuple[SubIntent, ...]:
-    """The clauses in order, each with its candidates; one clause where no cut is worth it.
+    """Return the clauses in order, each with its candidates; one clause if no cut is useful.
 
-    `retrieve` looks at the whole catalogue, `following` only at tools that work on what another
-    gives (`works_on`): asked for a clause that says what to do with that. `floor` is τ less the
-    slack of §6: in a cut request every clause's best tool reaches it, and no two clauses have the
-    same best tool. Empty for a request without words.
+    `retrieve` searches the whole catalogue. `following` searches only tools that work on the output
+    of another tool (`needs_step_data`); it is used for a clause that says what to do with such
+    output. `floor` is τ less the slack of spec §6: in a split request the best tool of every clause
+    reaches it, and no two clauses have the same best tool. Empty for a request without words.
     """
     text = clean(request)
     parts = find_pieces(text)
@@ -78,25 +77,26 @@ def split_request(
         said = strip_orders(text[parts[first].start : parts[last].end])
         does = match_row_operation(said) if first else match_given_rows(said)
         found = follow(said, does) if does else ()
-        return SubIntent(said, found or _backed(tuple(retrieve(said)), overall))
+        return SubIntent(said, found or _raise_probability(tuple(retrieve(said)), overall))
 
     finest = [clause(n, n) for n in range(len(parts))]
     costs = [
-        _DONE if part.does and follow(piece.text, part.does) else part.cost
+        _ROW_OPERATION_COST if part.does and follow(piece.text, part.does) else part.cost
         for part, piece in zip(parts, finest, strict=True)
     ]
     joined = all(part.cost == WEAK_COST and not part.does for part in parts[1:])
     first = next((r for r in whole.candidates if r.p >= floor), None)
-    if joined and first and _named_after(first.tool, finest):
+    if joined and first and _is_named_after(first.tool, finest):
         return (whole,)
-    return _best(clause, finest, costs, floor) or (whole,)
+    return _choose_cuts(clause, finest, costs, floor) or (whole,)
 
 
-def _named_after(tool: ToolSpec, finest: Sequence[SubIntent]) -> bool:
-    """Whether a tool is called by a word of each piece: "cpu_and_memory" for "cpu and memory".
+def _is_named_after(tool: ToolSpec, finest: Sequence[SubIntent]) -> bool:
+    """Return True if each piece contains a word of the tool's name.
 
-    Not where a later piece asks anew: "explain it and list them", or for what the tool itself
-    does, "... and plot it" of "Plot a matrix".
+    Example: "cpu_and_memory" for "cpu and memory". False if a later piece begins a new task, as in
+    "explain it and list them", or repeats the tool's own verb, as in "... and plot it" for "Plot a
+    matrix".
     """
     name = set(stems(tool.name))
     anew = READING.union(words(tool.summary)[:1])
@@ -110,45 +110,45 @@ def _named_after(tool: ToolSpec, finest: Sequence[SubIntent]) -> bool:
     return True
 
 
-def _best(
+def _choose_cuts(
     clause: Callable[[int, int], SubIntent],
     finest: Sequence[SubIntent],
     costs: Sequence[float],
     floor: float,
 ) -> tuple[SubIntent, ...]:
-    """The clauses that serve the request best among those that stand; none where one tool does."""
+    """Return the acceptable clauses that serve the request best, or none if one tool is better."""
     best: tuple[SubIntent, ...] = ()
     most = 1e-9
-    for cuts in _cuts(len(finest)):
+    for cuts in _list_cuts(len(finest)):
         ends = zip((0, *cuts), (*cuts, len(finest)), strict=True)
         clauses = tuple(clause(a, b - 1) for a, b in ends)
-        worth = _worth(finest, clauses, cuts, costs) if _stands(clauses, floor) else 0.0
+        worth = (
+            _compute_gain(finest, clauses, cuts, costs) if _is_acceptable(clauses, floor) else 0.0
+        )
         if worth > most:
             best, most = clauses, worth + 1e-9
     return best
 
 
 def find_unanswered_parts(request: str, tool_id: str, retrieve: Retrieve) -> tuple[str, ...]:
-    """Parts of a request that the one selected tool has too few words for.
+    """Return the parts of a request that share too few words with the selected tool.
 
-    Parts are what "then", a semicolon or a sentence's end separates: each is a task of its own.
+    Parts are separated by "then", a semicolon or the end of a sentence: each is a task of its own.
     """
-    text = clean(request)
-    parts = [text[p.start : p.end].strip(" ,;.!?") for p in find_pieces(text, weak=False)]
+    parts = _list_parts(request)
     if len(parts) < 2:
         return ()
-    return tuple(part for part in parts if not _answers(tool_id, retrieve(part)))
+    return tuple(part for part in parts if not _is_covered(tool_id, retrieve(part)))
 
 
 def separate_served_parts(
     request: str, retrieve: Retrieve, tau: float
 ) -> tuple[tuple[tuple[str, Ranked], ...], tuple[str, ...]]:
-    """Of a request that nothing serves whole: the parts some tool serves by itself, with the tool,
-    and the parts none does. Both empty where that parts nothing.
+    """Return the parts that a tool serves, each with its tool, and the parts that no tool serves.
+
+    Used if no tool serves the whole request. Both are empty if all parts are served, or none.
     """
-    text = clean(request)
-    parts = [text[p.start : p.end].strip(" ,;.!?") for p in find_pieces(text, weak=False)]
-    found = [(part, next(iter(retrieve(part)), None)) for part in parts if part]
+    found = [(part, next(iter(retrieve(part)), None)) for part in _list_parts(request) if part]
     good = tuple((part, best) for part, best in found if best and best.p >= tau)
     if not good or len(good) == len(found):
         return (), ()
@@ -156,66 +156,79 @@ def separate_served_parts(
     return good, tuple(part for part, _ in found if part not in fitting)
 
 
+def _list_parts(request: str) -> list[str]:
+    text = clean(request)
+    return [text[p.start : p.end].strip(" ,;.!?") for p in find_pieces(text, weak=False)]
+
+
 def needs_step_data(tool: ToolSpec) -> bool:
-    """Whether it needs what only another tool gives: a required list, table or document."""
+    """Return True if the tool requires a list, table or document, which only a tool gives."""
     needed = (
         type_hints.parse(arg.type_hint) for arg in tool.args if arg.required and arg.type_hint
     )
     return any(not hint.scalar for hint in needed)
 
 
-def _answers(tool_id: str, found: Sequence[Ranked]) -> bool:
+def _is_covered(tool_id: str, found: Sequence[Ranked]) -> bool:
     own = next((r for r in found if r.tool.id == tool_id), None)
-    return own is not None and own.signals["coverage"] >= _HALF
+    return own is not None and own.signals["coverage"] >= _MIN_COVERAGE
 
 
-def _backed(found: tuple[Ranked, ...], overall: Mapping[str, float]) -> tuple[Ranked, ...]:
-    """The candidates, the first at least as probable as the whole request makes it."""
-    if not found or found[0].p < _BARELY:
+def _raise_probability(
+    found: tuple[Ranked, ...], overall: Mapping[str, float]
+) -> tuple[Ranked, ...]:
+    """Return the candidates, the first with at least its p for the whole request."""
+    if not found or found[0].p < _MIN_CLAUSE_P:
         return found
     first = found[0]
     return (replace(first, p=max(first.p, overall.get(first.tool.id, 0.0))), *found[1:])
 
 
-def _cuts(parts: int) -> Iterator[tuple[int, ...]]:
-    """Every way to cut, fewest cuts first."""
+def _list_cuts(parts: int) -> Iterator[tuple[int, ...]]:
+    """Yield every way to cut, fewest cuts first."""
     places = range(1, parts)
     for count in range(1, parts):
         yield from combinations(places, count)
 
 
-def _stands(clauses: Sequence[SubIntent], floor: float) -> bool:
-    """Whether each clause has a tool of its own that is probable enough."""
+def _is_acceptable(clauses: Sequence[SubIntent], floor: float) -> bool:
+    """Return True if each clause has a tool of its own that is probable enough."""
     tops = [clause.candidates[0] for clause in clauses if clause.candidates]
     return (
         len(tops) == len(clauses)
         and all(top.p >= floor for top in tops)
-        and all(map(_says_enough, clauses))
+        and all(map(_has_enough_words, clauses))
         and len({top.tool.id for top in tops}) == len(tops)
         and not any(_is_argument(clause.text, tops[0].tool) for clause in clauses[1:])
     )
 
 
 def _is_argument(said: str, first: ToolSpec) -> bool:
-    """Whether the first tool keeps "only lines with X" by an argument of its own."""
-    return bool(_TEXT.match(said)) and any(arg.name in _PATTERNS for arg in first.args)
+    """Return True if the first tool filters "only lines with X" by an argument of its own."""
+    return bool(_LINE_FILTER.match(said)) and any(
+        arg.name in _PATTERN_ARGUMENTS for arg in first.args
+    )
 
 
-def _says_enough(clause: SubIntent) -> bool:
-    """A clause of one word must say its tool's name or place: it may be half of "a and b"."""
+def _has_enough_words(clause: SubIntent) -> bool:
+    """Return True if the clause has two content words, or matches its tool by name or place.
+
+    A clause of one word may be half of "a and b".
+    """
     places = clause.candidates[0].matched.keys()
     return len(content_words(clause.text)) > 1 or bool(places & {"name", "path", "manifest"})
 
 
-def _worth(
+def _compute_gain(
     finest: Sequence[SubIntent],
     clauses: Sequence[SubIntent],
     cuts: Sequence[int],
     costs: Sequence[float],
 ) -> float:
-    """How much better a tool for each clause serves the request than one tool for all, in p.
+    """Return by how much p one tool for each clause is better than one tool for all.
 
-    A piece counts by its share of the request's words, and a cut costs by that of its smaller side.
+    A piece counts by its share of the request's words. A cut costs in proportion to its smaller
+    side.
     """
     lengths = [max(1, len(content_words(piece.text))) for piece in finest]
     shares = [length / sum(lengths) for length in lengths]
@@ -223,7 +236,7 @@ def _worth(
     one: dict[str, float] = {}
     for at, (piece, share) in enumerate(zip(finest, shares, strict=True)):
         step = clauses[bisect_right(cuts, at)].candidates[0].tool.id
-        for tool_id, served in _served(piece).items():
+        for tool_id, served in _rate_tools(piece).items():
             each += share * served if tool_id == step else 0.0
             one[tool_id] = one.get(tool_id, 0.0) + share * served
     for first, last in zip(cuts, (*cuts[1:], len(finest)), strict=True):
@@ -232,27 +245,28 @@ def _worth(
     return each - max(one.values(), default=0.0)
 
 
-def _served(piece: SubIntent) -> dict[str, float]:
-    """How well each tool serves a piece: the first by its p, another by how near its score is.
+def _rate_tools(piece: SubIntent) -> dict[str, float]:
+    """Return how well each tool serves a piece, from 0 to 1.
 
-    The p of another says that it is not the first; it may do nearly all of what is asked, but
-    not where the first is called just what is asked.
+    The first tool counts by its p. Another tool counts by how near its score is, because a low p
+    says only that it is not the first: it may do nearly all of the task. It counts less if the
+    piece calls the first tool by its name.
     """
     if not piece.candidates:
         return {}
     first = piece.candidates[0]
     near = {
-        r.tool.id: (r.score / first.score) ** _NEAR if first.score else 0.0
+        r.tool.id: (r.score / first.score) ** _SCORE_POWER if first.score else 0.0
         for r in piece.candidates
     }
     served = {r.tool.id: max(r.p, first.p * min(1.0, near[r.tool.id])) for r in piece.candidates}
-    if not _called(first):
+    if not _is_called_by_name(first):
         return served
-    most = _UNNAMED * first.p
+    most = _UNNAMED_SHARE * first.p
     return {i: p if i == first.tool.id else min(p, most) for i, p in served.items()}
 
 
-def _called(found: Ranked) -> bool:
-    """Whether as many words as a name of several has are found in it: "summarise the matrix"."""
+def _is_called_by_name(found: Ranked) -> bool:
+    """Return True if the request has all words of a tool name with several words."""
     name = set(stems(found.tool.name))
     return 1 < len(name) <= len(found.matched.get("name", ()))

@@ -1,4 +1,4 @@
-"""Where a request may be cut, and which parts of it work on what the part before gives. Pure."""
+"""Find where a request can be cut, and which parts work on the output of the part before. Pure."""
 
 from __future__ import annotations
 
@@ -182,10 +182,10 @@ _TELLS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RequestPiece:
-    """Part of the request between two cuts; `cost` is that of the cut before it.
+    """The part of a request between two possible cuts. `cost` belongs to the cut before it.
 
-    `does` are words for what it does to what the piece before gives (`shape`), where that piece
-    does not do the same already.
+    `does` are search words for its operation on the rows of the piece before (`ROW_OPERATIONS`). It
+    is None if there is no such operation, or if the piece before has the same one.
     """
 
     start: int
@@ -195,27 +195,27 @@ class RequestPiece:
 
 
 def strip_orders(text: str) -> str:
-    """The part of a text that asks: without punctuation around it, and words that only order."""
+    """Return the text without punctuation around it, and without lead words such as "please"."""
     return _LEAD.sub("", text.strip(" ,;:.!?"))
 
 
 def match_row_operation(said: str) -> str | None:
-    """Words for what a clause does to rows that are at hand; None where it does nothing to any."""
+    """Return search words for the operation of a clause on given rows, or None."""
     return next((words for words, begins in ROW_OPERATIONS.items() if begins.match(said)), None)
 
 
 def match_given_rows(said: str) -> str | None:
-    """The same words (`shape`) for a request that is about nothing but rows at hand."""
+    """Return the same words for a request that works only on rows the caller has, or None."""
     asked = strip_orders(said)
     does = match_row_operation(_FROM_THEM.sub("", asked))
     return does if does and _AT_HAND.search(asked) else None
 
 
 def find_pieces(text: str, *, weak: bool = True) -> list[RequestPiece]:
-    """The text between possible cuts. A piece without a word of its own joins the one before it."""
-    marks = _marks(text, weak=weak)
+    """Return the pieces between possible cuts. One without content words joins the piece before."""
+    marks = _find_marks(text, weak=weak)
     if len(marks) >= MAX_PIECES:
-        marks = _marks(text, weak=False)[: MAX_PIECES - 1]
+        marks = _find_marks(text, weak=False)[: MAX_PIECES - 1]
     if _is_apposed(text, marks):
         marks = []
     found: list[RequestPiece] = []
@@ -226,13 +226,17 @@ def find_pieces(text: str, *, weak: bool = True) -> list[RequestPiece]:
         if found and _TELLS.match(strip_orders(text[found[-1].start : found[-1].end])):
             found[-1] = replace(found[-1], end=mark_start)
             cost = mark_cost
-        elif not found or does or (_says_something(said) and not _HANGING.match(said)):
+        elif not found or does or (_has_content(said) and not _HANGING.match(said)):
             if found or content_words(said):
-                found.append(RequestPiece(start, mark_start, cost, _new(does, text, found)))
+                found.append(
+                    RequestPiece(
+                        start, mark_start, cost, _drop_repeated_operation(does, text, found)
+                    )
+                )
                 cost = mark_cost
         else:
             found[-1] = replace(found[-1], end=mark_start)
-            cost = mark_cost if _says_something(said) else min(cost, mark_cost)
+            cost = mark_cost if _has_content(said) else min(cost, mark_cost)
         start = mark_end
     return found
 
@@ -244,8 +248,8 @@ def _is_apposed(text: str, marks: list[tuple[int, int, float]]) -> bool:
     return bool(_APPOSED.match(text, start)) and not match_row_operation(text[end:].strip())
 
 
-def _new(does: str | None, text: str, before: list[RequestPiece]) -> str | None:
-    """What a piece does, where it follows one that does something else."""
+def _drop_repeated_operation(does: str | None, text: str, before: list[RequestPiece]) -> str | None:
+    """Return the operation of a piece, or None if the piece before has the same one."""
     last = (
         match_row_operation(strip_orders(text[before[-1].start : before[-1].end]))
         if before
@@ -254,12 +258,12 @@ def _new(does: str | None, text: str, before: list[RequestPiece]) -> str | None:
     return does if last != does else None
 
 
-def _says_something(said: str) -> bool:
+def _has_content(said: str) -> bool:
     return any(word.isalpha() for word in content_words(said))
 
 
-def _marks(text: str, *, weak: bool) -> list[tuple[int, int, float]]:
-    """Start, end and cost of each possible cut outside quotes and brackets, in order."""
+def _find_marks(text: str, *, weak: bool) -> list[tuple[int, int, float]]:
+    """Return start, end and cost of each possible cut outside quotes and brackets, in order."""
     held = [m.span() for pattern in (_QUOTED, _RANGE) for m in pattern.finditer(text)]
     piped = _SHELL.search(text) is not None
     found: list[tuple[int, int, float]] = []
@@ -277,11 +281,11 @@ def _marks(text: str, *, weak: bool) -> list[tuple[int, int, float]]:
             and not any(a <= m.start() < max(b, a + 1) for a, b in taken)
         ]
     free = sorted(f for f in found if not any(a < f[0] < b for a, b in held))
-    return [f for n, f in enumerate(free) if not _inside(text, free, n)]
+    return [f for n, f in enumerate(free) if not _is_inside_operation(text, free, n)]
 
 
-def _inside(text: str, marks: list[tuple[int, int, float]], at: int) -> bool:
-    """Whether a mark of a blank only cuts a clause from what it does: "turn it | into a table"."""
+def _is_inside_operation(text: str, marks: list[tuple[int, int, float]], at: int) -> bool:
+    """Return True if a cut at a blank would split one operation: "turn it | into a table"."""
     start, end, _ = marks[at]
     if text[start:end].strip():
         return False

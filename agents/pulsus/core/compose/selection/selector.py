@@ -1,4 +1,4 @@
-"""What to do with the candidates: select, compose or generate (spec §5, §6). Pure."""
+"""Decide between select, compose and generate (spec §5, §6). Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pulsus.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A policy and the tools it is about, in order; none for generate. `reason` is one line."""
+    """A policy with its tools in order. `chosen` is empty for generate. `reason` is one line."""
 
     policy: Policy
     chosen: tuple[Ranked, ...]
@@ -20,25 +20,26 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class CandidateSet:
-    """Candidates, and whether choosing had to leave the parsed domain and action."""
+    """Candidates, and whether the search was widened beyond the parsed domain and action."""
 
     candidates: tuple[Ranked, ...]
     widened: bool
 
 
 RankTools = Callable[[Collection[str] | None], Sequence[Ranked]]
-"""Candidates among these tool ids (None = all), best first, with p over the whole catalogue."""
+"""Ranks the tools of these ids (None = all), best first, with p over the whole catalogue."""
 
 
 CLEAR_MARGIN = 0.02
-"""How much surer a tool outside the parsed folder must be to win over the folder's best."""
+"""By how much p a tool outside the parsed folder must exceed the folder's best tool to win."""
 
 
 def narrow_then_widen(pool: Collection[str], rank: RankTools, *, tau: float) -> CandidateSet:
-    """All candidates, the best of `pool` (the parsed folder's ids) first if it reaches τ.
+    """Return all candidates. The best tool of `pool` is first if it reaches τ.
 
-    Where it does not, or a tool elsewhere is surer by more than `CLEARLY`, the whole catalogue
-    decides, and `widened` says so. False for an empty pool: there was nothing to leave.
+    `pool` has the ids of the parsed folder. If its best tool is below τ, or a tool elsewhere is
+    better by more than `CLEAR_MARGIN`, the order of the whole catalogue stays, and `widened` is
+    True. With an empty pool `widened` is False, because there was no folder to leave.
     """
     found = tuple(rank(None))
     if not pool:
@@ -46,27 +47,16 @@ def narrow_then_widen(pool: Collection[str], rank: RankTools, *, tau: float) -> 
     inside = next((r for r in found if r.tool.id in pool), None) or next(iter(rank(pool)), None)
     if inside is None or inside.p < tau or found[0].p - inside.p > CLEAR_MARGIN:
         return CandidateSet(found, widened=True)
-    others = (
-        replace(r, why_not=r.why_not or f"{inside.tool.id} is before it: in the parsed folder")
-        for r in found
-        if r.tool.id != inside.tool.id
-    )
-    first = replace(inside, why_not=None)
-    ordered = (replace(r, rank=n) for n, r in enumerate((first, *others), start=1))
-    return CandidateSet(tuple(ordered), widened=False)
+    why = f"{inside.tool.id} is before it: in the parsed folder"
+    return CandidateSet(_move_first([replace(inside, why_not=None)], found, why), widened=False)
 
 
 def put_first(found: Sequence[Ranked], looked: CandidateSet, *, tau: float) -> CandidateSet:
-    """The candidates with those of `found` first, if the best of them reaches τ."""
+    """Return the candidates with those of `found` first, if the best of them reaches τ."""
     if not found or found[0].p < tau:
         return looked
-    ids = {r.tool.id for r in found}
     why = f"{found[0].tool.id} is before it: it works on rows at hand"
-    others = (
-        replace(r, why_not=r.why_not or why) for r in looked.candidates if r.tool.id not in ids
-    )
-    ordered = (replace(r, rank=n) for n, r in enumerate((*found, *others), start=1))
-    return replace(looked, candidates=tuple(ordered))
+    return replace(looked, candidates=_move_first(found, looked.candidates, why))
 
 
 def decide_policy(
@@ -77,46 +67,44 @@ def decide_policy(
     slack: float,
     max_steps: int,
 ) -> Decision:
-    """The policy for a request's candidates and its clauses (`clauses.split`).
+    """Return the policy for the candidates of a request and its clauses (`split_request`).
 
-    Compose where two or more clauses each have a best tool with p ≥ τ - slack, all distinct;
-    select where the request's best tool reaches τ; else generate. A request for more than
-    `max_steps` things is generated: a plan that leaves steps out is not what was asked for. So is
-    one with a step whose inputs are not there, unless another tool's are (step_candidates.py).
+    - Compose if two or more clauses each have a best tool with p ≥ τ - slack, and all tools differ.
+    - Select if the best tool of the whole request reaches τ.
+    - Generate otherwise.
+
+    A request for more than `max_steps` things is generated, because a shorter plan would leave out
+    a part of it. The same applies if a step lacks an input, unless another tool can take its place
+    (`step_candidates.py`).
     """
     floor = tau - slack
     tops = [clause.candidates[0] for clause in subintents if clause.candidates]
     distinct = len({top.tool.id for top in tops}) == len(tops) == len(subintents)
     if len(tops) > 1 and distinct and all(top.p >= floor for top in tops):
-        return _compose(tops, subintents, floor, max_steps)
+        return _decide_composition(tops, subintents, floor, max_steps)
     if candidates and candidates[0].p >= tau:
         best = candidates[0]
         return Decision("select", (best,), f"{best.tool.id}: p {best.p:.2f} reaches τ {tau:.2f}")
-    return Decision("generate", (), _nothing(candidates, tau))
+    return Decision("generate", (), _explain_no_candidate(candidates, tau))
 
 
 def put_steps_first(candidates: Sequence[Ranked], choice: Decision) -> tuple[Ranked, ...]:
-    """The candidates with a plan's steps first, as they are for another policy.
+    """Return the candidates with the steps of the plan first.
 
-    Steps stand among themselves as the whole request ranks them, those only a part of it found
-    last: taken apart wrongly, a request for one tool still has that tool first. Each has the
-    score of its part; the order of the plan is the plan's to show.
+    The steps keep the order in which the whole request ranks them; steps that only one clause found
+    come last. So a request for one tool that was split by mistake still shows that tool first. Each
+    step has the score of its clause. The order of execution is in the plan.
     """
     if choice.policy != "compose":
         return tuple(candidates)
     place = {r.tool.id: n for n, r in enumerate(candidates)}
     ordered = sorted(choice.chosen, key=lambda r: place.get(r.tool.id, len(place)))
-    steps = {r.tool.id: replace(r, why_not=None, tie_break=None) for r in ordered}
-    others = (
-        replace(r, why_not=r.why_not or f"{ordered[0].tool.id} is before it: a step")
-        for r in candidates
-        if r.tool.id not in steps
-    )
-    return tuple(replace(r, rank=n) for n, r in enumerate((*steps.values(), *others), start=1))
+    steps = [replace(r, why_not=None, tie_break=None) for r in ordered]
+    return _move_first(steps, candidates, f"{ordered[0].tool.id} is before it: a step")
 
 
 def put_chosen_first(subintents: Sequence[SubIntent], choice: Decision) -> tuple[SubIntent, ...]:
-    """The clauses, each with its step of a plan before its other candidates."""
+    """Return the clauses with the chosen step of each before its other candidates."""
     if choice.policy != "compose":
         return tuple(subintents)
     return tuple(
@@ -125,7 +113,7 @@ def put_chosen_first(subintents: Sequence[SubIntent], choice: Decision) -> tuple
     )
 
 
-def _compose(
+def _decide_composition(
     tops: Sequence[Ranked], subintents: Sequence[SubIntent], floor: float, max_steps: int
 ) -> Decision:
     if len(tops) > max_steps:
@@ -134,9 +122,7 @@ def _compose(
             (),
             f"the request asks for {len(tops)} steps, a plan has at most {max_steps}",
         )
-    from pulsus.core.compose.selection import (
-        step_candidates,  # only where there is something to plan
-    )
+    from pulsus.core.compose.selection import step_candidates  # only for a request with steps
 
     found = step_candidates.assign_steps(subintents, floor=floor)
     if not found.whole:
@@ -149,7 +135,7 @@ def _compose(
     return Decision("compose", found.chosen, f"each part reaches {floor:.2f}: {reason}")
 
 
-def _nothing(candidates: Sequence[Ranked], tau: float) -> str:
+def _explain_no_candidate(candidates: Sequence[Ranked], tau: float) -> str:
     if not candidates:
         return "no tool shares a word with the request"
     best = candidates[0]
@@ -160,37 +146,44 @@ def _nothing(candidates: Sequence[Ranked], tau: float) -> str:
 def prefer_hinted(
     choice: Decision, subintents: Sequence[SubIntent], hinted: Collection[str], *, floor: float
 ) -> Decision:
-    """The same composition, each step by a tool of `hinted` where one is as good as the chosen.
+    """Replace steps of a composition by tools of `hinted` that are about as good.
 
-    As good: it reaches `floor` (τ - slack) itself and its p is less by `CLEARLY` at most. A hint
-    thus never makes a step, and any other policy is returned as it is. So is a composition whose
-    later steps would lack an input without the tool that is replaced.
+    A hinted tool must itself reach `floor` (τ - slack), and its p may be lower by `CLEAR_MARGIN` at
+    most. So a hint never makes a tool a step that could not be one. The decision stays unchanged if
+    the policy is not compose, or if a later step would lose an input by the replacement.
     """
     if choice.policy != "compose" or not hinted:
         return choice
     taken = {ranked.tool.id for ranked in choice.chosen}
     steps: list[Ranked] = []
-    said = []
+    replaced = []
     for step, clause in zip(choice.chosen, subintents, strict=True):
-        found = step if step.tool.id in hinted else _other(step, clause, hinted, taken, floor)
+        found = (
+            step if step.tool.id in hinted else _choose_hinted(step, clause, hinted, taken, floor)
+        )
         if found is not step:
             taken = taken - {step.tool.id} | {found.tool.id}
-            said.append(f"{found.tool.id} rather than {step.tool.id}, as the docs have it")
+            replaced.append(f"{found.tool.id} rather than {step.tool.id}, as the docs have it")
         steps.append(found)
-    if not said or _lacks(steps):
+    if not replaced:
         return choice
-    return replace(choice, chosen=tuple(steps), reason="; ".join((choice.reason, *said)))
+    from pulsus.core.compose.selection import step_candidates  # only for a request with steps
+
+    if step_candidates.has_unfed_step([r.tool for r in steps]):
+        return choice
+    return replace(choice, chosen=tuple(steps), reason="; ".join((choice.reason, *replaced)))
 
 
-def _lacks(steps: Sequence[Ranked]) -> bool:
-    from pulsus.core.compose.selection import (
-        step_candidates,  # only where there is something to plan
-    )
+def _move_first(
+    first: Sequence[Ranked], candidates: Sequence[Ranked], why: str
+) -> tuple[Ranked, ...]:
+    """Return `first` and then the other candidates, ranked anew. `why` explains the others."""
+    ids = {r.tool.id for r in first}
+    others = (replace(r, why_not=r.why_not or why) for r in candidates if r.tool.id not in ids)
+    return tuple(replace(r, rank=n) for n, r in enumerate((*first, *others), start=1))
 
-    return step_candidates.has_unfed_step([r.tool for r in steps])
 
-
-def _other(
+def _choose_hinted(
     step: Ranked, clause: SubIntent, hinted: Collection[str], taken: Collection[str], floor: float
 ) -> Ranked:
     least = max(floor, step.p - CLEAR_MARGIN)

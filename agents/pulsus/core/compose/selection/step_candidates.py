@@ -1,8 +1,9 @@
-"""Which of the candidates can be a plan's steps: those whose inputs are there (spec §6). Pure.
+"""Choose a tool for each clause whose inputs are available (spec §6). Pure.
 
-A path or a number that no step gives is a value for the caller, a parameter of the plan. Rows or a
-mapping are one only where a clause names what it works on ("summarise the matrix"): otherwise
-past the first step they come from a step before, or the tool is no step.
+A path or a number that no step gives is a parameter of the plan. Rows or a mapping are a parameter
+only if the clause names its data ("summarise the matrix"). Otherwise they must come from an earlier
+step, and a tool that gets none cannot be a step. The first step always takes its data from the
+caller.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from pulsus.core.text.tokens import stems
 from pulsus.core.types import OutputRef, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
 
-_PLAIN = frozenset({"str", "int", "float", "bool", "bytes", "Path", "Literal", "Any"})
+_SCALAR_NAMES = frozenset({"str", "int", "float", "bool", "bytes", "Path", "Literal", "Any"})
 
 
-_THE = re.compile(r"\b(?:the|my|our)\s+((?:\w+\s+)?\w+)", re.IGNORECASE)
+_NAMED_THING = re.compile(r"\b(?:the|my|our)\s+((?:\w+\s+)?\w+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class StepAssignment:
-    """A tool for each clause, as far as there is one; `notes` say what could not be a step.
+    """A tool for each clause. `notes` say which tools could not be a step.
 
-    `whole` is false where a clause is left without a tool.
+    `whole` is False if a clause has no possible tool.
     """
 
     chosen: tuple[Ranked, ...]
@@ -36,10 +37,10 @@ class StepAssignment:
 
 
 def assign_steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssignment:
-    """For each clause in order its best tool whose inputs are there.
+    """Return for each clause, in order, its best tool whose inputs are available.
 
-    Another than its first takes its place only where it reaches `floor` itself and no other clause
-    begins with it.
+    A tool other than the clause's first must reach `floor`, and no other clause may have it as its
+    first tool.
     """
     firsts = {clause.candidates[0].tool.id for clause in subintents}
     chosen: list[Ranked] = []
@@ -48,7 +49,7 @@ def assign_steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssign
         first = clause.candidates[0]
         before = [r.tool for r in chosen]
         why = explain_missing_input(first.tool, before)
-        if why is None or _own(clause.text, first.tool):
+        if why is None or _has_own_data(clause.text, first.tool):
             chosen.append(first)
             continue
         others = (r for r in clause.candidates[1:] if r.tool.id not in firsts and r.p >= floor)
@@ -62,15 +63,15 @@ def assign_steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssign
 
 
 def has_unfed_step(tools: Sequence[ToolSpec]) -> bool:
-    """Whether a step of these, in this order, has an input that is not there."""
+    """Return True if one of these steps, in this order, lacks an input."""
     return any(explain_missing_input(tool, tools[:at]) for at, tool in enumerate(tools))
 
 
 def explain_missing_input(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | None:
-    """Why a tool cannot follow these steps, in one clause; None where it can.
+    """Return in one clause why the tool cannot follow these steps, or None if it can.
 
-    Nothing is missing of the first step: what it works on is the request's own. Nor behind a tool
-    that does not say what it gives.
+    The first step lacks nothing, because the request gives its data. A tool after a step with
+    undeclared outputs lacks nothing either, because that step may give anything.
     """
     if not before:
         return None
@@ -86,19 +87,22 @@ def explain_missing_input(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | N
     return None
 
 
-def _own(text: str, tool: ToolSpec) -> bool:
-    """Whether a clause names, with an article, the very thing the tool is called after."""
+def _has_own_data(text: str, tool: ToolSpec) -> bool:
+    """Return True if a clause names, with an article, the thing that the tool is named after."""
     called = set(stems(tool.name.replace("_", " "))[1:])
-    return any(called & set(stems(named)) for named in _THE.findall(text))
+    return any(called & set(stems(named)) for named in _NAMED_THING.findall(text))
 
 
 def is_data_hint(hint: Hint) -> bool:
-    """Whether only a step gives such a value: rows, a table, a mapping; not a list of names."""
-    return bool(hint.concrete) and all(map(_holds, hint.concrete))
+    """Return True if only a step can give such a value: rows, a table or a mapping.
+
+    A list of names is no such value: a caller can type it.
+    """
+    return bool(hint.concrete) and all(map(_is_data_shape, hint.concrete))
 
 
-def _holds(shape: Shape) -> bool:
-    if shape.name in _PLAIN:
+def _is_data_shape(shape: Shape) -> bool:
+    if shape.name in _SCALAR_NAMES:
         return False
     if shape.name in ("list", "tuple"):
         return not (shape.args and shape.args[0].scalar)

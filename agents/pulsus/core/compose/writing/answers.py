@@ -1,4 +1,8 @@
-"""The Python module in what a model says: fenced, as JSON or bare. Pure."""
+"""Extract the Python module from a model's answer, and repair two common slips. Pure.
+
+The module may be in a fence, inside JSON, or the whole answer. Small models often forget to close
+the docstring, or to import a module that they use.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +22,17 @@ _BARE = re.compile(r"(?:r?\"\"\"|r?'''|import |from |def |#)")
 
 
 def extract_module(text: str) -> str | None:
-    """The module, with plain line ends and one at its end; None where there is none.
+    """Return the module with plain line ends, or None if the answer contains none.
 
-    Of several blocks the first that defines an entry point counts, else the longest. A block that
-    is not closed ends with the text: the answer was cut off, and the gate will say so.
+    If there are several blocks, the first with an entry point counts, else the longest. An unclosed
+    block ends with the text: then the answer was cut off, and a gate will refuse it.
     """
     said = text.rpartition(_THOUGHT)[2].replace("\r\n", "\n")
-    found = _in_json(said) or _in_fences(said) or _bare(said)
+    found = _extract_from_json(said) or _extract_from_fences(said) or _extract_bare(said)
     return f"{found.strip()}\n" if found and found.strip() else None
 
 
-def _in_json(said: str) -> str | None:
+def _extract_from_json(said: str) -> str | None:
     try:
         value = json.loads(said)
     except (ValueError, RecursionError):
@@ -36,16 +40,16 @@ def _in_json(said: str) -> str | None:
     module = value.get("module") if isinstance(value, dict) else None
     if not isinstance(module, str):
         return None
-    return _in_fences(module) or module
+    return _extract_from_fences(module) or module
 
 
-def _in_fences(said: str) -> str | None:
+def _extract_from_fences(said: str) -> str | None:
     blocks = [body for tag, body in _FENCE.findall(said) if tag.lower() in _PYTHON]
     with_entry = (body for body in blocks if _ENTRY.search(body))
     return next(with_entry, None) or max(blocks, key=len, default=None)
 
 
-def _bare(said: str) -> str | None:
+def _extract_bare(said: str) -> str | None:
     return said if _BARE.match(said.lstrip()) and _ENTRY.search(said) else None
 
 
@@ -53,7 +57,10 @@ _CODE = re.compile(rb"^from __future__ import ", re.M)
 
 
 def close_docstring(source: bytes) -> bytes:
-    """`source` with its docstring closed before the code; as it is where that is not its fault."""
+    """Return `source` with its docstring closed before the code.
+
+    Returns it unchanged if the open docstring is not its only syntax error.
+    """
     code = _CODE.search(source)
     if code is None or not source.startswith(b'"""') or python.module(source) is not None:
         return source
@@ -62,9 +69,9 @@ def close_docstring(source: bytes) -> bytes:
 
 
 def add_missing_imports(source: bytes, allowed: Collection[str]) -> bytes:
-    """`source` with an import of every allowed module it uses (`json.loads`) and nowhere binds.
+    """Return `source` with an import of each allowed module that it uses and never binds.
 
-    As it is where it is no Python.
+    Returns it unchanged if it is not valid Python.
     """
     try:
         tree = ast.parse(source)
@@ -75,17 +82,17 @@ def add_missing_imports(source: bytes, allowed: Collection[str]) -> bytes:
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     }
-    missing = sorted((used & set(allowed)) - _bound(tree) - set(dir(builtins)))
+    missing = sorted((used & set(allowed)) - _collect_bound_names(tree) - set(dir(builtins)))
     if not missing:
         return source
     lines = source.splitlines(keepends=True)
-    at = _first_statement(tree)
+    at = _find_first_statement(tree)
     made = "".join(f"import {name}\n" for name in missing).encode("ascii")
     return b"".join([*lines[:at], made, *lines[at:]])
 
 
-def _bound(tree: ast.AST) -> set[str]:
-    """Every name that is given a value somewhere, in whatever scope."""
+def _collect_bound_names(tree: ast.AST) -> set[str]:
+    """Return every name that is bound in any scope."""
     found: set[str] = set()
     for node in ast.walk(tree):
         match node:
@@ -106,8 +113,8 @@ def _bound(tree: ast.AST) -> set[str]:
     return found
 
 
-def _first_statement(tree: ast.Module) -> int:
-    """How many lines come before the first import or statement that is no `__future__`."""
+def _find_first_statement(tree: ast.Module) -> int:
+    """Return the number of lines before the first statement after the `__future__` imports."""
     for number, node in enumerate(tree.body):
         match node:
             case ast.Expr(value=ast.Constant(value=str())) if number == 0:

@@ -1,7 +1,7 @@
-"""Inputs at the boundary that no example covers, to be proposed to the caller (ADR 33). Pure.
+"""Propose boundary inputs that no example covers, for the caller to decide on (ADR 33). Pure.
 
-Derived from types and shapes of the given examples. Small models write what fits the examples and
-fail just beside them: three of four wrong modules of a 1.5B model were wrong there.
+They are derived from the types and shapes of the examples. Small models write code that fits the
+examples and fails close to them: three of four wrong modules of a 1.5B model were wrong there.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _PERCENT = re.compile(r"\d+(\.\d+)?\s?%")
 
 @dataclass(frozen=True, slots=True)
 class BoundaryInput:
-    """A value for an argument, or for a file that an example brings; `why` says what is special."""
+    """A value for an argument, or for a file of an example. `why` says what is special about it."""
 
     argument: str
     value: JsonValue
     why: str
 
     def said(self) -> str:
-        """In words, such as `text = "" (empty)`."""
+        """Return it in words, such as `text = "" (empty)`."""
         return f"{self.argument} = {json.dumps(self.value, ensure_ascii=False)} ({self.why})"
 
 
 def propose_boundaries(given: Sequence[Example]) -> tuple[BoundaryInput, ...]:
-    """The first few boundary cases that no example gives; none where there are no examples."""
+    """Return the first few boundary inputs that no example has; none without examples."""
     covered: dict[str, list[JsonValue]] = {}
     for example in given:
         paths = [file.path for file in example.files]
@@ -46,21 +46,21 @@ def propose_boundaries(given: Sequence[Example]) -> tuple[BoundaryInput, ...]:
             text = file.content.decode("utf-8", "replace")
             name = next((n for n, v in example.inputs.items() if v == file.path), file.path)
             covered.setdefault(f"the file {name}", []).append(text)
-    turns = [list(_of(name, values)) for name, values in covered.items()]
+    turns = [list(_list_boundaries(name, values)) for name, values in covered.items()]
     found = [
         turn[n] for n in range(max(map(len, turns), default=0)) for turn in turns if n < len(turn)
     ]
     return tuple(found[:MAX_PROPOSED])
 
 
-def _of(name: str, values: Sequence[JsonValue]) -> Iterator[BoundaryInput]:
-    """Those of one argument, the most telling first."""
-    for value, why in _kinds(values):
+def _list_boundaries(name: str, values: Sequence[JsonValue]) -> Iterator[BoundaryInput]:
+    """Yield the boundary inputs of one argument, the most useful first."""
+    for value, why in _propose_values(values):
         if not any(type(value) is type(each) and value == each for each in values):
             yield BoundaryInput(name, value, why)
 
 
-def _kinds(values: Sequence[JsonValue]) -> Iterator[tuple[JsonValue, str]]:
+def _propose_values(values: Sequence[JsonValue]) -> Iterator[tuple[JsonValue, str]]:
     first = next((value for value in values if value is not None), None)
     match first:
         case bool():
@@ -76,14 +76,14 @@ def _kinds(values: Sequence[JsonValue]) -> Iterator[tuple[JsonValue, str]]:
         case dict():
             yield {}, "empty object"
         case str():
-            yield from _texts([each for each in values if isinstance(each, str)])
+            yield from _propose_texts([each for each in values if isinstance(each, str)])
         case _:
             pass
 
 
-def _texts(values: Sequence[str]) -> Iterator[tuple[JsonValue, str]]:
+def _propose_texts(values: Sequence[str]) -> Iterator[tuple[JsonValue, str]]:
     sample = values[0]
-    if network := _network(sample):
+    if network := _parse_network(sample):
         whole = 32 if network.version == 4 else 128
         address = sample.partition("/")[0]
         yield f"{address}/{whole}", "one address"
@@ -108,7 +108,7 @@ def _texts(values: Sequence[str]) -> Iterator[tuple[JsonValue, str]]:
         yield f" {sample} ", "blanks around it"
 
 
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     if "/" not in text:
         return None
     try:

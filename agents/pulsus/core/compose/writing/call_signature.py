@@ -1,8 +1,8 @@
-"""How examples call a tool that is not written yet: its arguments and its result. Pure."""
+"""Infer from examples how an unwritten tool is called: its arguments and its result. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 
 from pulsus.core.types import Example, JsonValue
@@ -13,14 +13,14 @@ _NUMBERS = ("int", "float")
 
 @dataclass(frozen=True, slots=True)
 class CallParameter:
-    """One argument. An `optional` one is left out by some example."""
+    """One argument. It is `optional` if some example leaves it out."""
 
     name: str
     hint: str
     optional: bool = False
 
     def text(self) -> str:
-        """As it stands in a `def`."""
+        """Return the argument as it is written in a `def`."""
         if not self.optional:
             return f"{self.name}: {self.hint}"
         hint = self.hint if self.hint.endswith("None") else f"{self.hint} | None"
@@ -29,7 +29,7 @@ class CallParameter:
 
 @dataclass(frozen=True, slots=True)
 class CallSignature:
-    """A call of `run`. `result` says in words what comes back; "" where no example says."""
+    """The signature of `run`. `result` describes the result in words, or is "" if unknown."""
 
     parameters: tuple[CallParameter, ...]
     returns: str
@@ -37,53 +37,53 @@ class CallSignature:
     keys: tuple[tuple[str, str], ...] = ()
 
     def text(self) -> str:
-        """The line of the `def`."""
+        """Return the line of the `def`."""
         listed = ", ".join(p.text() for p in self.parameters)
         return f"def run({listed}) -> {self.returns}:"
 
 
 def infer_signature(given: Sequence[Example]) -> CallSignature | None:
-    """The call that fits every example; None without examples.
+    """Return the signature that fits every example, or None without examples.
 
-    A text that is the path of one of the example's files is a `Path`.
+    A text that is the path of one of the example's files becomes a `Path`.
     """
     if not given:
         return None
     names = list(dict.fromkeys(name for e in given for name in e.inputs))
-    parameters = [_parameter(name, given) for name in names]
+    parameters = [_infer_parameter(name, given) for name in names]
     ordered = sorted(parameters, key=lambda p: p.optional)
     expected = [e.expected for e in given if e.has_expected]
-    returns = reduce(_joined, map(_hint, expected)) if expected else "dict[str, Any]"
-    keys = _keys(expected)
-    return CallSignature(tuple(ordered), returns, _result(expected, keys, returns), keys)
+    returns = reduce(_join_hints, map(_infer_hint, expected)) if expected else "dict[str, Any]"
+    keys = _infer_keys(expected)
+    return CallSignature(tuple(ordered), returns, _describe_result(expected, keys, returns), keys)
 
 
-def _parameter(name: str, given: Sequence[Example]) -> CallParameter:
-    hints = [_argument(e.inputs[name], e) for e in given if name in e.inputs]
-    return CallParameter(name, reduce(_joined, hints), len(hints) < len(given))
+def _infer_parameter(name: str, given: Sequence[Example]) -> CallParameter:
+    hints = [_infer_argument(e.inputs[name], e) for e in given if name in e.inputs]
+    return CallParameter(name, reduce(_join_hints, hints), len(hints) < len(given))
 
 
-def _argument(value: JsonValue, example: Example) -> str:
+def _infer_argument(value: JsonValue, example: Example) -> str:
     paths = [file.path for file in example.files]
     if isinstance(value, str) and any(p == value or p.startswith(f"{value}/") for p in paths):
         return "Path"
-    return _hint(value)
+    return _infer_hint(value)
 
 
-def _hint(value: JsonValue) -> str:
+def _infer_hint(value: JsonValue) -> str:
     match value:
         case None:
             return "None"
         case bool() | int() | float() | str():
             return type(value).__name__
         case list():
-            inner = reduce(_joined, map(_hint, value)) if value else "Any"
+            inner = reduce(_join_hints, map(_infer_hint, value)) if value else "Any"
             return f"list[{inner}]"
         case dict():
             return "dict[str, Any]"
 
 
-def _joined(one: str, other: str) -> str:
+def _join_hints(one: str, other: str) -> str:
     if one == other or other == "None":
         return one if one == other else f"{one} | None" if "None" not in one else one
     if one == "None":
@@ -91,35 +91,39 @@ def _joined(one: str, other: str) -> str:
     if {one, other} <= set(_NUMBERS):
         return "float"
     if one.startswith("list[") and other.startswith("list["):
-        inner = "Any" if "Any]" in (one[5:], other[5:]) else _joined(one[5:-1], other[5:-1])
-        return f"list[{_known(one, other) or inner}]"
+        inner = "Any" if "Any]" in (one[5:], other[5:]) else _join_hints(one[5:-1], other[5:-1])
+        return f"list[{_choose_item_hint(one, other) or inner}]"
     return "Any"
 
 
-def _known(one: str, other: str) -> str:
-    """The item of the list that has one, where the other is empty."""
+def _choose_item_hint(one: str, other: str) -> str:
+    """Return the item type of the list that is not empty, or ""."""
     if one == "list[Any]":
         return other[5:-1]
     return one[5:-1] if other == "list[Any]" else ""
 
 
-def _keys(expected: Sequence[JsonValue]) -> tuple[tuple[str, str], ...]:
+def _infer_keys(expected: Sequence[JsonValue]) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
     for value in expected:
         if not isinstance(value, dict):
             return ()
         for key, item in value.items():
             if key != "...":
-                found[key] = _joined(found[key], _hint(item)) if key in found else _hint(item)
+                found[key] = (
+                    _join_hints(found[key], _infer_hint(item))
+                    if key in found
+                    else _infer_hint(item)
+                )
     return tuple(found.items())
 
 
-def _result(
-    expected: Sequence[JsonValue], keys: Mapping[str, str] | Sequence[tuple[str, str]], hint: str
+def _describe_result(
+    expected: Sequence[JsonValue], keys: Sequence[tuple[str, str]], hint: str
 ) -> str:
     if not expected:
         return ""
     if keys:
-        listed = ", ".join(f"{name} ({kind})" for name, kind in dict(keys).items())
+        listed = ", ".join(f"{name} ({kind})" for name, kind in keys)
         return f"a dict with the keys {listed}"
     return f"a value of type {hint}, not wrapped in anything"

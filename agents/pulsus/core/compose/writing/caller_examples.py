@@ -1,8 +1,8 @@
-"""Examples of what a new tool must do, kept by the caller and written into its module. Pure.
+"""Read the caller's examples of a new tool, and write them into its module. Pure.
 
-A model never sees to its own proof: its module carries exactly the caller's examples, put there by
-us and compared afterwards. Where the caller gives none, what the model expects of itself is left
-out, so the proof is `shape` (docs/tool-contract.md).
+A model never supplies its own proof. Pulsus writes exactly the caller's examples into the module,
+and compares them afterwards. If the caller gives none, expected results of the model are removed,
+so that the proof is `shape` (docs/tool-contract.md).
 """
 
 from __future__ import annotations
@@ -34,79 +34,92 @@ _EXAMPLES = re.compile(
 
 
 def parse_examples(text: str) -> tuple[Example, ...]:
-    """The examples a text gives: `INPUTS -> OUTPUT`, or one or several in the contract's form.
+    """Return the examples in `text`: `INPUTS -> OUTPUT`, or examples in the contract's form.
 
     `INPUTS` is a JSON object of arguments. Raises UsageError.
     """
-    found = _arrow(text, 0)
-    if found and not text[found[1] :].strip():
-        return _read([found[0]], text)
-    return _contract_form(text)
+    text = text.strip()
+    try:
+        value, end = _parse_arrow(text, 0)
+        if end == len(text):
+            return _read_values([value], text)
+        reason = f"{text[end:].strip()[:_NEAR]!r} follows the result"
+    except ValueError as error:
+        reason = str(error)
+    return _parse_contract_form(text, reason)
 
 
 def find_examples(request: str) -> tuple[Example, ...]:
-    """Every `{…} -> …` in a request; what is not JSON on both sides is plain words."""
+    """Return every `{…} -> …` in a request. Text that is not JSON on both sides is ignored."""
     try:
-        return _read([item for item, _, _ in _said(request)], request)
+        return _read_values([item for item, _, _ in _find_arrows(request)], request)
     except UsageError:
         return ()
 
 
 def remove_example(request: str, example: Example) -> str:
-    """The request without what it says of that example."""
-    for item, start, end in reversed(list(_said(request))):
-        if _read([item], request) == (example,):
+    """Return the request without the text of that example."""
+    for item, start, end in reversed(list(_find_arrows(request))):
+        if _read_values([item], request) == (example,):
             request = f"{request[:start].rstrip()} {request[end:].lstrip()}"
     return request
 
 
 def count_behaviours(given: Iterable[Example]) -> int:
-    """How many of the examples say what the result must be: `...` alone says what it looks like."""
+    """Return how many examples name a result. `...` alone gives only its shape."""
     return sum(expects_value(e) for e in given)
 
 
 def has_differing_results(given: Sequence[Example]) -> bool:
-    """Whether no one result fits all the examples: a constant would satisfy one."""
+    """Return True if no single result fits all examples, so that a constant cannot pass."""
     named = [e.expected for e in given if expects_value(e)]
     return any(apart(one, other) for one, other in combinations(named, 2))
 
 
 def set_examples(code: bytes, given: Sequence[Example]) -> bytes:
-    """The module with exactly these examples in its docstring.
+    """Return the module with exactly these examples in its docstring.
 
-    With none given it keeps the inputs of its own, without what they expect. A module whose
-    docstring cannot be taken apart stays as it is: the gate refuses it.
+    If none are given, the module keeps the inputs of its own examples without their results. A
+    module whose docstring is invalid stays unchanged, because the gate refuses it.
     """
-    node = _docstring(code)
+    node = _find_docstring(code)
     if node is None:
         return code
     doc = docstring.parse(str(node.value))
     if doc.errors:
         return code
-    if given:  # whole: a line of a file in the model's own may stand at the margin, as if body
+    if given:
+        # A line of a file in the model's own examples may stand at the left margin. The parser
+        # would read it as body text, so the whole section is cut first.
         doc = docstring.parse(_EXAMPLES.sub("", doc.text))
-    shown = given or _own(doc)
+    shown = given or _read_own_examples(doc)
     if shown is None:
         return code
-    text = _text(doc, shown)
-    start, end = _span(code, node)
+    text = _render_docstring(doc, shown)
+    start, end = _locate(code, node)
     return code[:start] + python.docstring(text).encode("utf-8") + code[end:]
 
 
 def pad_docstring(code: bytes, lines: int) -> bytes:
-    """The module with that many empty lines at the end of its docstring."""
-    node = _docstring(code)
+    """Return the module with `lines` empty lines added at the end of its docstring."""
+    node = _find_docstring(code)
     if node is None or lines < 1:
         return code
-    end = _span(code, node)[1] - len('"""')
+    end = _locate(code, node)[1] - len('"""')
     return code[:end] + b"\n" * lines + code[end:]
 
 
 def redact_example(example: Example, redactor: Redactor) -> Example:
-    """The example without secrets, before it is written in another form."""
+    """Return the example without secrets.
+
+    This comes before the example is written in another form: a secret is recognised by the text
+    around it.
+    """
     inputs = redactor.redact_value(dict(example.inputs))
     files = tuple(
-        replace(file, path=redactor.redact(file.path), content=_redacted(file.content, redactor))
+        replace(
+            file, path=redactor.redact(file.path), content=_redact_content(file.content, redactor)
+        )
         for file in example.files
     )
     return replace(
@@ -118,123 +131,119 @@ def redact_example(example: Example, redactor: Redactor) -> Example:
     )
 
 
-def _redacted(content: bytes, redactor: Redactor) -> bytes:
+def _redact_content(content: bytes, redactor: Redactor) -> bytes:
     try:
         return redactor.redact(content.decode("utf-8")).encode("utf-8")
     except UnicodeDecodeError:
-        return content  # shown as base64, which hides no words
+        return content  # binary data is shown as base64, which contains no secret in plain text
 
 
 def explain_difference(tool: ToolSpec, given: Sequence[Example]) -> str:
-    """Why the module does not carry the caller's examples; "" where it does."""
+    """Return why the module does not carry the caller's examples, or "" if it does."""
     if given and tuple(tool.examples) != tuple(given):
-        return "its examples are not those that were given"
+        return "its examples differ from the given examples"
     if not given and any(e.has_expected for e in tool.examples):
-        return "it expects results that nobody asked for"
+        return "it expects results, but no examples were given"
     return ""
 
 
 def list_items(given: Iterable[Example]) -> list[JsonValue]:
-    """The examples as the contract writes them."""
+    """Return the examples in the form of the contract."""
     return [examples.item(example) for example in given]
 
 
 def dump_examples(given: Iterable[Example]) -> str:
-    """The text of an `Examples:` section."""
+    """Return the text of an `Examples:` section."""
     return dump_yaml(list_items(given), compact=True).rstrip("\n")
 
 
-def _arrow(text: str, start: int) -> tuple[JsonValue, int] | None:
-    """(an example in the contract's form, where it ends) of `INPUTS -> OUTPUT` at `start`."""
-    start += len(text[start:]) - len(text[start:].lstrip())
-    try:
-        inputs, end = _DECODER.raw_decode(text, start)
-        arrow = _ARROW.match(text, end)
-        if not arrow or not isinstance(inputs, dict):
-            return None
-        output, end = _DECODER.raw_decode(text, arrow.end())
-    except (ValueError, RecursionError):
-        return None
+def _parse_arrow(text: str, start: int) -> tuple[JsonValue, int]:
+    """Return the example at `start` in the form of the contract, and the index where it ends.
+
+    Raises ValueError with the reason if there is no `INPUTS -> OUTPUT`.
+    """
+    inputs, end = _decode(text, start, "the left side")
+    if not isinstance(inputs, dict):
+        raise ValueError(
+            f"the left side, {json.dumps(inputs)[:_NEAR]}, is not an object of arguments by name"
+        )
+    arrow = _ARROW.match(text, end)
+    if not arrow:
+        raise ValueError("there is no `->` with a result after the arguments")
+    output, end = _decode(text, arrow.end(), "the result")
     return {"inputs": inputs, "output": output}, end
 
 
-def _said(request: str) -> Iterator[tuple[JsonValue, int, int]]:
-    """(an example in the contract's form, where it begins and ends) of every one in a request."""
+def _decode(text: str, start: int, part: str) -> tuple[JsonValue, int]:
+    """Return the JSON value at `start`, and the index where it ends. `part` names it in errors."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError) as error:
+        at = error.pos if isinstance(error, json.JSONDecodeError) else start
+        near = text[at:].strip()
+        if near.startswith("..."):
+            problem = f"{part} has ... at character {at + 1}, which is not JSON: {_ANY}"
+        else:
+            found = repr(near[:_NEAR]) if near else "the end"
+            cause = (
+                error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deep"
+            )
+            problem = f"{part} is not JSON at character {at + 1} ({found}): {cause}"
+        raise ValueError(problem) from None
+    return value, end
+
+
+def _find_arrows(request: str) -> Iterator[tuple[JsonValue, int, int]]:
+    """Yield each example in a request, in the form of the contract, with its start and end."""
     at = 0
     while match := _OBJECT.search(request, at):
-        found = _arrow(request, match.start())
-        at = found[1] if found else match.end()
-        if found:
-            yield found[0], match.start(), at
+        try:
+            value, at = _parse_arrow(request, match.start())
+        except ValueError:
+            at = match.end()
+        else:
+            yield value, match.start(), at
 
 
-def _contract_form(text: str) -> tuple[Example, ...]:
-    """Examples as `Examples:` has them: a YAML list, or one or several in JSON."""
-    stripped = text.strip()
+def _parse_contract_form(text: str, reason: str) -> tuple[Example, ...]:
+    """Return examples written as in `Examples:`: a YAML list, or one or several in JSON.
+
+    Raises UsageError. Text in neither form gets `reason`, which explains the form with an arrow.
+    """
     try:
-        value = json.loads(stripped)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict) and "inputs" in value:
-        return _read([value], text)
+        return _read_values([value], text)
     if isinstance(value, list) and value:
-        return _read(value, text)
-    if value is not None or not stripped.startswith("-"):
-        raise UsageError(
-            f"the example {text[:80]!r} cannot be read: {_reason(stripped)}", hint=_FORM
-        )
-    return _checked(stripped, text)
+        return _read_values(value, text)
+    if value is not None or not text.startswith("-"):
+        raise UsageError(f"the example {text[:80]!r} cannot be read: {reason}", hint=_FORM)
+    return _read_section(text, text)
 
 
-def _reason(text: str) -> str:
-    """Why a text is no `INPUTS -> OUTPUT`."""
-    try:
-        inputs, end = _DECODER.raw_decode(text)
-    except (ValueError, RecursionError) as error:
-        return _no_json("what it gives", text, 0, error)
-    if not isinstance(inputs, dict):
-        return f"what it gives, {json.dumps(inputs)[:_NEAR]}, is no object of arguments by name"
-    arrow = _ARROW.match(text, end)
-    if not arrow:
-        return "after what it gives there is no `->` and result"
-    try:
-        _, end = _DECODER.raw_decode(text, arrow.end())
-    except (ValueError, RecursionError) as error:
-        return _no_json("the result", text, arrow.end(), error)
-    return f"{text[end:].strip()[:_NEAR]!r} follows the result"
+def _read_values(found: Sequence[JsonValue], text: str) -> tuple[Example, ...]:
+    # As YAML, not as JSON: the YAML reader refuses the two escapes that JSON uses for one emoji.
+    return _read_section(dump_yaml(list(found), compact=True), text) if found else ()
 
 
-def _no_json(what: str, text: str, start: int, error: Exception) -> str:
-    at = error.pos if isinstance(error, json.JSONDecodeError) else start
-    near = text[at:].strip()
-    if near.startswith("..."):
-        return f"{what} has ... at character {at + 1}, which is no JSON: {_ANY}"
-    found = repr(near[:_NEAR]) if near else "the end"
-    said = error.msg if isinstance(error, json.JSONDecodeError) else "it is too deep"
-    return f"{what} is no JSON at character {at + 1} ({found}): {said}"
-
-
-def _read(found: Sequence[JsonValue], text: str) -> tuple[Example, ...]:
-    # Not as JSON: YAML takes no pair of escapes for one character.
-    return _checked(dump_yaml(list(found), compact=True), text) if found else ()
-
-
-def _checked(section: str, text: str) -> tuple[Example, ...]:
+def _read_section(section: str, text: str) -> tuple[Example, ...]:
     read, errors = examples.read(section, None)
     if errors:
         raise UsageError(f"the example {text[:80]!r} cannot be used: {errors[0]}", hint=_FORM)
     return read
 
 
-def _own(doc: docstring.Docstring) -> tuple[Example, ...] | None:
-    """The module's examples without expectations; None where they cannot be read."""
+def _read_own_examples(doc: docstring.Docstring) -> tuple[Example, ...] | None:
+    """Return the module's own examples without results, or None if they are invalid."""
     read, errors = examples.read(doc.sections.get("Examples"), None)
     if errors or not read:
         return None
     return tuple(Example(e.inputs, e.files, title=e.title) for e in read)
 
 
-def _docstring(code: bytes) -> ast.Constant | None:
+def _find_docstring(code: bytes) -> ast.Constant | None:
     match python.module(code):
         case [ast.Expr(value=ast.Constant(value=str()) as node), *_]:
             return node
@@ -242,8 +251,8 @@ def _docstring(code: bytes) -> ast.Constant | None:
             return None
 
 
-def _span(code: bytes, node: ast.Constant) -> tuple[int, int]:
-    """Byte offsets of the literal."""
+def _locate(code: bytes, node: ast.Constant) -> tuple[int, int]:
+    """Return the byte offsets of the literal."""
     lines = code.splitlines(keepends=True)
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
@@ -252,15 +261,18 @@ def _span(code: bytes, node: ast.Constant) -> tuple[int, int]:
     return start, end
 
 
-def _text(doc: docstring.Docstring, given: Sequence[Example]) -> str:
-    """The docstring again, its sections in the contract's order."""
+def _render_docstring(doc: docstring.Docstring, given: Sequence[Example]) -> str:
+    """Return the docstring with its sections in the order of the contract.
+
+    Its `Examples:` section contains `given`.
+    """
     sections = {**doc.sections, "Examples": dump_examples(given)}
-    named = [_section(n, sections[n]) for n in docstring.SECTIONS if n in sections]
+    named = [_render_section(n, sections[n]) for n in docstring.SECTIONS if n in sections]
     parts = [doc.summary, doc.body, *named]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _section(name: str, content: str) -> str:
+def _render_section(name: str, content: str) -> str:
     if name in ("Kind", "Secrets") and "\n" not in content:
         return f"{name}: {content}"
     lines = (f"    {line}".rstrip() for line in content.split("\n"))

@@ -1,6 +1,6 @@
-"""Whether one tool can give what all the examples ask (spec §7). Pure.
+"""Check that one tool can satisfy all examples of a request (spec §7). Pure.
 
-Asked before a model is: no answer could be accepted, and every round would be spent on it.
+The check runs before a model is asked: no answer could be accepted, and all rounds would be wasted.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ _SHOWN = 60
 
 
 def check_examples(given: Sequence[Example]) -> tuple[Example, ...]:
-    """The examples as they are. Raises ExamplesImpossible where no one tool can satisfy them."""
+    """Return the examples unchanged. Raises ExamplesImpossible if no single tool fits them all."""
     for number, example in enumerate(given, 1):
-        _names(number, example)
+        _check_argument_names(number, example)
     for (one, first), (two, second) in combinations(enumerate(given, 1), 2):
-        if _input(first) == _input(second) and _disagree(first, second):
+        if _build_input_key(first) == _build_input_key(second) and _is_contradiction(first, second):
             raise ExamplesImpossible(
-                f"{_told(one, first)} and {_told(two, second)} give the same and expect different "
-                "results",
-                hint="leave out the one that is wrong, or add the argument that they differ in",
+                f"{_describe(one, first)} and {_describe(two, second)} have the same inputs and "
+                "different results",
+                hint="leave out the wrong one, or add the argument that makes the difference",
             )
-    _connected(given)
+    _check_connected(given)
     return tuple(given)
 
 
-def _names(number: int, example: Example) -> None:
+def _check_argument_names(number: int, example: Example) -> None:
     for name in example.inputs:
         if name.isidentifier() and not keyword.iskeyword(name):
             continue
         raise ExamplesImpossible(
-            f"{_told(number, example)} names an argument {name[:_SHOWN]!r}, which no Python "
-            "function can have",
-            hint=f"call it {_usable(name)!r} in every example",
+            f"{_describe(number, example)} names an argument {name[:_SHOWN]!r}, which is not a "
+            "valid name in Python",
+            hint=f"call it {_suggest_name(name)!r} in every example",
         )
 
 
-def _usable(name: str) -> str:
-    """A name as near to that as Python has it."""
+def _suggest_name(name: str) -> str:
+    """Return a valid Python name close to `name`."""
     plain = re.sub(r"\W+", "_", name[:_SHOWN]).strip("_") or "value"
     return f"{plain}_" if keyword.iskeyword(plain) else plain if plain.isidentifier() else "value"
 
 
-def _connected(given: Sequence[Example]) -> None:
-    """Two groups of examples without a common argument are calls of two tools, or a slip."""
+def _check_connected(given: Sequence[Example]) -> None:
+    """Refuse two groups of examples without a common argument: they describe two tools."""
     named = [(n, e) for n, e in enumerate(given, 1) if e.inputs]
     known = set(named[0][1].inputs) if named else set()
     for _ in named:
@@ -59,18 +59,18 @@ def _connected(given: Sequence[Example]) -> None:
     for number, example in named:
         if not known & set(example.inputs):
             raise ExamplesImpossible(
-                f"{_told(*named[0])} and {_told(number, example)} have no argument in common",
-                hint="name the arguments alike in every example; null stands for one that is not "
-                "given",
+                f"{_describe(*named[0])} and {_describe(number, example)} have no argument in "
+                "common",
+                hint="use the same argument names in every example, and null for a missing value",
             )
 
 
-def _input(example: Example) -> tuple[str, frozenset[object]]:
-    """What the tool is given; 1, 1.0 and true are three things."""
+def _build_input_key(example: Example) -> tuple[str, frozenset[object]]:
+    """Return a key of the inputs and files. 1, 1.0 and true have different keys."""
     return json.dumps(dict(example.inputs), sort_keys=True), frozenset(example.files)
 
 
-def _disagree(one: Example, other: Example) -> bool:
+def _is_contradiction(one: Example, other: Example) -> bool:
     if not (one.has_expected and other.has_expected):
         return False
     pair = one.expected, other.expected
@@ -78,11 +78,11 @@ def _disagree(one: Example, other: Example) -> bool:
     return apart(*pair) or (len(keys) == 2 and keys[0] != keys[1])
 
 
-def _told(number: int, example: Example) -> str:
-    inputs, expected = (_short(value) for value in (dict(example.inputs), example.expected))
+def _describe(number: int, example: Example) -> str:
+    inputs, expected = (_shorten(value) for value in (dict(example.inputs), example.expected))
     return f"example {number} ({inputs}{f' -> {expected}' if example.has_expected else ''})"
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

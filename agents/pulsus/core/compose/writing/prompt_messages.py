@@ -1,6 +1,6 @@
-"""What a model is told, from the templates in `prompts/` (routing spec §7). Pure.
+"""Build the messages to a model from the templates in `prompts/` (spec §7). Pure.
 
-The system prompt depends on settings alone and comes first, so that a server computes it once.
+The system prompt depends only on settings and comes first, so that a server can reuse its cache.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ _SHOWN_DETAIL = 1500
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """What is to be written. `neighbours` are sources or descriptions of existing tools.
+    """Everything that a prompt is built from.
 
-    `imports` are the allowlist in the order of the settings; `hints` are passages of the docs,
-    `skeleton` is a module without a body to go on with. `held` is an example that decides and is
-    not shown. `shown` are the examples without secrets, as the model sees them; None: as they are.
+    `neighbours` are sources or descriptions of existing tools, and `hints` are passages of the
+    docs. `imports` is the allowlist in the order of the settings. `skeleton` is a module without a
+    body to start from. `shown` are the examples without secrets, as the model sees them; None shows
+    them unchanged. `held` is an example that the answer must pass and that the model does not see.
     """
 
     request: str
@@ -41,7 +42,10 @@ class PromptContext:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRefusal:
-    """Why a module was refused, in words for the model. `failing` is the case that fails."""
+    """The reasons why an answer was refused, as the model sees them.
+
+    `failing` is the example that fails.
+    """
 
     step: str
     reasons: tuple[str, ...]
@@ -50,7 +54,7 @@ class AnswerRefusal:
 
 
 def build_prompt(brief: PromptContext, *, short: bool = False) -> list[Message]:
-    """The conversation's beginning; `short` leaves out tools and hints."""
+    """Return the first messages. If `short`, they leave out neighbours and hints."""
     told: dict[str, Any] = {"imports": brief.imports, "writes": brief.rules.writes}
     call = infer_signature(brief.examples)
     examples = brief.examples if brief.shown is None else brief.shown
@@ -71,7 +75,10 @@ def build_prompt(brief: PromptContext, *, short: bool = False) -> list[Message]:
 def build_repair_prompt(
     brief: PromptContext, answer: str, refusal: AnswerRefusal, *, short: bool = False
 ) -> list[Message]:
-    """What to send after a refused answer; `short` without that answer, which it repeated."""
+    """Return the messages after a refused answer.
+
+    If `short`, they leave out the answer too, because the model has repeated it.
+    """
     begun = build_prompt(brief, short=short)
     told = render_template(
         "repair.j2",
@@ -87,5 +94,5 @@ def build_repair_prompt(
 
 
 def format_module(name: str, text: str) -> str:
-    """An existing module as the model sees it."""
+    """Return an existing module as the model sees it."""
     return f"{name}:\n```python\n{text.strip()}\n```"

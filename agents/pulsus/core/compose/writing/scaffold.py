@@ -1,6 +1,6 @@
-"""A typed, documented skeleton of a tool and of its test, from a request (spec §7). Pure.
+"""Render a typed, documented skeleton of a tool and of its test from a request (spec §7). Pure.
 
-It fails validation until its body is written: nothing about it says that it works.
+The skeleton fails validation until its body is written.
 """
 
 from __future__ import annotations
@@ -25,30 +25,31 @@ _SPECIAL = re.compile(r"[^\w\s.,;:!?()'\"/-]")
 
 
 def derive_name(request: str) -> str:
-    """A name in the catalogue's form from the request's first telling words."""
+    """Return a tool name made from the first content words of the request."""
     said = [w for w in words(take_values(request)[0]) if _NAME.fullmatch(w)]
     telling = [w for w in said if w not in STOP_WORDS] or said
     return "_".join(dict.fromkeys(telling[:_NAME_WORDS]))[:48] or "new_tool"
 
 
 def render_skeleton(request: str, given: Sequence[Example]) -> str:
-    """The skeleton's source; with examples its arguments and result are theirs."""
+    """Return the source of the skeleton. Arguments and result follow the examples, if any."""
     call = infer_signature(given) or guess_signature(request)
-    return _source(_contract(request, call, given, "Describe it."), call)
+    return _render_source(_render_contract(request, call, given, "Describe it."), call)
 
 
 def render_model_skeleton(request: str, given: Sequence[Example]) -> str:
-    """The same for a model to go on with: no examples, which are added to what it writes.
+    """Return the skeleton that a model starts from, without examples.
 
-    Where they name the result's keys, the body ends with them: small models leave them out.
+    Pulsus adds the examples later. If they name the keys of the result, the body ends with these
+    keys, because small models forget them.
     """
     call = infer_signature(given) or guess_signature(request)
     pairs = ", ".join(f"{python_literals.literal(name)}: ..." for name, _ in call.keys)
     body = f"...  # the work\n    return {{{pairs}}}" if pairs else "..."
-    return _source(_contract(request, call, (), ""), call, body)
+    return _render_source(_render_contract(request, call, (), ""), call, body)
 
 
-def _source(
+def _render_source(
     text: str, call: CallSignature, body: str = f'raise NotImplementedError("{UNWRITTEN}")'
 ) -> str:
     hints = " ".join((call.returns, *(p.hint for p in call.parameters)))
@@ -65,9 +66,9 @@ def _source(
 
 
 def render_test(name: str, file: str, given: Sequence[Example]) -> str:
-    """The skeleton's test, one case an example that brings no files."""
+    """Return the test of the skeleton, with one case for each example without files."""
     cases = [
-        {"inputs": _keywords(e), "output": _literal(e.expected)}
+        {"inputs": _render_keywords(e), "output": _literal(e.expected)}
         for e in given
         if e.has_expected and not e.files
     ]
@@ -75,7 +76,7 @@ def render_test(name: str, file: str, given: Sequence[Example]) -> str:
 
 
 def guess_signature(request: str) -> CallSignature:
-    """Arguments after the kinds of values in the request; one text where there are none."""
+    """Return arguments for the kinds of values in the request, or one text if there are none."""
     kinds: dict[str, str] = {}
     for value in take_values(request)[1]:
         if "path" in value.kind or "file" in value.kind:
@@ -88,15 +89,19 @@ def guess_signature(request: str) -> CallSignature:
     return CallSignature(parameters or (CallParameter("text", "str"),), "dict[str, Any]", "")
 
 
-def _contract(request: str, call: CallSignature, given: Sequence[Example], described: str) -> str:
-    """`described` stands for every description; "" makes one from the name."""
+def _render_contract(
+    request: str, call: CallSignature, given: Sequence[Example], described: str
+) -> str:
+    """Return the docstring. `described` is every description; "" makes one from each name."""
     summary = one_line(_SPECIAL.sub(" ", request), 150) or "A new tool"
     summary = summary[:1].upper() + summary[1:]
     if _HEADER.match(summary):
         summary = f"Tool: {summary}"
-    args = [f"    {p.name} ({p.hint}): {described or _plain(p.name)}" for p in call.parameters]
+    args = [
+        f"    {p.name} ({p.hint}): {described or _describe_name(p.name)}" for p in call.parameters
+    ]
     keys = call.keys or (("result", "Any" if call.returns.startswith("dict") else call.returns),)
-    returns = [f"    {name} ({hint}): {described or _plain(name)}" for name, hint in keys]
+    returns = [f"    {name} ({hint}): {described or _describe_name(name)}" for name, hint in keys]
     reads = ", ".join(f"the given {p.name}" for p in call.parameters if "Path" in p.hint)
     parts = [
         summary if summary.endswith((".", "!", "?", "…")) else f"{summary}.",
@@ -114,11 +119,11 @@ def _contract(request: str, call: CallSignature, given: Sequence[Example], descr
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _plain(name: str) -> str:
+def _describe_name(name: str) -> str:
     return f"The {name.replace('_', ' ')}."
 
 
-def _keywords(example: Example) -> str:
+def _render_keywords(example: Example) -> str:
     return ", ".join(f"{name}={_literal(value)}" for name, value in example.inputs.items())
 
 

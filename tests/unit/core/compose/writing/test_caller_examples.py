@@ -206,14 +206,14 @@ def test_only_examples_that_name_a_value_are_counted():
     ("text", "reason"),
     [
         ('{"text": "echo"} -> {"vowels": ...}', 'in quotes, "...", it stands for any value'),
-        ('{"text": ...} -> 1', "what it gives has ... at character 10"),
+        ('{"text": ...} -> 1', "the left side has ... at character 10"),
         ('{"text": "echo"} -> [1, ...]', "the result has ... at character 25"),
-        ('{"text": "echo"} -> vowels', "the result is no JSON at character 21 ('vowels')"),
+        ('{"text": "echo"} -> vowels', "the result is not JSON at character 21 ('vowels')"),
         ('{"text": "echo"} ->', "(the end)"),
         ('{"text": "echo"}', "there is no `->`"),
-        ("[1] -> 2", "[1], is no object"),
+        ("[1] -> 2", "[1], is not an object"),
         ('{"text": "echo"} -> 2 or so', "'or so' follows the result"),
-        ("echo gives 2", "what it gives is no JSON at character 1"),
+        ("echo gives 2", "the left side is not JSON at character 1"),
     ],
 )
 def test_an_example_that_cannot_be_read_names_itself_the_place_and_the_way_to_write_it(
