@@ -11,14 +11,15 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && ! command -v bwra
         echo "== could not install bubblewrap: its tests are skipped" >&2
 fi
 
-# Where `make test` has just passed on exactly these files, only what it leaves out is left.
+# If `make test` has just passed on exactly these files, run only the rest, and the property tests
+# again: `make test` tries fewer examples of each.
 changed() {
     git ls-files -z --cached --others --exclude-standard |
         xargs -0 sh -c 'find "$@" -maxdepth 0 -newer "$TESTED"' _
 }
 selected="not bench"
 if [ -e "$TESTED" ] && [ -z "$(changed)" ]; then
-    selected="(slow or seconds) and not bench"
+    selected="(slow or seconds or hypothesis) and not bench"
 fi
 echo "== every test ($selected)" >&2
 $PYTEST -n 3 --dist worksteal -m "$selected"

@@ -10,14 +10,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
-from tests import libraries, required_tests
-
-# No example database: a suite run by a user who does not own the checkout must not write to it.
-# No deadline: the machines that run this are noisy.
-settings.register_profile("pulsus", database=None, deadline=None)
-settings.load_profile("pulsus")
+from tests import example_counts, libraries, required_tests
 
 # Whoever started the suite (nohup, a shell in the background) may have had signals ignored, which
 # every process below would inherit.
@@ -35,6 +29,11 @@ AGREED: dict[str, dict[str, bool]] = defaultdict(dict)
 
 COUNTED: dict[str, dict[str, object]] = {}
 """By case file, the counts of a test that asks all its cases: `record_property("counted", …)`."""
+
+
+def pytest_configure(config):
+    """Choose how many examples property tests try, before any of them is imported."""
+    example_counts.choose(config.option.markexpr)
 
 
 def pytest_unconfigure():

@@ -4,6 +4,7 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 
 from pulsus.adoption.effects.shell_walk import facts
+from tests.example_counts import examples
 
 AROUND = (
     "if true; then {}; fi",
@@ -60,7 +61,7 @@ def filled(template, command):
     return template.replace("{{}}", "\0").replace("{}", command).replace("\0", "{}")
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.sampled_from(SIMPLE),
     st.lists(st.sampled_from(AROUND), max_size=4),
@@ -80,7 +81,7 @@ def test_a_program_is_declared_whatever_stands_around_it(simple, inside, quoted,
     assert "zap" in found.commands or found.doubts, text
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(AROUND), max_size=4))
 def test_what_only_reads_is_read_whatever_stands_around_it(around):
     text = "grep -c x /etc/hosts 2>/dev/null"
@@ -92,7 +93,7 @@ def test_what_only_reads_is_read_whatever_stands_around_it(around):
     assert (found.kind, found.notes, "grep" in found.commands) == ("read", (), True), text
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(alphabet="ab $\"'`(){}[]<>|&;\n\\#=-!*?", max_size=60))
 def test_no_text_makes_it_raise_or_run_long(text):
     assert facts(text, "sh").kind in ("read", "write")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pulsus.core.storage.decision_log import accept_break, log_record, verify
 from pulsus.core.telemetry.redaction import Redactor
 from tests.decisions import append, damages, each, logged, noon
+from tests.example_counts import examples
 
 JSON = st.recursive(
     st.none()
@@ -25,7 +26,7 @@ JSON = st.recursive(
 )
 DATA = st.dictionaries(st.text(max_size=8), JSON, max_size=4)
 FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @given(rows=st.lists(st.tuples(DATA, st.text(max_size=12) | st.none()), max_size=5))
@@ -48,7 +49,7 @@ def test_whatever_is_appended_verifies_and_reads_back(tmp_path_factory, rows):
     key=st.none() | st.text(max_size=10),
     prev=st.text("0123456789abcdef", min_size=64, max_size=64),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_record_is_one_line_and_reads_back_as_it_was(seq, kind, data, key, prev):
     line = log_record.encode(seq, "2026-03-01T12:00:00.000+00:00", kind, data, key, prev)
     assert line.count(b"\n") == 1
@@ -133,7 +134,7 @@ def _files(folder):
 
 @pytest.mark.seconds
 @given(where=st.data())
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 def test_after_any_change_of_bytes_an_acceptance_makes_it_whole(tmp_path_factory, where):
     state_dir = tmp_path_factory.mktemp("log")
     folder = logged(state_dir, 6, seal_after=(3,))

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from pulsus.commands.call_check.judge import TRUSTED
 from pulsus.commands.program_tables.option_parser import Parser, Unlisted
 from pulsus.commands.shell.words import Word
+from tests import example_counts
 from tests.command_examples import CONTEXT, examples, plain, verdict
 
 FEW = settings(
-    max_examples=150,
+    max_examples=example_counts.examples(150),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.contract import read_tool
 from pulsus.core.types import BrokenTool, ToolSpec
+from tests.example_counts import examples
 
 PIECES = st.sampled_from(
     [
@@ -55,7 +56,7 @@ SOURCES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(SOURCES)
 def test_no_bytes_make_reading_a_tool_raise(source):
     found = read_tool(

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pulsus.core.contract import type_hints
+from tests.example_counts import examples
 
 SCALARS = st.sampled_from(["str", "int", "float", "bool", "Path", "None", "Any", "Literal['a', 1]"])
 TYPES = st.recursive(
@@ -41,7 +42,7 @@ def test_an_annotation_reads_back_as_itself(text):
     assert type_hints.annotation(type_hints.parse(once)) == once
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(TYPES, TYPES, VALUES)
 def test_what_fits_is_accepted(given_type, wanted_type, value):
     given_hint, wanted = type_hints.parse(given_type), type_hints.parse(wanted_type)

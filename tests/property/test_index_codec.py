@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pulsus.core import types
 from pulsus.routing.index import value_codec
 from pulsus.routing.index.value_codec import LoadedManifest
+from tests.example_counts import examples
 
 PATHS = st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8).map(
     lambda t: Path("/w") / t
@@ -44,11 +45,12 @@ TOOLS = every_field(
     manifest=st.none() | MANIFESTS,
     score=NUMBERS,
 )
+
 BROKEN = every_field(types.BrokenTool, path=PATHS)
 LOADED = every_field(LoadedManifest, manifest=st.none() | MANIFESTS)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.one_of(TOOLS, BROKEN, LOADED))
 def test_decoding_what_was_encoded_gives_the_same_value(value):
     text = json.dumps(value_codec.encode(value))

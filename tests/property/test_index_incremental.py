@@ -11,6 +11,7 @@ from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract.tool_table import columns
 from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
+from tests.example_counts import examples
 
 CONFIG = DiscoveryConfig(max_file_bytes=2000)
 LATER = 9 * 10**18
@@ -74,7 +75,7 @@ def apply(root, edit):
         path.replace(root / other)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(rounds=st.lists(EDITS, min_size=1, max_size=4), settled=st.booleans())
 def test_an_incremental_index_equals_a_cold_one(rounds, settled):
     with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ from pulsus.core.compose.plans import dsl, module_source, plan_checks, planner
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import PlanInvalid, PlanUnwirable
 from tests.compositions import arg, spec
+from tests.example_counts import examples
 
 TEXT = st.one_of(
     st.text(),
@@ -31,6 +32,7 @@ JSON = st.recursive(
 NAME = st.from_regex(r"[a-z_é][a-z0-9_é]{0,5}", fullmatch=True).filter(
     lambda name: name not in plan_checks.RESERVED and plan_checks.is_plan_name(name)
 )
+
 HINTS = ("str", "int", "float", "Path", "list[str]", "list[dict[str, Any]]", "dict[str, Any]", None)
 
 
@@ -74,7 +76,7 @@ def catalogues(draw):
 
 
 @pytest.mark.seconds
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plans())
 def test_parsing_what_was_rendered_gives_the_same_plan(value):
     assert dsl.parse_yaml(dsl.render_yaml(value)) == value
@@ -83,7 +85,7 @@ def test_parsing_what_was_rendered_gives_the_same_plan(value):
 
 
 @pytest.mark.seconds
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(catalogues(), st.text(max_size=30))
 def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools, description):
     try:
@@ -111,7 +113,7 @@ def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools
     assert module_source.read_plan(text.encode()) == made
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=200))
 def test_text_that_is_no_plan_is_refused_and_never_crashes(text):
     for parse in (dsl.parse_yaml, dsl.parse_json):
@@ -119,7 +121,7 @@ def test_text_that_is_no_plan_is_refused_and_never_crashes(text):
             parse(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plans(), st.data())
 def test_a_plan_with_a_value_replaced_is_read_or_refused_and_never_crashes(value, data):
     tree: dict = dsl.plan_to_dict(value)

@@ -14,6 +14,7 @@ from pulsus.core.rankers.tie_breaks import Candidate, order_key
 from pulsus.core.text.tokens import clean, stems
 from pulsus.routing.clarify import clarifying_question, resolve_answer
 from pulsus.routing.prompt_parser import PromptParser
+from tests.example_counts import examples
 from tests.ranking import CATALOGUE, tool
 
 INDEX = Ranker.build(CATALOGUE)
@@ -87,7 +88,7 @@ def test_any_answer_leaves_an_intent_of_the_catalogue(request_text, answer):
     assert 0 <= found.confidence <= 1
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.sampled_from([*WORDS, "and", "then", ",", ".", "as a"]), max_size=14))
 def test_clauses_are_distinct_and_sure_or_the_request_is_whole(said):
     text = " ".join(said)

@@ -14,6 +14,7 @@ from pulsus.core.rankers import doc_feature  # numpy is loaded from here on
 from pulsus.core.rankers.lexical import ngram_cosine_numpy, query_matches
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.search.ranking_index_cache import load_rank_index
+from tests.example_counts import examples
 from tests.ranking import CATALOGUE, tool
 
 SAID = (
@@ -55,7 +56,7 @@ def shown(index):
     return [index.rank(request, limit=50) for request in REQUESTS]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(catalogues, min_size=2, max_size=5))
 def test_a_grown_index_ranks_like_a_new_one(versions):
     with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +89,7 @@ def plain():
         yield
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(catalogues, catalogues)
 def test_arrays_and_plain_sums_give_the_same_ranking(before, after):
     with tempfile.TemporaryDirectory() as folder:

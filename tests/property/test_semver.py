@@ -10,6 +10,7 @@ from pulsus.core.contract import type_hints
 from pulsus.core.storage.promotion.api_diff import between, compare
 from pulsus.core.storage.records.semver import BUMPS, next_version, parse
 from pulsus.core.types import ArgSpec, Effects, OutputSpec
+from tests.example_counts import examples
 from tests.promotions import module, tool
 
 ORDER = ("positional_only", "positional_or_keyword", "var_positional", "keyword_only")
@@ -21,6 +22,7 @@ HINTS = st.sampled_from(
         *("Literal", "Literal[-1, 2]", "Literal[E.A]", "Collection[int]"),
     )
 )
+
 VERSIONS = st.tuples(*[st.integers(0, 10**6)] * 3).map(lambda v: ".".join(map(str, v)))
 
 
@@ -65,7 +67,7 @@ def level(old, new):
 
 
 @pytest.mark.seconds
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(tools(), tools(), tools())
 def test_two_changes_together_never_call_for_more_than_the_greater_of_them(first, second, third):
     assert level(first, third) <= max(level(first, second), level(second, third))

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pulsus.core.validators.effects.wildcard_match import matches
+from tests.example_counts import examples
 
 PIECES = st.sampled_from(["*", "**", "?", "a", "b", "/", "\\*", "\\?", ".", "é", "\n"])
 TEXTS = st.text(alphabet="ab/*?.é\n", max_size=12)
@@ -19,7 +20,7 @@ def by_expression(pattern, below):
 
 
 @given(st.lists(PIECES, max_size=9).map("".join), TEXTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_a_pattern_means_what_its_regular_expression_means(pattern, text):
     for below in (False, True):
         expected = by_expression(pattern, below).fullmatch(text) is not None

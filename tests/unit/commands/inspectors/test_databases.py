@@ -20,6 +20,7 @@ from pulsus.commands.inspectors import mongo, redis
 from pulsus.commands.inspectors.sql import client_commands, cql, sql
 from pulsus.commands.inspectors.sql.sql_functions import _known
 from pulsus.commands.inspectors.sql.statements import LONGEST
+from tests.example_counts import examples
 
 STATEMENTS = Path(__file__).parents[3] / "fixtures" / "statements"
 DIALECTS = ("postgres", "mysql", "sqlite", "duckdb", "clickhouse", "tsql")
@@ -107,7 +108,7 @@ def test_the_parser_says_nothing_on_the_terminal(capfd, caplog):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(text=st.text(max_size=200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_text_makes_sql_raise(dialect, text):
     sql.inspect((text,), dialect)
     sql.inspect((f"SELECT {text}",), dialect)
@@ -230,7 +231,7 @@ def test_no_mongo_text_that_writes_is_a_read():
 
 
 @given(text=st.text(max_size=200))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_no_text_makes_mongo_redis_or_cql_raise(text):
     for one in (text, f"db.a.find({text})", f"SELECT {text}"):
         mongo.inspect((one,), "")

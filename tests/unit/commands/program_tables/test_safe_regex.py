@@ -12,6 +12,7 @@ from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.safe_regex import LONGEST, slow
 from pulsus.commands.table_check.checker import check
+from tests.example_counts import examples
 
 SLOW = [
     "(a+)+b",
@@ -87,7 +88,9 @@ WORDS = ["a" * 200 + "!", "ab" * 100 + "!", "b" * 200 + "\n", "aab" * 66 + "\n"]
 
 
 @given(PATTERNS, st.sampled_from(["", "b", "c", "ab"]))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
+)
 def test_whatever_pattern_is_let_pass_answers_soon(inner, end):
     assume(not slow(inner + end))
     compiled = re.compile(inner + end)

@@ -11,6 +11,7 @@ from pulsus.commands.classify import examine
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.shell.braces import MOST, expanded
 from pulsus.commands.shell.words import Unreadable, unquoted
+from tests.example_counts import examples
 
 BASH = shutil.which("bash") or ""
 PIECES = ["{", "}", ",", "..", "a", "b", "1", "3", "-", "'x,y'", '"p q"', "\\,", "\\{", "{a,b}"]
@@ -32,7 +33,7 @@ def bash(source):
 @example(["b", "{", "}", ",", "a", "}", "a", "}"])
 @example(["{", ",", "a", "}"])
 @example(["{a,b}"] * 7 + ["{1..3}"] * 2)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_no_word_hides_between_braces(pieces):
     source = "".join(pieces)
     try:
