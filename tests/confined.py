@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan
-from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import run_tool
 from tests.compositions import module
 
@@ -20,8 +20,8 @@ _NOBODY = "65534"
 
 def need_confinement():
     """Skip the test, with the reason, where nothing can be confined."""
-    if machine().files == "none":
-        pytest.skip(f"no confinement here: {'; '.join(machine().why)}")
+    if find_support().files == "none":
+        pytest.skip(f"no confinement here: {'; '.join(find_support().why)}")
 
 
 @functools.cache
@@ -62,7 +62,9 @@ def confined(
     """
     need_confinement()
     tool, source = module("a/b/tool", text)
-    planned = plan([tool], inputs, limits or RunLimits(), here or machine(), reads=reads)
+    planned = plan_confinement(
+        [tool], inputs, limits or RunLimits(), here or find_support(), reads=reads
+    )
     python = interpreter(user, folder) if folder else None
     return run_tool(
         tool, source, inputs, steps={}, timeout_s=timeout_s, planned=planned, python=python

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.sandbox_probe import probe, run_sandboxed
 
-LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
+LIMITS = SandboxLimits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
 
 
 def need_sandbox():
@@ -22,10 +22,10 @@ def need_sandbox():
         pytest.skip(f"no sandbox here: {status.reason}: {status.hint}")
 
 
-def sandboxed(source: str, limits: Limits = LIMITS, **job: Any) -> Any:
+def sandboxed(source: str, limits: SandboxLimits = LIMITS, **job: Any) -> Any:
     """The `Outcome` of `run()` in that source."""
     need_sandbox()
-    caps = {name: job.pop(name) for name in list(job) if name in Limits.__dataclass_fields__}
+    caps = {name: job.pop(name) for name in list(job) if name in SandboxLimits.__dataclass_fields__}
     text = dedent(source).encode()
     given = {"name": "candidate", "entry": "run", "inputs": {}, **job}
     return run_sandboxed(Job(text, **given), replace(limits, **caps))

@@ -26,14 +26,14 @@ from pulsus.config.settings import GeneratorConfig, SandboxConfig
 from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.guardrails.all_rules import Rules
 from pulsus.core.contract.read_tool import read_tool
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.types import BrokenTool, InlineFile
 
 HERE = Path(__file__).parent
 REQUESTS = HERE / "generation_requests.jsonl"
-LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
+LIMITS = SandboxLimits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
 
 
 def pulsus(folder, *args, timeout=3600):

@@ -107,11 +107,11 @@ def test_discovery_of_a_thousand_tools(show, tmp_path):
 @pytest.mark.sandbox
 def test_sandbox_start(show):
     from pulsus.config.settings import SandboxConfig
-    from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+    from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
     from pulsus.core.sandbox.job import Job
     from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 
-    limits = Limits.of(SandboxConfig(), import_seconds=3.0)
+    limits = SandboxLimits.of(SandboxConfig(), import_seconds=3.0)
     job = Job(b"def run() -> int:\n    return 1\n", "bench", "run", {})
     assert run_sandboxed(job, limits).status == "ok"
     own = median_s(lambda: run_sandboxed(job, limits))

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan
-from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import UNCONFINED, run_tool
 from tests.compositions import module
 from tests.confined import need_confinement
@@ -40,7 +40,7 @@ def test_what_confinement_adds_to_a_run(paths, capsys):
     for _ in range(ROUNDS):
         for confined in (True, False):
             began, before = time.perf_counter(), spent()
-            planned = plan([tool], {}, RunLimits(), machine(), reads=True)
+            planned = plan_confinement([tool], {}, RunLimits(), find_support(), reads=True)
             how = planned if confined else UNCONFINED
             run_tool(tool, source, {}, steps={}, timeout_s=20.0, planned=how)
             walls[confined].append((time.perf_counter() - began) * 1000)

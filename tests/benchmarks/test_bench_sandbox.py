@@ -13,7 +13,7 @@ import pytest
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox import sandbox_session
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.observation import seccomp_notify
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
@@ -22,7 +22,7 @@ from tests.sandboxes import need_sandbox
 pytestmark = [pytest.mark.bench, pytest.mark.sandbox]
 
 BARE = (sys.executable, "-I", "-S", "-c", "pass")
-LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
+LIMITS = SandboxLimits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
 ROUNDS = 40
 
 
@@ -45,13 +45,13 @@ def call(source, limits=LIMITS):
 def test_start(show, monkeypatch):
     """Until the harness has confined itself and waits for the word, and until all is over."""
     ready_at = []
-    original = sandbox_session.Session._start_watching
+    original = sandbox_session.SandboxSession._start_watching
 
     def noted(own, calls):
         ready_at.append(time.perf_counter())
         return original(own, calls)
 
-    monkeypatch.setattr(sandbox_session.Session, "_start_watching", noted)
+    monkeypatch.setattr(sandbox_session.SandboxSession, "_start_watching", noted)
     source = b"def run():\n    return 1\n"
     call(source)
     bare, ready, whole = [], [], []
@@ -71,7 +71,7 @@ def test_start(show, monkeypatch):
 
 
 def test_killed_at_the_clock(show):
-    limits = Limits.of(SandboxConfig(max_seconds=1.0), import_seconds=5.0)
+    limits = SandboxLimits.of(SandboxConfig(max_seconds=1.0), import_seconds=5.0)
     late = []
     for body in (b"while True: pass", b"pow(7, 1 << 26)", b"import time; time.sleep(60)"):
         began = time.perf_counter()

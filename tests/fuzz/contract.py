@@ -10,7 +10,7 @@ from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.writing import answers, caller_examples
 from pulsus.core.contract import read_tool
 from pulsus.core.python_source import imports
-from pulsus.core.sandbox.interpreter import ours
+from pulsus.core.sandbox.interpreter import own_interpreter
 from pulsus.core.storage.promotion import api_diff
 from pulsus.core.types import BrokenTool
 from pulsus.core.validators.steps import packages
@@ -29,7 +29,7 @@ WORDS = (
     *(b"((((((((", b"-~-~-~", b"@x\n", b"if 1:\n ", b"try:\n ", b"except* ", b"\xd1\x80un", b":="),
 )
 MAX_BYTES = 200_000
-_PYTHON = ours()
+_PYTHON = own_interpreter()
 _RULES = all_rules.Rules(frozenset({"json", "math", "pathlib"}))
 _BEFORE = b'"""Sum.\n\nKind: read\n"""\ndef run(a: int, b: str = "x") -> dict: ...\n'
 

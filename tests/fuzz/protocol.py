@@ -14,11 +14,11 @@ from io import FileIO
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox import job
 from pulsus.core.sandbox.channels import Pipes
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.harness import wire_protocol
 from pulsus.core.sandbox.harness.audit_hook import MOST
 from pulsus.core.sandbox.observation import observed_effects
-from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, Session
+from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, SandboxSession
 from pulsus.errors import PulsusError
 from pulsus.execution import run_report
 from pulsus.execution.pipes import Bounds, Pump
@@ -44,7 +44,7 @@ WORDS = (
 )
 NONCE = "0123456789abcdef" * 2
 LIMITS = replace(
-    Limits.of(SandboxConfig(), import_seconds=60.0),
+    SandboxLimits.of(SandboxConfig(), import_seconds=60.0),
     run_seconds=60.0,
     result_bytes=2048,
     output_bytes=512,
@@ -104,7 +104,7 @@ class _Sends:
         return 0
 
 
-class _Unwatched(Session):
+class _Unwatched(SandboxSession):
     """A session without a process to watch."""
 
     def _start_watching(self, calls):
@@ -155,11 +155,11 @@ def _holds(outcome, sent):
 
 
 def _reported(body):
-    found = observed_effects.read(body, len(body))
+    found = observed_effects.parse_effects(body, len(body))
     for kind in (found.paths, found.hosts, found.commands):
         assert len(kind) <= MOST + 1
         assert all(item and harmless(item) for item in kind)
-    assert observed_effects.together((found, found)) == found
+    assert observed_effects.join_effects((found, found)) == found
 
 
 def _answered(body):
@@ -183,6 +183,6 @@ def _ordered(body):
     assert json.loads(wire_protocol.encode(value)) == value
     inputs = value if isinstance(value, dict) else {"x": value}
     task = job.Job(body, "x", "run", inputs)
-    order = job.order(task, NONCE, (3, 4, 5), LIMITS.inside(), {}, {})
+    order = job.to_harness(task, NONCE, (3, 4, 5), LIMITS.inside(), {}, {})
     assert marshal.loads(marshal.dumps(order)) == order
     assert order["inputs"] == inputs

@@ -12,8 +12,8 @@ import pytest
 from pulsus.core.contract import read_tool
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan
-from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import run_tool
 from tests.blind_modules import LOTS, modules
 from tests.confined import need_confinement
@@ -85,7 +85,7 @@ def test_a_hostile_tool_that_reads_changes_nothing_outside_when_it_runs_confined
         inputs = triggered(tool, outside)
         before = state(outside)
         try:
-            planned = plan([tool], inputs, RunLimits(), machine(), reads=True)
+            planned = plan_confinement([tool], inputs, RunLimits(), find_support(), reads=True)
             run_tool(tool, source, inputs, steps={}, timeout_s=15.0, planned=planned, python=None)
         except PulsusError:
             pass  # most end with a refusal of what they tried

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pulsus.errors import PulsusError
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan
-from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import UNCONFINED, run_tool
 from tests.confined import USERS, interpreter, need_confinement
 from tests.shipped import TOOLS
@@ -46,7 +46,11 @@ def run(tool, inputs, *, confined, python):
     """The result, or the error without the times it names."""
     reads = tool.kind != "write"
     limits = RunLimits()
-    planned = plan([tool], inputs, limits, machine(), reads=reads) if confined else UNCONFINED
+    planned = (
+        plan_confinement([tool], inputs, limits, find_support(), reads=reads)
+        if confined
+        else UNCONFINED
+    )
     source = tool.path.read_bytes()
     try:
         done = run_tool(

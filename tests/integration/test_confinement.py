@@ -15,8 +15,12 @@ from pulsus.core.compose.plans import module_source, pins, planner
 from pulsus.core.system import private_folders
 from pulsus.errors import ToolFailed, UsageError
 from pulsus.execution.confinement import kernel_support as found
-from pulsus.execution.confinement.confinement_plan import RunLimits, how_to_run, plan
-from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.confinement.confinement_plan import (
+    RunLimits,
+    choose_confinement,
+    plan_confinement,
+)
+from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import run_tool
 from tests.compositions import finder, module
 from tests.confined import confined, need_confinement
@@ -479,7 +483,7 @@ def mixed(tmp_path, write=WRITE_STEP, paths="{target}"):
     (tmp_path / "in" / "source").write_text("kept", encoding="utf-8")
     inputs = {"source": str(tmp_path / "in" / "source"), "target": str(tmp_path / "out" / "t")}
     used = [composed, *(step for step, _ in steps.values())]
-    planned = plan(used, inputs, RunLimits(), machine(), reads=False)
+    planned = plan_confinement(used, inputs, RunLimits(), find_support(), reads=False)
     return run_tool(composed, source, inputs, steps=steps, timeout_s=30.0, planned=planned)
 
 
@@ -517,16 +521,16 @@ def test_a_step_that_fails_is_named_with_its_line(tmp_path):
 def test_nothing_runs_where_confinement_is_required_and_impossible(monkeypatch):
     from pulsus.errors import ConfinementUnavailable
 
-    none = found.Machine(0, False, False, False, ("the kernel has neither",))
-    monkeypatch.setattr("pulsus.execution.confinement.confinement_plan.machine", lambda: none)
+    none = found.KernelSupport(0, False, False, False, ("the kernel has neither",))
+    monkeypatch.setattr("pulsus.execution.confinement.confinement_plan.find_support", lambda: none)
     made, _ = module("a/b/tool", tool("def run():\n    return 1\n"))
     with pytest.raises(ConfinementUnavailable, match="the kernel has neither") as caught:
-        how_to_run([made], {}, RunLimits(), "required", reads=True)
+        choose_confinement([made], {}, RunLimits(), "required", reads=True)
     assert caught.value.exit_status == 4
-    wanted = how_to_run([made], {}, RunLimits(), "wanted", reads=True)
+    wanted = choose_confinement([made], {}, RunLimits(), "wanted", reads=True)
     assert wanted.orders is None
-    assert wanted.held["files"] == "none"
-    assert wanted.held["why"] == ["the kernel has neither"]
+    assert wanted.record["files"] == "none"
+    assert wanted.record["why"] == ["the kernel has neither"]
 
 
 def test_a_plan_that_cannot_be_enforced_runs_nothing(tmp_path):
@@ -537,7 +541,7 @@ def test_a_plan_that_cannot_be_enforced_runs_nothing(tmp_path):
     need_confinement()
     text = tool(f"Path({str(tmp_path / 'ran')!r}).touch()\n\n\ndef run():\n    return 1\n")
     made, source = module("a/b/tool", text)
-    planned = plan([made], {}, RunLimits(), machine(), reads=True)
+    planned = plan_confinement([made], {}, RunLimits(), find_support(), reads=True)
     broken = replace(planned, orders={**(planned.orders or {}), "filter": "ff" * 8})
     with pytest.raises(ConfinementUnavailable, match="the kernel refuses seccomp"):
         run_tool(made, source, {}, steps={}, timeout_s=20.0, planned=broken)

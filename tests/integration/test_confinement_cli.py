@@ -39,8 +39,8 @@ def test_a_run_says_what_held(pulsus):
 
 
 def test_an_unconfined_read_is_said_to_be_one(pulsus, monkeypatch):
-    none = kernel_support.Machine(0, False, False, False, ("the kernel has neither",))
-    monkeypatch.setattr(confinement_plan, "machine", lambda: none)
+    none = kernel_support.KernelSupport(0, False, False, False, ("the kernel has neither",))
+    monkeypatch.setattr(confinement_plan, "find_support", lambda: none)
     done = pulsus("run", "load_average")
     assert done.code == 0
     assert "ran unconfined, with all your rights: the kernel has neither" in done.err
@@ -74,6 +74,6 @@ def test_doctor_says_what_this_machine_has(pulsus):
     checks = {check["name"]: check for check in pulsus("doctor", "--output", "json").json["checks"]}
     found = checks["run confinement"]
     assert found["required"] is False
-    assert found["ok"] == kernel_support.available()
+    assert found["ok"] == kernel_support.can_confine()
     assert "Landlock" in found["found"]
     assert "user namespaces" in found["found"]

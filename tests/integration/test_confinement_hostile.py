@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.errors import ToolFailed
-from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.confinement.kernel_support import find_support
 from tests.confined import USERS, confined
 from tests.hostile_reads import ATTACKS, HARMLESS, TOOL
 
@@ -27,12 +27,16 @@ pytestmark = [
 # A Landlock domain, and supervised calls for a tool that must see other processes.
 FAMILIES = sorted({name.partition(":")[0] for name in ATTACKS})
 WAYS = {
-    "landlock": ("none", machine(), "landlock"),
-    "supervised": ("/proc", machine(), "supervised"),
+    "landlock": ("none", find_support(), "landlock"),
+    "supervised": ("/proc", find_support(), "supervised"),
     # As on older kernels, and in containers that forbid a part.
-    "no Landlock": ("none", replace(machine(), landlock=0), "supervised"),
-    "Landlock 3": ("none", replace(machine(), landlock=min(machine().landlock, 3)), "landlock"),
-    "Landlock alone": ("none", replace(machine(), supervisor=False), "landlock"),
+    "no Landlock": ("none", replace(find_support(), landlock=0), "supervised"),
+    "Landlock 3": (
+        "none",
+        replace(find_support(), landlock=min(find_support().landlock, 3)),
+        "landlock",
+    ),
+    "Landlock alone": ("none", replace(find_support(), supervisor=False), "landlock"),
 }
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.validators.validator_protocol import BUSY
@@ -185,7 +185,7 @@ def test_the_sandbox_alone_contains_the_case(case, world, record_property):
     record_property("case", f"hostile/{case.stem}")
     source = world.fill(case.read_bytes())
     entry = "main" if b"def main" in source else "run"
-    limits = Limits.of(SandboxConfig(max_seconds=SECONDS), import_seconds=3.0)
+    limits = SandboxLimits.of(SandboxConfig(max_seconds=SECONDS), import_seconds=3.0)
     outcome = run_sandboxed(Job(source, case.stem, entry, {}), limits)
     if outcome.starved:
         outcome = run_sandboxed(Job(source, case.stem, entry, {}), limits)

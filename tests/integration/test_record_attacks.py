@@ -10,7 +10,7 @@ import pytest
 from pulsus.core.storage.decision_log import log_record
 from pulsus.core.storage.records.target import Target
 from pulsus.errors import StateCorrupt
-from pulsus.execution.confinement.kernel_support import machine
+from pulsus.execution.confinement.kernel_support import find_support
 from tests.decisions import append, as_in_a_clone, each, head
 from tests.project import pulsus_here
 from tests.promotions import promoted
@@ -122,7 +122,7 @@ def test_a_read_tool_of_an_unknown_record_runs_confined_only_and_with_a_warning(
     done = run(project)
     assert "runs confined only" in done.err
     assert "pulsus audit --accept-records" in done.err
-    if machine().files == "none":
+    if find_support().files == "none":
         assert code(done) == (4, "CONFINEMENT_UNAVAILABLE")
     else:
         assert code(done) == (0, {"words": 99})

@@ -33,10 +33,10 @@ class ValidationSetup:
         python = self.ground.settings.tools.python
         if not python:
             return None
-        from pulsus.core.sandbox.interpreter import NoInterpreter, read
+        from pulsus.core.sandbox.interpreter import NoInterpreter, read_interpreter
 
         try:
-            return read(self.ground.project / Path(python).expanduser())
+            return read_interpreter(self.ground.project / Path(python).expanduser())
         except NoInterpreter as error:
             hint = 'name one with bin/python, or leave it "" for the Python of Pulsus'
             raise ConfigError(f"tools.python: {error}", hint=hint) from None

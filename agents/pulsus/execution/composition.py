@@ -37,7 +37,7 @@ class NextJob(BaseException):
         self.job, self.orders, self.result_fd, self.within = job, orders, result_fd, within
 
 
-class Asking:
+class StepCaller:
     """The composition's end: `run` is what `pulsus.steps.call` calls."""
 
     def __init__(self, asks: int, answers: int) -> None:
@@ -55,7 +55,7 @@ class Asking:
         return result
 
 
-class Answering:
+class StepServer:
     """The worker's end."""
 
     def __init__(self, job: dict[str, Any], orders: dict[str, Any], folder: str) -> None:
@@ -141,7 +141,7 @@ def _folders(given: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] |
         effects=SimpleNamespace(paths=tuple(given["paths"]), hosts=()),
         args=[SimpleNamespace(name=name, default=default) for name, default in given["args"]],
     )
-    return declared_effects.folders(contract, inputs)
+    return declared_effects.declared_folders(contract, inputs)
 
 
 def _forget_the_run(keep: int) -> None:

@@ -27,7 +27,7 @@ _SECRET = re.compile(
 OnOutput = Callable[[bytes], None]
 
 
-def named(tools: Iterable[ToolSpec], environ: Mapping[str, str]) -> dict[str, str]:
+def read_secrets(tools: Iterable[ToolSpec], environ: Mapping[str, str]) -> dict[str, str]:
     """The values of every secret that these tools name, by name.
 
     From the variable of that name, or the file that `NAME_FILE` names. Raises InputNeeded naming
@@ -53,7 +53,9 @@ def named(tools: Iterable[ToolSpec], environ: Mapping[str, str]) -> dict[str, st
     return found
 
 
-def environment(environ: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
+def environment_with_secrets(
+    environ: Mapping[str, str], secrets: Mapping[str, str]
+) -> dict[str, str]:
     """What a tool's process gets: nothing that looks like a secret but those that it names."""
     kept = {
         name: value
@@ -98,15 +100,15 @@ class SecretMask:
         error.details = {key: self._detail(value) for key, value in error.details.items()}
         return error
 
-    def output(self, on_output: OnOutput) -> Stream:
+    def output(self, on_output: OnOutput) -> MaskedStream:
         """What passes on a child's output without them, though they come in pieces."""
-        return Stream(on_output, self._spelt)
+        return MaskedStream(on_output, self._spelt)
 
     def _detail(self, value: object) -> object:
         return self.value(value) if isinstance(value, str | list | dict) else value
 
 
-class Stream:
+class MaskedStream:
     """Passes bytes on; holds back what may be the beginning of a value. `close` lets it go."""
 
     def __init__(self, on_output: OnOutput, values: list[bytes]) -> None:

@@ -58,7 +58,7 @@ def kill_with_parent(lifeline: int, group: int) -> None:
         fcntl.fcntl(lifeline, fcntl.F_SETFL, flags | os.O_ASYNC)
 
 
-def ask(group: int, streams: Sequence[FileIO], moment_s: float = MOMENT_S) -> None:
+def ask_to_end(group: int, streams: Sequence[FileIO], moment_s: float = MOMENT_S) -> None:
     """Ask the process group to end, and wait until all that holds the streams did, or a moment."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGTERM)

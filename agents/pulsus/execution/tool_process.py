@@ -36,7 +36,7 @@ from pulsus.errors import (
     UsageError,
 )
 from pulsus.execution import termination
-from pulsus.execution.confinement.confinement_plan import Planned
+from pulsus.execution.confinement.confinement_plan import ConfinementPlan
 from pulsus.execution.pipes import Bounds, OnOutput, Pump
 from pulsus.execution.run_report import parse_report
 
@@ -45,7 +45,7 @@ MAX_RESULT_BYTES = 16 * 1024 * 1024
 _TAIL_BYTES = 8 * 1024
 # Time to run exit handlers once the result is there.
 _GRACE_S = 2.0
-UNCONFINED = Planned(None)
+UNCONFINED = ConfinementPlan(None)
 _ROOT = Path(pulsus.__file__).resolve().parent.parent
 _BOOT = (
     "import sys; sys.path.append(sys.argv[1]); "
@@ -76,7 +76,7 @@ class RunResult:
     confinement: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-def verify(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
+def check_digest(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
     """Raise HashMoved unless `source` has that hex digest."""
     actual = hashlib.sha256(source).hexdigest()
     if actual != expected_sha256:
@@ -102,7 +102,7 @@ def run_tool(
     on_output: OnOutput | None = None,
     max_result_bytes: int = MAX_RESULT_BYTES,
     python: Path | None = None,
-    planned: Planned = UNCONFINED,
+    planned: ConfinementPlan = UNCONFINED,
 ) -> RunResult:
     """What `tool` returns for `inputs`, run from exactly these bytes.
 
@@ -116,9 +116,9 @@ def run_tool(
     that is not JSON, or a tool that is still running after `timeout_s` seconds, which ends it with
     all its children. So does the end of this process: Terminated for SIGTERM, HungUp for SIGHUP.
     """
-    verify(tool, source, tool.sha256)
+    check_digest(tool, source, tool.sha256)
     for step, code in steps.values():
-        verify(step, code, step.sha256)
+        check_digest(step, code, step.sha256)
     job = json.dumps(
         {
             "tool": _unit(tool, source, steps),
@@ -132,7 +132,7 @@ def run_tool(
     bounds = Bounds(report=max_result_bytes, tail=_TAIL_BYTES, grace_s=_GRACE_S)
     started = time.monotonic()
     pump, status = _converse(
-        job, bounds, timeout_s, _Place(python, cwd, environment(env)), on_output
+        job, bounds, timeout_s, _Place(python, cwd, environment_without_settings(env)), on_output
     )
     took = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
@@ -140,12 +140,12 @@ def run_tool(
         result = parse_report(tool, pump, status, timeout_s)
     except PulsusError as error:
         error.details |= {"stdout_tail": tails[0], "stderr_tail": tails[1], "duration_ms": took}
-        error.details |= {"confinement": planned.held} if planned.held else {}
+        error.details |= {"confinement": planned.record} if planned.record else {}
         raise
-    return RunResult(result, tails[0], tails[1], took, planned.held)
+    return RunResult(result, tails[0], tails[1], took, planned.record)
 
 
-def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment_without_settings(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """`env`, or this process's own, without Pulsus's settings: they may hold secrets."""
     given = os.environ if env is None else env
     return {key: value for key, value in given.items() if not key.upper().startswith("PULSUS_")}
@@ -165,7 +165,7 @@ def _unit(
                 step=step.id,
             )
         given, code = steps[step.tool]
-        verify(given, code, step.sha256 or "")
+        check_digest(given, code, step.sha256 or "")
     return {
         "id": tool.id,
         "entry": tool.entry,
@@ -208,7 +208,7 @@ def _converse(
             try:
                 pump.run(job, timeout_s)
             except (Terminated, HungUp, KeyboardInterrupt):
-                termination.ask(process.pid, streams)
+                termination.ask_to_end(process.pid, streams)
                 raise
         finally:
             folder = _end(process.pid, pump) if pump is not None else None

@@ -21,7 +21,7 @@ from typing import Any
 import pulsus.steps
 from pulsus.core.sandbox.harness.load_and_call import load_module, run_entry
 from pulsus.core.sandbox.harness.wire_protocol import check_json
-from pulsus.execution.composition import Answering, Asking, NextJob, StepFailed, send, write
+from pulsus.execution.composition import NextJob, StepCaller, StepFailed, StepServer, send, write
 
 
 class StepRefused(RuntimeError):
@@ -32,11 +32,11 @@ class BadResult(RuntimeError):
     """A step gave what cannot travel as JSON."""
 
 
-class Moved(RuntimeError):
+class BytesChanged(RuntimeError):
     """The bytes that arrived are not those that were hashed."""
 
 
-class Steps:
+class StepRunner:
     """Runs the steps of composed modules: those of the caller's own plan, and no deeper than told.
 
     `units` map a tool id to its source, entry and the ids that its own plan calls.
@@ -74,16 +74,16 @@ def load(unit: dict[str, Any]) -> types.ModuleType:
     """The unit's module. Raises Moved when its bytes are not those its hash names."""
     source = base64.b64decode(unit["source"])
     if hashlib.sha256(source).hexdigest() != unit["sha256"]:
-        raise Moved(f"the bytes of {unit['id']} are not those that were checked")
+        raise BytesChanged(f"the bytes of {unit['id']} are not those that were checked")
     return load_module(source, unit["id"], unit["filename"])
 
 
-def perform(job: dict[str, Any], steps: Asking | None = None) -> dict[str, Any]:
+def perform(job: dict[str, Any], steps: StepCaller | None = None) -> dict[str, Any]:
     """The report of a job: `ok` with `result`, or the stage and the failure in words."""
     tool = job["tool"]
     stage = "import"
     try:
-        own = Steps(job["steps"], tool["calls"], job["max_nesting"])
+        own = StepRunner(job["steps"], tool["calls"], job["max_nesting"])
         pulsus.steps.bind(steps.run if steps else own.run)
         module = load(tool)
         stage = "run"
@@ -166,7 +166,7 @@ def begin(job: dict[str, Any], orders: dict[str, Any] | None, result_fd: int) ->
     while True:
         try:
             if orders and not orders["only_limits"]:
-                confined(job, orders, result_fd, within)
+                run_confined(job, orders, result_fd, within)
                 return
             if orders:
                 from pulsus.execution.confinement.enter import set_limits
@@ -181,13 +181,13 @@ def begin(job: dict[str, Any], orders: dict[str, Any] | None, result_fd: int) ->
             return
 
 
-def confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int, within: str) -> None:
+def run_confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int, within: str) -> None:
     """Perform the job in a confined child; this process answers for it and ends as it did."""
-    from pulsus.execution.confinement.supervision.supervisor import NotConfined, Run
+    from pulsus.execution.confinement.supervision.supervisor import NotConfined, SupervisedRun
 
     try:
-        run = Run(orders, within)
-        steps = Answering(job, orders, run.folder) if "steps" in orders else None
+        run = SupervisedRun(orders, within)
+        steps = StepServer(job, orders, run.folder) if "steps" in orders else None
         keep = (result_fd, steps.asks, steps.answers) if steps else (result_fd,)
         inside = run.start(lambda: send(result_fd, {"confined": True, "folder": run.folder}), keep)
     except (NotConfined, OSError) as error:
@@ -196,7 +196,7 @@ def confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int, within
         send(result_fd, {**report, "own": False})
         return
     if inside:
-        answer(job, result_fd, Asking(steps.asks, steps.answers) if steps else None)
+        answer(job, result_fd, StepCaller(steps.asks, steps.answers) if steps else None)
         if orders["reads"]:
             end_quickly()
         return
@@ -227,7 +227,7 @@ def end_quickly() -> None:
     os._exit(0)
 
 
-def answer(job: dict[str, Any], result_fd: int, steps: Asking | None = None) -> None:
+def answer(job: dict[str, Any], result_fd: int, steps: StepCaller | None = None) -> None:
     """Perform the job and send the report. `steps` runs its steps, if this process does not."""
     os.register_at_fork(after_in_child=lambda: os.close(result_fd))
     sys.argv = [job["tool"]["filename"]]

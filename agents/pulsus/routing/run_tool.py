@@ -25,7 +25,7 @@ from pulsus.errors import (
     ToolNotFound,
 )
 from pulsus.execution import secrets
-from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, how_to_run
+from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
 from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.pipes import OnOutput
 from pulsus.execution.tool_process import RunResult, run_tool
@@ -111,18 +111,18 @@ def run_promoted(
     used += [require_promoted(project, step, code) for step, code in steps.values()]
     check_access(project, used[0], [])  # its kind may be another on record
     confinement = require_approved_records(project, used, confinement)
-    given = secrets.named(used, os.environ)
+    given = secrets.read_secrets(used, os.environ)
     veil = secrets.SecretMask(given.values())
     writes = any(each.kind == "write" for each in used)
     tries = writes and tool.kind == "write" and is_dry_run_call(used, source, inputs)
     run = project.settings.run
     limits = RunLimits(run.max_mem_mb, run.max_processes, run.max_files)
-    planned = how_to_run(used, inputs, limits, confinement, reads=not writes or tries)
+    planned = choose_confinement(used, inputs, limits, confinement, reads=not writes or tries)
     if writes:
         counted = replace(used[0], kind="write")  # a step that may write counts for all
         how = consent.given(counted, dry=tries)
         shown = {name: veil.value(value) for name, value in inputs.items()}
-        _log_run(project, tool, shown, how, veil.value(planned.held))
+        _log_run(project, tool, shown, how, veil.value(planned.record))
     output = veil.output(on_output) if on_output else None
     try:
         done = run_tool(
@@ -132,7 +132,7 @@ def run_promoted(
             steps=steps,
             timeout_s=project.settings.run.max_seconds,
             python=project.interpreter.python if project.interpreter else None,
-            env=secrets.environment(os.environ, given),
+            env=secrets.environment_with_secrets(os.environ, given),
             on_output=output,
             planned=planned,
         )

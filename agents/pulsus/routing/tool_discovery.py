@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract.tool_table import ToolTable, columns, shadowed
-from pulsus.core.system.regular_files import Unreadable
+from pulsus.core.system.regular_files import UnreadableFile
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
 from pulsus.errors import StateCorrupt, ToolAmbiguous, ToolNotFound, WorkflowsMissing
 from pulsus.fast_dataclass import dataclass
@@ -162,7 +162,7 @@ class _Decoder:
         assert isinstance(where, ToolPath)
         try:
             tool = self.reader.module(path, path.resolve(), where)
-        except Unreadable as error:
+        except UnreadableFile as error:
             tool = BrokenTool(path, error.code, error.reason)
         if not isinstance(tool, ToolSpec):
             raise StateCorrupt(

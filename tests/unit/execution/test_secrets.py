@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 
 from pulsus.core.telemetry.redaction import MARK
 from pulsus.errors import InputNeeded, ToolFailed, UsageError
-from pulsus.execution.secrets import MAX_SECRET_BYTES, SecretMask, environment, named
+from pulsus.execution.secrets import (
+    MAX_SECRET_BYTES,
+    SecretMask,
+    environment_with_secrets,
+    read_secrets,
+)
 from tests.candidates import tool_of
 from tests.sandboxes import sandboxed
 
@@ -21,20 +26,22 @@ def test_a_secret_comes_from_the_variable_of_its_name_or_the_file_that_is_named(
     file = tmp_path / "token"
     file.write_text("from a file\n")
     tool = needs("DB_PASSWORD", "TOKEN")
-    found = named([tool], {"DB_PASSWORD": VALUE, "TOKEN_FILE": str(file), "OTHER": "x"})
+    found = read_secrets([tool], {"DB_PASSWORD": VALUE, "TOKEN_FILE": str(file), "OTHER": "x"})
     assert found == {"DB_PASSWORD": VALUE, "TOKEN": "from a file"}
 
 
 def test_the_variable_wins_over_the_file(tmp_path):
     file = tmp_path / "token"
     file.write_text("file")
-    assert named([needs("TOKEN")], {"TOKEN": "var", "TOKEN_FILE": str(file)}) == {"TOKEN": "var"}
+    assert read_secrets([needs("TOKEN")], {"TOKEN": "var", "TOKEN_FILE": str(file)}) == {
+        "TOKEN": "var"
+    }
 
 
 @pytest.mark.parametrize("environ", [{}, {"TOKEN": ""}], ids=["unset", "empty"])
 def test_a_missing_secret_is_named_before_anything_runs(environ):
     with pytest.raises(InputNeeded, match=r"TOKEN \(for shared/math/double\)") as error:
-        named([needs("TOKEN")], environ)
+        read_secrets([needs("TOKEN")], environ)
     assert error.value.exit_status == 4
     assert "TOKEN_FILE" in error.value.hint
 
@@ -49,7 +56,7 @@ def test_a_secret_file_that_cannot_be_used_is_refused_without_its_content(tmp_pa
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(UsageError, match="TOKEN_FILE"):
-        named([needs("TOKEN")], {"TOKEN_FILE": str(file)})
+        read_secrets([needs("TOKEN")], {"TOKEN_FILE": str(file)})
 
 
 def test_a_secret_that_a_tool_does_not_name_is_not_inherited():
@@ -64,7 +71,7 @@ def test_a_secret_that_a_tool_does_not_name_is_not_inherited():
         "PGPASSWORD": "x",
         "COPY_OF_IT": VALUE,
     }
-    assert environment(environ, {"DB_PASSWORD": VALUE}) == {
+    assert environment_with_secrets(environ, {"DB_PASSWORD": VALUE}) == {
         "PATH": "/bin",
         "PWD": "/here",
         "HOME": "/root",

@@ -11,7 +11,7 @@ import pytest
 
 from pulsus.core.compose.plans import module_source, pins, planner
 from pulsus.errors import HashMoved, PlanInvalid, ToolFailed, UsageError
-from pulsus.execution.tool_process import environment, run_tool, verify
+from pulsus.execution.tool_process import check_digest, environment_without_settings, run_tool
 from tests.compositions import finder, module
 from tests.patience import PATIENCE_SECONDS
 
@@ -128,7 +128,7 @@ def test_changed_bytes_never_run(tmp_path):
     with pytest.raises(HashMoved):
         run_tool(tool, source, {}, steps={"a/b/c": (tool, b"other")}, timeout_s=90)
     assert not mark.exists()
-    verify(tool, source, tool.sha256)
+    check_digest(tool, source, tool.sha256)
 
 
 def test_the_file_on_disk_is_not_read_again(tmp_path):
@@ -145,7 +145,7 @@ def test_pulsus_settings_do_not_reach_the_tool(monkeypatch):
     assert isinstance(given, dict)
     assert given["HARMLESS"] == "yes"
     assert "PULSUS_LLM_API_KEY" not in given
-    assert environment({"pulsus_x": "1", "A": "2"}) == {"A": "2"}
+    assert environment_without_settings({"pulsus_x": "1", "A": "2"}) == {"A": "2"}
 
 
 def test_the_working_directory_cannot_replace_a_library(tmp_path):

@@ -12,7 +12,7 @@ from pulsus.core.sandbox.harness.load_and_call import run_entry
 from pulsus.errors import ToolFailed
 from pulsus.execution import run_report, worker
 from pulsus.execution.pipes import Bounds, Pump
-from pulsus.execution.worker import BadResult, Moved, StepRefused, Steps
+from pulsus.execution.worker import BadResult, BytesChanged, StepRefused, StepRunner
 from tests.ranking import tool
 
 
@@ -53,48 +53,48 @@ def test_what_a_tool_writes_over_its_report_is_no_result_and_no_crash(report):
 
 
 def test_a_step_gives_what_would_travel_as_json():
-    assert Steps(units(ONE), ["a/b/one"], 4).run("a/b/one", {"x": 5}) == {"x": [5, 1]}
+    assert StepRunner(units(ONE), ["a/b/one"], 4).run("a/b/one", {"x": 5}) == {"x": [5, 1]}
 
 
 def test_a_step_is_loaded_once():
     count = unit("a/b/count", "n = []\n\n\ndef run():\n    n.append(1)\n    return len(n)\n")
-    steps = Steps(units(count), ["a/b/count"], 4)
+    steps = StepRunner(units(count), ["a/b/count"], 4)
     assert [steps.run("a/b/count", {}), steps.run("a/b/count", {})] == [1, 2]
 
 
 @pytest.mark.parametrize("calls", [[], ["a/b/two"]])
 def test_only_steps_of_the_plan_are_run(calls):
     with pytest.raises(StepRefused, match="'a/b/one' is not part of this plan"):
-        Steps(units(ONE), calls, 4).run("a/b/one", {})
+        StepRunner(units(ONE), calls, 4).run("a/b/one", {})
 
 
 def test_a_step_that_was_not_handed_over_is_refused():
     with pytest.raises(StepRefused):
-        Steps({}, ["a/b/one"], 4).run("a/b/one", {})
+        StepRunner({}, ["a/b/one"], 4).run("a/b/one", {})
 
 
 def test_compositions_nest_no_deeper_than_told():
     with pytest.raises(StepRefused, match="nest deeper than 0"):
-        Steps(units(ONE), ["a/b/one"], 0).run("a/b/one", {})
+        StepRunner(units(ONE), ["a/b/one"], 0).run("a/b/one", {})
 
 
 def test_a_failing_step_leaves_the_callers_plan_in_force():
     bad = unit("a/b/bad", "def run():\n    raise KeyError('x')\n", calls=["a/b/other"])
-    steps = Steps(units(ONE, bad), ["a/b/one", "a/b/bad"], 4)
+    steps = StepRunner(units(ONE, bad), ["a/b/one", "a/b/bad"], 4)
     with pytest.raises(KeyError):
         steps.run("a/b/bad", {})
     assert steps.run("a/b/one", {})
 
 
 def test_bytes_that_changed_on_the_way_are_not_loaded():
-    with pytest.raises(Moved, match="a/b/one"):
+    with pytest.raises(BytesChanged, match="a/b/one"):
         worker.load({**ONE, "source": base64.b64encode(b"other").decode()})
 
 
 def test_a_step_result_that_is_no_json_is_named():
     odd = unit("a/b/odd", "def run():\n    return {'x': {1}}\n")
     with pytest.raises(BadResult, match=r"step a/b/odd .*result\['x'\] is a set"):
-        Steps(units(odd), ["a/b/odd"], 4).run("a/b/odd", {})
+        StepRunner(units(odd), ["a/b/odd"], 4).run("a/b/odd", {})
 
 
 def describe(tool, *others, **inputs):
@@ -121,7 +121,7 @@ def test_what_a_step_rejects_is_the_callers_only_where_the_caller_gave_it():
     step = unit("a/b/step", "def run(x):\n    raise ValueError(x)\n")
     composed = {**ONE, "direct": ["a/b/step"]}
     with pytest.raises(ValueError, match="1") as caught:
-        Steps(units(step), ["a/b/step"], 4).run("a/b/step", {"x": 1})
+        StepRunner(units(step), ["a/b/step"], 4).run("a/b/step", {"x": 1})
     assert worker.describe(caught.value, (composed, step))["own"] is True
     assert worker.describe(caught.value, (ONE, step))["own"] is False
 

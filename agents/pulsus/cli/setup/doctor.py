@@ -121,9 +121,9 @@ def _sandbox() -> DoctorCheck:
 
 def _confinement() -> DoctorCheck:
     """How promoted tools are confined while they run; not needed to promote."""
-    from pulsus.execution.confinement.kernel_support import machine
+    from pulsus.execution.confinement.kernel_support import find_support
 
-    here = machine()
+    here = find_support()
     parts = (
         f"Landlock {here.landlock}" if here.landlock else "no Landlock",
         "system-call filter" if here.filter else "no system-call filter",

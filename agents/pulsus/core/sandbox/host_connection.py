@@ -20,7 +20,7 @@ class HostNotAllowed(Exception):
     """The host is not to be reached; one line says why."""
 
 
-def reach(target: str) -> socket.socket:
+def connect_to(target: str) -> socket.socket:
     """A connection to a canonical `host:port`. Raises Refused, OSError (`gaierror` included).
 
     A name is looked up once, here, and what is connected to is one of the addresses that were

@@ -62,7 +62,7 @@ class Interpreter:
         return None
 
 
-def ours() -> Interpreter:
+def own_interpreter() -> Interpreter:
     """The Python that runs Pulsus."""
     return _ours(tuple(sys.path))
 
@@ -76,7 +76,7 @@ def _ours(path: tuple[str, ...]) -> Interpreter:
 
 
 @functools.cache
-def read(python: Path) -> Interpreter:
+def read_interpreter(python: Path) -> Interpreter:
     """The Python at that absolute path. Raises NoInterpreter."""
     if not (python.is_file() and os.access(python, os.X_OK)):
         raise NoInterpreter(f"{python} is no program: name the python of an environment")

@@ -87,7 +87,7 @@ def is_cancelled() -> bool:
     return signal is not None and signal.is_set()
 
 
-def order(
+def to_harness(
     job: Job,
     nonce: str,
     fds: tuple[int, int, int],

@@ -16,7 +16,7 @@ from pulsus.core.telemetry.sanitize import one_line, strip_controls
 _NAMED = 5
 
 
-def timeout_message(stage: Stage, limits: bwrap_arguments.Limits, threads: object) -> str:
+def timeout_message(stage: Stage, limits: bwrap_arguments.SandboxLimits, threads: object) -> str:
     """That a clock ran out. `threads` are the names of those that are waited for."""
     match stage:
         case "import":
@@ -35,7 +35,7 @@ def timeout_message(stage: Stage, limits: bwrap_arguments.Limits, threads: objec
             return f"it took longer than {limits.run_seconds:g} s"
 
 
-def starved() -> str:
+def starved_message() -> str:
     """Say that the machine had no time for the sandbox."""
     return "this machine was too busy to run it: try again when less is going on"
 
@@ -46,26 +46,26 @@ def leftover_processes_message(processes: Sequence[str]) -> str:
     return f"it returned, but left {what} running: wait for it or end it before returning"
 
 
-def left_running(threads: object) -> tuple[str, ...]:
+def leftover_threads(threads: object) -> tuple[str, ...]:
     """Each thread that ran when all else was over, in words."""
     return tuple(sorted({f"leaves thread {name!r} running" for name in _names(threads)}))
 
 
-def no_start(stderr: bytes, status: int | None) -> str:
+def no_start_message(stderr: bytes, status: int | None) -> str:
     """That bubblewrap or the harness ended before anything could be run."""
     words = strip_controls(stderr.decode("utf-8", "replace"))
     last = words.strip().rpartition("\n")[2] or f"exit status {status}"
     return one_line(f"the sandbox cannot start: {last}", 300)
 
 
-def no_answer(stage: Stage) -> str:
+def no_answer_message(stage: Stage) -> str:
     """That its process ended by itself."""
     if stage == "end":
         return "it returned, but then a thread or an exit handler ended its process"
     return "it ended its process without giving a result"
 
 
-def failure(final: Mapping[str, object]) -> str:
+def failure_message(final: Mapping[str, object]) -> str:
     """What the harness says went wrong."""
     kind, text = final.get("kind"), final.get("message")
     if final.get("phase") == "unsafe":
@@ -74,7 +74,7 @@ def failure(final: Mapping[str, object]) -> str:
     return one_line(told, 300) or "it failed and does not say how"
 
 
-def output(*streams: Channel) -> str:
+def join_output(*streams: Channel) -> str:
     """What was kept of what it printed, and how much was not."""
     kept = [bytes(each.data) for each in streams]
     lost = sum(each.total for each in streams) - sum(map(len, kept))
@@ -93,11 +93,11 @@ def _many(what: str, names: Sequence[str]) -> str:
     return f"its {what if len(names) == 1 else plural[what]} {', '.join(names)}"
 
 
-def number(value: object) -> int:
+def to_number(value: object) -> int:
     """A number it told; 0 where it told none."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def milliseconds(value: object) -> int:
+def to_milliseconds(value: object) -> int:
     """A time it told, which may be a lie: within the days that any clock here allows."""
-    return min(max(number(value), 0), 10**9 - 1)
+    return min(max(to_number(value), 0), 10**9 - 1)

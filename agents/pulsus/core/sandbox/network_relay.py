@@ -23,7 +23,7 @@ from pathlib import Path
 
 from pulsus.config.hosts import canonical
 from pulsus.core.sandbox.harness.audit_hook import printable
-from pulsus.core.sandbox.host_connection import HostNotAllowed, reach
+from pulsus.core.sandbox.host_connection import HostNotAllowed, connect_to
 
 AT_ONCE = 32
 MOST = 256
@@ -40,7 +40,7 @@ Reach = Callable[[str], socket.socket]
 class Relay:
     """One sandbox's way out to `allowed`, for `limit` bytes in all, both directions."""
 
-    def __init__(self, allowed: Sequence[str], limit: int, reach: Reach = reach) -> None:
+    def __init__(self, allowed: Sequence[str], limit: int, reach: Reach = connect_to) -> None:
         self._allowed = frozenset(map(canonical, allowed))
         self._limit, self._reach = limit, reach
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

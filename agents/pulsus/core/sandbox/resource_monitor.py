@@ -23,7 +23,7 @@ _DEAD = (b"Z", b"X")  # ended, and not yet asked about
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ResourceUsage:
     """Bytes resident, in tmpfs or in sockets, and threads, over every process of the sandbox."""
 
     memory: int
@@ -47,7 +47,7 @@ class ResourceMonitor:
             self.close()
             raise
 
-    def usage(self) -> Usage:
+    def usage(self) -> ResourceUsage:
         """What is in use now; a process that ends meanwhile counts as nothing."""
         memory, threads = self._sockets.bytes(), 0
         proc, *stores = self._fds
@@ -59,7 +59,7 @@ class ResourceMonitor:
             info = os.fstatvfs(store)
             memory += (info.f_blocks - info.f_bfree) * info.f_frsize
             memory += (info.f_files - info.f_ffree) * _INODE_BYTES
-        return Usage(memory, threads)
+        return ResourceUsage(memory, threads)
 
     def others(self, known: Collection[int]) -> tuple[str, ...]:
         """What else runs in the sandbox, by name, beside processes of those numbers inside."""

@@ -34,7 +34,7 @@ from pulsus.core.sandbox.harness.system_calls import landlock_version
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.observation import observed_effects, seccomp_notify, traced_syscalls
 from pulsus.core.sandbox.observation.seccomp_notify import NoListener
-from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, Session
+from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, SandboxSession
 from pulsus.core.types import ObservedEffects
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ _NPROC_PER_NAMESPACE = (5, 14)  # before, RLIMIT_NPROC counts the user's process
 
 
 def run(
-    bwrap: Path, limits: bwrap_arguments.Limits, task: job.Job, python: Interpreter | None = None
+    bwrap: Path,
+    limits: bwrap_arguments.SandboxLimits,
+    task: job.Job,
+    python: Interpreter | None = None,
 ) -> job.Outcome:
     """What came of the job. Every process it started is gone when this returns.
 
@@ -63,7 +66,7 @@ def run(
 
 def _run(
     bwrap: Path,
-    limits: bwrap_arguments.Limits,
+    limits: bwrap_arguments.SandboxLimits,
     task: job.Job,
     python: Interpreter | None,
     stack: ExitStack,
@@ -86,7 +89,7 @@ def _run(
     )
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
-    order = job.order(
+    order = job.to_harness(
         task,
         nonce,
         talk,
@@ -109,7 +112,7 @@ def _run(
         keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
     )
     process = start(bwrap, shown, limits, fds, streams, core)
-    session = Session(process, pipes, limits, nonce, relay)
+    session = SandboxSession(process, pipes, limits, nonce, relay)
     try:
         # Made while bubblewrap sets up: that takes longer.
         session.limit(_group(stack, limits))
@@ -119,7 +122,7 @@ def _run(
     return _told(session.outcome(), relay)
 
 
-def _relay(stack: ExitStack, limits: bwrap_arguments.Limits, task: job.Job) -> Relay | None:
+def _relay(stack: ExitStack, limits: bwrap_arguments.SandboxLimits, task: job.Job) -> Relay | None:
     """The way to the hosts that the job may reach; None where it may reach none."""
     if not task.network:
         return None
@@ -134,14 +137,14 @@ def _told(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
     """The outcome with what was asked of the relay, whatever the candidate's process says."""
     if relay is None:
         return outcome
-    seen = observed_effects.together((outcome.observed, ObservedEffects(hosts=relay.asked())))
+    seen = observed_effects.join_effects((outcome.observed, ObservedEffects(hosts=relay.asked())))
     hosts = tuple(host for host in seen.hosts if host != f"unix:{SOCKET}")
     return replace(outcome, observed=replace(seen, hosts=hosts))
 
 
-def _group(stack: ExitStack, limits: bwrap_arguments.Limits) -> cgroup_limits.Group | None:
+def _group(stack: ExitStack, limits: bwrap_arguments.SandboxLimits) -> cgroup_limits.Group | None:
     try:
-        group = cgroup_limits.create(limits)
+        group = cgroup_limits.create_group(limits)
     except cgroup_limits.NoGroups:
         return None  # the rlimits and the watcher hold by themselves
     stack.callback(group.close)
@@ -176,7 +179,7 @@ def _memory_file(stack: ExitStack, data: bytes) -> int:
     return fd
 
 
-def _inside(limits: bwrap_arguments.Limits) -> dict[str, int]:
+def _inside(limits: bwrap_arguments.SandboxLimits) -> dict[str, int]:
     inside = limits.inside()
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     if not found or (int(found[1]), int(found[2])) < _NPROC_PER_NAMESPACE:

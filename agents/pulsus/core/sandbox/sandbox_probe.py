@@ -17,7 +17,7 @@ from pulsus.core.sandbox.confinement import (
     cgroup_limits,
     seccomp_filter,
 )
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.confinement.spawn import is_root
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.job import Job, Outcome
@@ -77,7 +77,7 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
     return _broken("; ".join(reasons), switch or _INSTALL)
 
 
-def run_sandboxed(job: Job, limits: Limits, python: Interpreter | None = None) -> Outcome:
+def run_sandboxed(job: Job, limits: SandboxLimits, python: Interpreter | None = None) -> Outcome:
     """What came of the job; `unverified`, with the reason and the fix, where nothing confines.
 
     No separate probe is needed first: the harness checks its confinement in every run.
@@ -86,7 +86,7 @@ def run_sandboxed(job: Job, limits: Limits, python: Interpreter | None = None) -
 
 
 def run_with(
-    programs: tuple[Path, ...], job: Job, limits: Limits, python: Interpreter | None = None
+    programs: tuple[Path, ...], job: Job, limits: SandboxLimits, python: Interpreter | None = None
 ) -> Outcome:
     """The same, trying only those bubblewrap programs, in that order."""
     said = ""
@@ -104,7 +104,7 @@ def run_with(
 
 
 def _try(program: Path) -> str:
-    limits = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=10.0)
+    limits = SandboxLimits.of(SandboxConfig(max_seconds=10.0), import_seconds=10.0)
     source = b"def run() -> int:\n    return 6 * 7\n"
     outcome = runner.run(program, limits, Job(source, "probe", "run", {}))
     if outcome.status == "ok" and outcome.value == 42:
@@ -131,7 +131,7 @@ def _working(program: Path) -> SandboxStatus:
 
 def _limited_by() -> str:
     try:
-        found = cgroup_limits.tree()
+        found = cgroup_limits.find_tree()
     except cgroup_limits.NoGroups as why:
         return f"limits by rlimits and a watcher ({why})"
     return f"limits by control groups of version {found.version} beside them"

@@ -36,14 +36,14 @@ _DEATH_SECONDS = 10.0
 _LEFT_SECONDS = 2.0  # what a real run gives to what is left running
 
 
-class Session:
+class SandboxSession:
     """Follows one started sandbox to its end: `loop`, then always `end`, then `outcome`."""
 
     def __init__(
         self,
         process: AnyChild,
         pipes: Pipes,
-        limits: bwrap_arguments.Limits,
+        limits: bwrap_arguments.SandboxLimits,
         nonce: str,
         relay: Relay | None = None,
     ) -> None:
@@ -148,26 +148,26 @@ class Session:
         where = final.get("stage")
         effects = self._pipes.effects
         failed_in: Stage = where if where in ("files", "result") else self._stage
-        seen = observed_effects.read(bytes(effects.data), effects.total)
+        seen = observed_effects.parse_effects(bytes(effects.data), effects.total)
         if self._calls is not None:
             self._calls.witness.last()
-            seen = observed_effects.witnessed(seen, self._calls.witness.seen)
+            seen = observed_effects.add_syscall_effects(seen, self._calls.witness.seen)
         left = ObservedEffects(paths=tuple(map(printable, self._left)))
-        seen = observed_effects.together((seen, left))
+        seen = observed_effects.join_effects((seen, left))
         return Outcome(
             status=status,
             stage="done" if status == "ok" else failed_in,
             message="" if status == "ok" else self._message(final),
             value=value if status == "ok" else None,
-            output=messages.output(self._pipes.stdout, self._pipes.stderr),
+            output=messages.join_output(self._pipes.stdout, self._pipes.stderr),
             trace=strip_controls(str(final.get("trace", ""))),
             import_ms=self._import_ms,
-            run_ms=max(0, messages.milliseconds(final.get("ms")) - self._lost_ms),
+            run_ms=max(0, messages.to_milliseconds(final.get("ms")) - self._lost_ms),
             peak_bytes=self._peak,
             observed=replace(
-                seen, others=(*seen.others, *messages.left_running(final.get("threads")))
+                seen, others=(*seen.others, *messages.leftover_threads(final.get("threads")))
             ),
-            line=messages.number(final.get("line")),
+            line=messages.to_number(final.get("line")),
             starved=self._starved,
         )
 
@@ -203,13 +203,13 @@ class Session:
             case _ if self._over is not None:
                 self._killed = "it sent a message after its last"
             case "ready" if self._stage == "start":
-                if self._start_watching(messages.number(message.get("calls"))):
+                if self._start_watching(messages.to_number(message.get("calls"))):
                     self._stage = "import"
                     self._clock = RunClock(self._limits.import_seconds, self._watch)
                     with suppress(BrokenPipeError):
                         self._pipes.let_go()
             case "imported" if self._stage == "import":
-                self._import_ms = messages.milliseconds(message.get("ms"))
+                self._import_ms = messages.to_milliseconds(message.get("ms"))
                 self._stage = "run"
                 self._clock = RunClock(self._limits.run_seconds, self._watch)
             case "unsafe" if self._stage == "start":
@@ -307,17 +307,19 @@ class Session:
             return messages.leftover_processes_message(self._watch.others((1, HARNESS)))
         self._starved = self._stage == "start" or self._clock.starved()
         if self._starved:
-            return messages.starved()
+            return messages.starved_message()
         return messages.timeout_message(self._stage, self._limits, self._returned.get("threads"))
 
     def _message(self, final: dict[str, Any]) -> str:
         if self._killed:
             return self._killed if self._stage == "start" else f"{self._killed}; it was killed"
         if final:
-            return messages.failure(final)
+            return messages.failure_message(final)
         if self._stage == "start":
-            return messages.no_start(bytes(self._pipes.stderr.data), self._process.returncode)
-        return messages.no_answer(self._stage)
+            return messages.no_start_message(
+                bytes(self._pipes.stderr.data), self._process.returncode
+            )
+        return messages.no_answer_message(self._stage)
 
     def _result_cap(self) -> int:
         return self._limits.result_bytes + MESSAGE_BYTES

@@ -29,7 +29,7 @@ class FileStamp:
         return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
-class Unreadable(Exception):
+class UnreadableFile(Exception):
     """A file cannot be had: a stable code and one line."""
 
     def __init__(self, code: str, reason: str) -> None:
@@ -49,19 +49,19 @@ def read(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
         try:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
-                raise Unreadable("NOT_A_FILE", f"is {kind_of(status.st_mode)}, not a file")
+                raise UnreadableFile("NOT_A_FILE", f"is {kind_of(status.st_mode)}, not a file")
             data = _up_to(fd, max_bytes + 1, status.st_size + 1)
         finally:
             os.close(fd)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise Unreadable("NOT_A_FILE", "is a link, not a file") from None
-        raise Unreadable("UNREADABLE", why(error)) from None
+            raise UnreadableFile("NOT_A_FILE", "is a link, not a file") from None
+        raise UnreadableFile("UNREADABLE", why(error)) from None
     except ValueError as error:  # a NUL in the path
-        raise Unreadable("UNREADABLE", f"cannot be read: {error}") from None
+        raise UnreadableFile("UNREADABLE", f"cannot be read: {error}") from None
     if len(data) > max_bytes:
         size = max(status.st_size, len(data))
-        raise Unreadable("TOO_LARGE", f"{size} bytes; the limit is {max_bytes}")
+        raise UnreadableFile("TOO_LARGE", f"{size} bytes; the limit is {max_bytes}")
     return data, FileStamp.of(status)
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
 from pulsus.core.storage.promotion import api_diff, result_diff
 from pulsus.core.storage.promotion.api_diff import Change
@@ -35,7 +35,7 @@ class Replay:
     `steps` gives what a composed module calls. `redactor` hides secrets in the reasons.
     """
 
-    limits: Limits
+    limits: SandboxLimits
     run: Run
     steps: Callable[[bytes], Steps]
     redactor: Redactor

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.confinement import bubblewrap
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.job import Job, Outcome, is_cancelled
 from pulsus.core.sandbox.sandbox_probe import run_with
@@ -80,7 +80,7 @@ def _run(
     using: StageConfig, works: Sequence[ModuleRun], mypy: Mypy, jobs: int, told: Told | None
 ) -> list[Evidence]:
     going = [work for work in works if work.going]
-    limits = Limits.of(using.sandbox, using.validation.import_seconds)
+    limits = SandboxLimits.of(using.sandbox, using.validation.import_seconds)
     # Looked for once: a thousand modules run in the same programs.
     run = using.run or partial(run_with, bubblewrap.candidates(), python=using.python)
     run = partial(_in_turn, run, using.validation.wait_seconds)
@@ -101,7 +101,7 @@ def _run(
     return [evidence.get(id(work), (None, None)) for work in works]
 
 
-def _in_turn(run: Run, wait_seconds: float, job: Job, limits: Limits) -> Outcome:
+def _in_turn(run: Run, wait_seconds: float, job: Job, limits: SandboxLimits) -> Outcome:
     """Run the job once a place is free: two sandboxes a core keep the cores busy."""
     try:
         slot = take(SANDBOX, 2 * cores(), wait_seconds, is_cancelled)

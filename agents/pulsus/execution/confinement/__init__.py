@@ -1,4 +1,5 @@
-"""Confines a promoted tool while it runs: files, network, processes, limits (ADR 28).
+"""Confine a promoted tool while it runs: files, network, processes, limits (ADR 28).
 
-`machine.available()` says whether this machine can; `choice.how_to_run` decides for one call.
+`kernel_support.can_confine` returns True if this machine can. `confinement_plan.choose_confinement`
+decides for one call.
 """

@@ -15,7 +15,7 @@ from pulsus.core.types import JsonValue, ToolSpec
 from pulsus.errors import ConfinementUnavailable
 from pulsus.execution.confinement import declared_effects
 from pulsus.execution.confinement.enter import CAPABILITIES, LANDLOCK_SCOPES_SIGNALS
-from pulsus.execution.confinement.kernel_support import Machine, machine
+from pulsus.execution.confinement.kernel_support import KernelSupport, find_support
 from pulsus.execution.confinement.syscall_filter import Filter, Network, names, program
 
 Mode = Literal["wanted", "required", "off"]
@@ -32,11 +32,14 @@ class RunLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """`orders` are for the worker (None: nothing is confined); `held` is for people and records."""
+class ConfinementPlan:
+    """How one run is confined.
+
+    `orders` are for the worker, None if nothing is confined. `record` is for people and the logs.
+    """
 
     orders: dict[str, Any] | None
-    held: dict[str, JsonValue] = field(default_factory=dict)
+    record: dict[str, JsonValue] = field(default_factory=dict)
 
 
 # Everything about other processes but their names needs what a Landlock domain takes away.
@@ -78,22 +81,22 @@ the user may: the contract says so, and the record names the sockets."""
 _LOCAL_HOSTS = {"chronyc": ("127.0.0.1:323", "[::1]:323"), "ntpq": ("127.0.0.1:123", "[::1]:123")}
 
 
-def how_to_run(
+def choose_confinement(
     used: Sequence[ToolSpec],
     inputs: Mapping[str, JsonValue],
     limits: RunLimits,
     mode: Mode,
     *,
     reads: bool,
-) -> Planned:
+) -> ConfinementPlan:
     """How to run the first of `used`, of which the others are steps.
 
     `reads` says that nothing may be changed in this call. Raises ConfinementUnavailable where
     `mode` is `required` and changes to files cannot be refused here.
     """
     if mode == "off":
-        return unconfined("a person ran it with --unconfined")
-    here = machine()
+        return plan_unconfined("a person ran it with --unconfined")
+    here = find_support()
     if mode == "required" and here.files == "none":
         raise ConfinementUnavailable(
             f"{used[0].id} would run confined only, and this machine cannot do that: "
@@ -101,41 +104,43 @@ def how_to_run(
             hint="run it on a Linux machine that can (`pulsus doctor`)",
             tool=used[0].id,
         )
-    return plan(used, inputs, limits, here, reads=reads)
+    return plan_confinement(used, inputs, limits, here, reads=reads)
 
 
-def plan(
+def plan_confinement(
     tools: Sequence[ToolSpec],
     inputs: Mapping[str, JsonValue],
     limits: RunLimits,
-    here: Machine,
+    here: KernelSupport,
     *,
     reads: bool,
-) -> Planned:
+) -> ConfinementPlan:
     """How to run the first of these tools, with its steps, on this machine.
 
     `reads` says that none of them may change anything in this call.
     """
     if not reads and len(tools) > 1 and here.files != "none":
-        return by_step(tools, limits, here)
-    folders = () if reads else declared_effects.folders(tools[0], inputs)
+        return plan_by_step(tools, limits, here)
+    folders = () if reads else declared_effects.declared_folders(tools[0], inputs)
     if not reads and (folders is None or not _only_files(tools[0])):
-        return undecided(limits, here)
+        return plan_undecided(limits, here)
     if here.files == "none":
-        return unconfined("; ".join(here.why))
+        return plan_unconfined("; ".join(here.why))
     return _confined(tools, inputs, limits, here, folders or (), reads=reads)
 
 
-def unconfined(why: str) -> Planned:
+def plan_unconfined(why: str) -> ConfinementPlan:
     """Nothing is enforced, and the record says why."""
-    return Planned(
+    return ConfinementPlan(
         None,
         {"files": "none", "writes": "open", "network": "open", "processes": "none",
          "limits": {}, "why": [why]},
     )  # fmt: skip
 
 
-def by_step(tools: Sequence[ToolSpec], limits: RunLimits, here: Machine) -> Planned:
+def plan_by_step(
+    tools: Sequence[ToolSpec], limits: RunLimits, here: KernelSupport
+) -> ConfinementPlan:
     """A composition with steps that write: each step runs in a confined process of its own.
 
     The composition itself only passes values on. What a step may write is known when its inputs
@@ -143,7 +148,7 @@ def by_step(tools: Sequence[ToolSpec], limits: RunLimits, here: Machine) -> Plan
     """
     own = _confined(tools[:1], {}, limits, here, (), reads=True, pure=True)
     steps: dict[str, Any] = {}
-    held: dict[str, JsonValue] = {}
+    record: dict[str, JsonValue] = {}
     for step in tools[1:]:
         reads = step.kind != "write"
         found = _confined([step], {}, limits, here, (), reads=reads, certain=False)
@@ -154,40 +159,40 @@ def by_step(tools: Sequence[ToolSpec], limits: RunLimits, here: Machine) -> Plan
             "paths": list(_paths(step)),
             "args": [[arg.name, arg.default] for arg in step.args],
         }
-        shown = {key: found.held[key] for key in ("files", "network")}
-        held[step.id] = {**shown, "writes": "none" if reads else "declared or undecided"}
+        shown = {key: found.record[key] for key in ("files", "network")}
+        record[step.id] = {**shown, "writes": "none" if reads else "declared or undecided"}
     assert own.orders is not None
     orders = {**own.orders, "steps": steps}
-    return Planned(orders, {**own.held, "writes": "by step", "steps": held})
+    return ConfinementPlan(orders, {**own.record, "writes": "by step", "steps": record})
 
 
-def undecided(limits: RunLimits, here: Machine) -> Planned:
+def plan_undecided(limits: RunLimits, here: KernelSupport) -> ConfinementPlan:
     """A tool that may write, and whose contract does not say where before the run."""
     orders = _limits(limits) | {"only_limits": True}
     why = (
         "what it may write is not certain before the run: Effects name words, patterns or programs"
     )
-    held: dict[str, JsonValue] = {
+    record: dict[str, JsonValue] = {
         "files": "undecided", "writes": "undecided", "network": "undecided", "processes": "none",
     }  # fmt: skip
     if not here.filter:
-        return Planned(None, {**held, "limits": {}, "why": [why, *here.why]})
+        return ConfinementPlan(None, {**record, "limits": {}, "why": [why, *here.why]})
     enforced: dict[str, JsonValue] = {**_limits(limits)}
     enforced.pop("max_processes")
-    return Planned(orders, {**held, "limits": enforced, "why": [why]})
+    return ConfinementPlan(orders, {**record, "limits": enforced, "why": [why]})
 
 
 def _confined(
     tools: Sequence[ToolSpec],
     inputs: Mapping[str, JsonValue],
     limits: RunLimits,
-    here: Machine,
+    here: KernelSupport,
     folders: tuple[str, ...],
     *,
     reads: bool,
     certain: bool = True,
     pure: bool = False,
-) -> Planned:
+) -> ConfinementPlan:
     """`certain` says that `inputs` are those of the call; `pure` code needs nothing but itself."""
     why: list[JsonValue] = []
     if pure:
@@ -229,7 +234,7 @@ def _confined(
     enforced: dict[str, JsonValue] = {**_limits(limits)}
     if not here.supervisor:
         enforced.pop("max_processes")
-    held: dict[str, JsonValue] = {
+    record: dict[str, JsonValue] = {
         "files": files,
         "writes": "none" if reads else list(folders),
         "network": "undecided" if network == "open" else network,
@@ -239,10 +244,10 @@ def _confined(
         "limits": enforced,
         "why": why,
     }
-    return Planned(orders, held)
+    return ConfinementPlan(orders, record)
 
 
-def _files(tools: Sequence[ToolSpec], here: Machine, why: list[JsonValue]) -> str:
+def _files(tools: Sequence[ToolSpec], here: KernelSupport, why: list[JsonValue]) -> str:
     """Landlock, unless it would hide from a tool the processes that it is about."""
     if here.files != "landlock" or not _looks_at_processes(tools):
         return here.files
@@ -268,7 +273,7 @@ def _network(
         return "open", ()
     for number, tool in enumerate(tools):
         known = certain and number == 0
-        found = declared_effects.hosts(tool, inputs if known else {})
+        found = declared_effects.declared_hosts(tool, inputs if known else {})
         words = not known and any(" " in host for host in _hosts(tool))
         if found is None or words:
             return "open", ()

@@ -28,11 +28,11 @@ _HOSTS = ("host", "address", "url", "server", "site", "name", "endpoint", "hosts
 _HOST = re.compile(r"[\w.:\-\[\]%]{1,253}\Z")
 
 
-def folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
+def declared_folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     """The folders in which the declared paths lie, or which they are. Looks which exist."""
     if tool.effects is None:
         return None
-    inputs = {**defaults(tool), **inputs}
+    inputs = {**literal_defaults(tool), **inputs}
     found: list[str] = []
     for item in tool.effects.paths:
         values = _filled(item, inputs) if _is_path(item) else _given(item, tool, inputs, _PLACES)
@@ -46,11 +46,11 @@ def folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(found))
 
 
-def hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
+def declared_hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     """The hosts that the declared ones are for this call: names, addresses, either with a port."""
     if tool.effects is None:
         return ()
-    inputs = {**defaults(tool), **inputs}
+    inputs = {**literal_defaults(tool), **inputs}
     found: list[str] = []
     for item in tool.effects.hosts:
         if item.startswith("unix:"):
@@ -64,7 +64,7 @@ def hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(found))
 
 
-def defaults(tool: ToolSpec) -> dict[str, JsonValue]:
+def literal_defaults(tool: ToolSpec) -> dict[str, JsonValue]:
     """The defaults of its arguments that are literal values."""
     found: dict[str, JsonValue] = {}
     for arg in tool.args:

@@ -21,7 +21,7 @@ _ANSWERS_WITH_FILES = (5, 14)  # SECCOMP_ADDFD_FLAG_SEND
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class KernelSupport:
     """What can be enforced here.
 
     `landlock` is its version (0: none). `supervisor` says whether waiting system calls can be
@@ -46,14 +46,14 @@ class Machine:
 
 
 @functools.cache
-def machine() -> Machine:
+def find_support() -> KernelSupport:
     """What this machine has, found out once in a process."""
     if sys.platform != "linux":
         why = f"{sys.platform} has neither Landlock nor filters of system calls"
-        return Machine(0, False, False, False, (why,))
+        return KernelSupport(0, False, False, False, (why,))
     if os.uname().machine not in ARCHES:
         why = f"no filter of system calls is known for {os.uname().machine}"
-        return Machine(0, False, False, False, (why,))
+        return KernelSupport(0, False, False, False, (why,))
     known = landlock_version()
     missing: list[str] = []
     if known < LANDLOCK_LEAST:
@@ -64,12 +64,14 @@ def machine() -> Machine:
     missing += [f"no filter of system calls: {no_filter}"] if no_filter else []
     if no_supervisor and not no_filter:
         missing.append(f"no supervised system calls: {no_supervisor}")
-    return Machine(known, not no_filter, not no_supervisor, _user_namespaces(), tuple(missing))
+    return KernelSupport(
+        known, not no_filter, not no_supervisor, _user_namespaces(), tuple(missing)
+    )
 
 
-def available() -> bool:
+def can_confine() -> bool:
     """Whether a tool that reads can be kept from changing files here."""
-    return machine().files != "none"
+    return find_support().files != "none"
 
 
 def _no_filter() -> str:
@@ -87,7 +89,7 @@ def _no_supervisor() -> str:
         return "the kernel has no user notification"
     if _release() < _ANSWERS_WITH_FILES:
         return f"Linux {os.uname().release} is older than 5.14"
-    if not run_processes.lists_children():
+    if not run_processes.can_list_children():
         return "/proc does not list children"
     scope = Path("/proc/sys/kernel/yama/ptrace_scope")
     try:

@@ -72,7 +72,7 @@ def read_module(path: Path) -> bytes:
     """A module's bytes. Raises UsageError naming the path."""
     try:
         return regular_files.read(path.resolve(), MAX_READ_BYTES)[0]
-    except regular_files.Unreadable as failure:
+    except regular_files.UnreadableFile as failure:
         raise UsageError(
             f"cannot read {path}: {failure.reason}", hint="name a .py file that this user can read"
         ) from failure

@@ -11,7 +11,7 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project import Project
 
 if TYPE_CHECKING:
-    from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+    from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
     from pulsus.core.sandbox.job import Job, Outcome
     from pulsus.core.storage.promotion.api_diff import Change
 
@@ -36,12 +36,12 @@ class ProjectExampleReplay:
         from pulsus.core.validators.example_replay import Replay
         from pulsus.routing.delivery.candidate_module import pinned_steps
 
-        def run(job: Job, limits: Limits) -> Outcome:
+        def run(job: Job, limits: SandboxLimits) -> Outcome:
             return run_sandboxed(replace(job, network=network), limits, self.project.interpreter)
 
         settings = self.project.settings
         return Replay(
-            bwrap_arguments.Limits.of(settings.sandbox, settings.validation.import_seconds),
+            bwrap_arguments.SandboxLimits.of(settings.sandbox, settings.validation.import_seconds),
             run,
             partial(pinned_steps, self.project),
             self.project.redactor,

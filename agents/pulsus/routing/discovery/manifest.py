@@ -60,7 +60,7 @@ def load_manifest(path: Path) -> LoadedManifest:
     """The manifest at `path`, by its suffix YAML or TOML. Never raises."""
     try:
         data, _ = regular_files.read(path, MAX_BYTES)
-    except regular_files.Unreadable as error:
+    except regular_files.UnreadableFile as error:
         return LoadedManifest(None, (error.reason,))
     return parse_manifest(data, path)
 

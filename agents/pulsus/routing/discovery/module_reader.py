@@ -55,7 +55,7 @@ class ModuleReader:
         try:
             read_ns = self._now_ns()
             data, found = regular_files.read(item.path, self.max_bytes)
-        except regular_files.Unreadable:
+        except regular_files.UnreadableFile:
             return None
         value = self.parse_module(data, item.path, item.place)
         stamp = (found.mtime_ns, found.ctime_ns, found.size, found.inode)
@@ -197,7 +197,7 @@ class _FolderReader:
         real = self.listing.links.get(name, path)
         try:
             row = self.reader.read(before, name, stamp, real, self.reader.max_bytes, parse)
-        except regular_files.Unreadable as error:
+        except regular_files.UnreadableFile as error:
             self.problems[name] = (error.code, error.reason)
             return Row(name, stamp, 0, "", "unread")
         if row.kind == "broken":
@@ -227,7 +227,7 @@ class _FolderReader:
         except DamagedValue:
             row = self.reader.read(None, name, stamp, path, manifest.MAX_BYTES, parse)
             loaded = self.reader.values.get(row.ref)
-        except regular_files.Unreadable as error:
+        except regular_files.UnreadableFile as error:
             row, loaded = Row(name, stamp, 0, "", "unread"), LoadedManifest(None, (error.reason,))
         assert isinstance(loaded, LoadedManifest)
         self.warnings += [(module, name, text) for text in loaded.warnings]

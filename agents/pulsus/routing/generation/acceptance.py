@@ -21,7 +21,7 @@ from pulsus.core.compose.writing import caller_examples, memorisation
 from pulsus.core.compose.writing.answers import add_missing_imports, close_docstring
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal
 from pulsus.core.contract.strip_examples import without_examples
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import (
@@ -211,7 +211,7 @@ def check_without_examples(project: Project, validated: ValidatedModule) -> Vali
     if not any(example.has_expected for example in tool.examples):
         return None
     settings = project.settings
-    limits = Limits.of(settings.sandbox, settings.validation.import_seconds)
+    limits = SandboxLimits.of(settings.sandbox, settings.validation.import_seconds)
     subject = Subject(without_examples(validated.source), report.path, tool)
     run = DryRun(subject, limits, partial(run_sandboxed, python=project.interpreter))
     found = run.import_smoke()

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from pulsus.core.sandbox.host_connection import HostNotAllowed, reach
+from pulsus.core.sandbox.host_connection import HostNotAllowed, connect_to
 
 
 def names(monkeypatch, *addresses):
@@ -32,13 +32,13 @@ def test_an_allowed_name_that_leads_into_this_machine_or_its_networks_is_refused
 ):
     tried = names(monkeypatch, address)
     with pytest.raises(HostNotAllowed, match="not on the public internet"):
-        reach("api.example.org:443")
+        connect_to("api.example.org:443")
     assert tried == []
 
 
 def test_of_a_name_with_both_only_the_public_address_is_tried(monkeypatch):
     tried = names(monkeypatch, "127.0.0.1", "1.1.1.1", "10.0.0.1")
-    reach("api.example.org:443").close()
+    connect_to("api.example.org:443").close()
     assert tried == [("1.1.1.1", 443)]
 
 
@@ -49,7 +49,7 @@ def test_what_is_connected_to_is_what_was_looked_at(monkeypatch):
     monkeypatch.setattr(
         socket, "getaddrinfo", lambda h, p, **_: [(0, 0, 0, "", (next(answers), p))]
     )
-    reach("api.example.org:443").close()
+    connect_to("api.example.org:443").close()
     assert tried == [("1.1.1.1", 443)]
     assert next(answers) == "127.0.0.1"
 
@@ -57,7 +57,7 @@ def test_what_is_connected_to_is_what_was_looked_at(monkeypatch):
 def test_a_private_address_is_reached_where_it_stands_in_the_list_itself():
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
-        reach(f"127.0.0.1:{server.getsockname()[1]}") as made,
+        connect_to(f"127.0.0.1:{server.getsockname()[1]}") as made,
     ):
         assert made.getpeername() == server.getsockname()
 
@@ -71,7 +71,7 @@ def test_the_next_address_is_tried_where_one_does_not_answer(monkeypatch):
             raise ConnectionRefusedError
 
     monkeypatch.setattr(socket.socket, "connect", connect)
-    reach("api.example.org:443").close()
+    connect_to("api.example.org:443").close()
     assert [host for host, _ in tried] == ["1.1.1.1", "1.0.0.1"]
 
 
@@ -86,5 +86,5 @@ def test_a_name_with_many_dead_addresses_takes_no_longer_than_one(monkeypatch):
 
     monkeypatch.setattr(socket.socket, "connect", connect)
     with pytest.raises(TimeoutError):
-        reach("api.example.org:443")
+        connect_to("api.example.org:443")
     assert 1 <= len(tried) < 4

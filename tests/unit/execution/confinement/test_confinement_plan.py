@@ -7,12 +7,12 @@ import pytest
 from pulsus.core.sandbox.confinement.bpf import ARCHES
 from pulsus.core.types import Effects
 from pulsus.execution.confinement import declared_effects
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan
-from pulsus.execution.confinement.kernel_support import Machine
+from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.kernel_support import KernelSupport
 from pulsus.execution.confinement.syscall_filter import Filter, names, program
 from tests.compositions import arg, spec
 
-NEW = Machine(7, True, True, True, ())
+NEW = KernelSupport(7, True, True, True, ())
 LIMITS = RunLimits()
 
 
@@ -21,7 +21,7 @@ def tool(*args, kind="read", **effects):
 
 
 def held(made, inputs=None, here=NEW, reads=True):
-    return plan([made], inputs or {}, LIMITS, here, reads=reads).held
+    return plan_confinement([made], inputs or {}, LIMITS, here, reads=reads).record
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,18 @@ def test_a_tool_about_other_processes_is_not_put_into_a_domain(paths, commands, 
 
 def test_what_a_machine_lacks_is_said():
     made = tool(paths=("/proc",))
-    assert held(made, here=Machine(7, True, False, True, ("old kernel",)))["files"] == "landlock"
-    assert "hidden" in str(held(made, here=Machine(7, True, False, True, ("old kernel",)))["why"])
-    assert held(tool(), here=Machine(2, True, True, True, ("old",)))["files"] == "supervised"
-    none = plan([tool()], {}, LIMITS, Machine(0, True, False, True, ("nothing",)), reads=True)
+    assert (
+        held(made, here=KernelSupport(7, True, False, True, ("old kernel",)))["files"] == "landlock"
+    )
+    assert "hidden" in str(
+        held(made, here=KernelSupport(7, True, False, True, ("old kernel",)))["why"]
+    )
+    assert held(tool(), here=KernelSupport(2, True, True, True, ("old",)))["files"] == "supervised"
+    none = plan_confinement(
+        [tool()], {}, LIMITS, KernelSupport(0, True, False, True, ("nothing",)), reads=True
+    )
     assert none.orders is None
-    assert (none.held["files"], none.held["why"]) == ("none", ["nothing"])
+    assert (none.record["files"], none.record["why"]) == ("none", ["nothing"])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +82,7 @@ def test_hosts_are_a_gate_only_where_they_are_certain(hosts, inputs, network, fo
 
 def test_a_step_with_hosts_in_words_is_undecided():
     first, step = tool(), tool(arg("host"), hosts=("the given host",))
-    told = plan([first, step], {"host": "h.example"}, LIMITS, NEW, reads=True).held
+    told = plan_confinement([first, step], {"host": "h.example"}, LIMITS, NEW, reads=True).record
     assert told["network"] == "undecided"
 
 
@@ -100,7 +106,7 @@ def test_folders_are_those_of_certain_paths(tmp_path, monkeypatch, paths, inputs
         (tmp_path / name).mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "out")
     monkeypatch.chdir(tmp_path)
-    found = declared_effects.folders(
+    found = declared_effects.declared_folders(
         tool(arg("path"), arg("text"), kind="write", paths=paths), inputs
     )
     expected = None if where is None else (os.path.realpath(tmp_path / where),)

@@ -25,7 +25,7 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SandboxLimits:
     """Caps of one sandbox. Bytes and seconds; `processes` counts threads too."""
 
     run_seconds: float
@@ -40,7 +40,7 @@ class Limits:
     network_bytes: int = 0
 
     @classmethod
-    def of(cls, config: SandboxConfig, import_seconds: float) -> Limits:
+    def of(cls, config: SandboxConfig, import_seconds: float) -> SandboxLimits:
         """The limits the settings ask for."""
         memory = config.max_mem_mb * MIB
         return cls(
@@ -93,7 +93,7 @@ def own_files(*, relay: bool = False) -> tuple[tuple[Path, bytes], ...]:
 
 
 def bwrap_arguments(
-    layout: MountPlan, limits: Limits, fds: Descriptors, source_of: Callable[[Path], str]
+    layout: MountPlan, limits: SandboxLimits, fds: Descriptors, source_of: Callable[[Path], str]
 ) -> list[str]:
     """Arguments after the program's name. `source_of` says where a bound path is found now.
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 
 _OWN_TASKS = 2  # bubblewrap's, and one of room so that the rlimit is what candidates meet
 _GONE_SECONDS = 1.0
@@ -92,7 +92,7 @@ class Group:
                 time.sleep(0.005)
 
 
-def tree() -> Tree:
+def find_tree() -> Tree:
     """Where this process can make groups with a memory and a process limit.
 
     Raises NoGroups saying why it cannot.
@@ -124,13 +124,13 @@ def _tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...], _user: i
     return Tree(1, found)
 
 
-def create(limits: Limits) -> Group:
+def create_group(limits: SandboxLimits) -> Group:
     """A new group with those limits. Raises NoGroups.
 
     It does not choose the core: to enter a group of a third kind costs a millisecond, and the
     filter keeps the affinity that the sandbox starts with.
     """
-    where = tree()
+    where = find_tree()
     name = f"pulsus-{os.getpid()}-{next(_numbers)}"
     folders = list(dict.fromkeys(parent / name for parent in where.parents.values()))
     file = "memory.events" if where.version == 2 else "memory.oom_control"
@@ -147,7 +147,7 @@ def create(limits: Limits) -> Group:
     return group
 
 
-def _limit(folder: Path, controller: str, version: int, limits: Limits) -> None:
+def _limit(folder: Path, controller: str, version: int, limits: SandboxLimits) -> None:
     match controller, version:
         case "pids", _:
             _write(folder / "pids.max", limits.processes + _OWN_TASKS)

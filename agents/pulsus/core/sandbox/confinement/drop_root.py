@@ -57,7 +57,7 @@ class Start:
     stage: Sequence[str] = ()
 
 
-def staged(number: int) -> str:
+def staged_path(number: int) -> str:
     """Where the path of that number is found after staging."""
     return f"{STAGE}/{number}"
 
@@ -121,7 +121,7 @@ def _stage(wanted: Sequence[str]) -> None:
     call("mount", b"none", b"/", None, _REC | _PRIVATE, None)
     call("mount", b"tmpfs", STAGE.encode(), b"tmpfs", _NOSUID | _NODEV, b"size=256k,mode=0755")
     for number, source in enumerate(wanted):
-        target = staged(number)
+        target = staged_path(number)
         if stat.S_ISDIR(os.stat(source).st_mode):  # noqa: PTH116 - system calls only
             os.mkdir(target, 0o755)  # noqa: PTH102
         else:

@@ -30,7 +30,7 @@ def is_root() -> bool:
 def start(
     bwrap: Path,
     layout: MountPlan,
-    limits: bwrap_arguments.Limits,
+    limits: bwrap_arguments.SandboxLimits,
     fds: bwrap_arguments.Descriptors,
     streams: Streams,
     core: int,
@@ -88,7 +88,7 @@ def _staged(hidden: tuple[Path, ...]) -> Callable[[Path], str]:
     def source_of(path: Path) -> str:
         for number, root in enumerate(hidden):
             if path.is_relative_to(root):
-                return str(Path(drop_root.staged(number), path.relative_to(root)))
+                return str(Path(drop_root.staged_path(number), path.relative_to(root)))
         return str(path)
 
     return source_of

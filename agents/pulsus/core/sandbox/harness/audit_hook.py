@@ -85,7 +85,7 @@ def install(fd: int, *, paths: bool = True) -> Callable[[], None]:
     posix.close(fd)
     seen: set[Fact] = set()
     counts = {"p": 0, "r": 0, "h": 0, "c": 0, "s": 0}
-    write, about = posix.write, facts
+    write, about = posix.write, facts_of_event
     watched = _WATCHED if paths else (_WATCHED - _FILES) | EVENTS
 
     def hook(event: str, args: tuple[object, ...]) -> None:
@@ -105,7 +105,7 @@ def install(fd: int, *, paths: bool = True) -> Callable[[], None]:
     return lambda: seen.add(("s", "calls gc.get_objects"))
 
 
-def facts(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
+def facts_of_event(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
     """What that event says about files outside the temporary folder, hosts and programs."""
     if event == "open":
         yield from _opened(args[0], args[2])
@@ -141,7 +141,7 @@ def _opened(path: object, flags: object) -> Iterator[Fact]:
 
 
 def _read(path: object) -> Iterator[Fact]:
-    if (name := read_path(path, HOME)) and (shown := outside(name)):
+    if (name := read_path(path, HOME)) and (shown := reported_path(name)):
         yield "r", shown
 
 
@@ -152,18 +152,18 @@ def _address(address: object) -> Iterator[Fact]:
         path = _text(address)
         if path[0] == "\0":
             yield "h", "unix:@" + printable(path[1:])
-        elif shown := outside(_real(path if path[0] == "/" else "/proc/self/cwd/" + path)):
+        elif shown := reported_path(_real(path if path[0] == "/" else "/proc/self/cwd/" + path)):
             yield "h", "unix:" + shown
 
 
 def _host(host: object, port: object) -> Iterator[Fact]:
     if isinstance(host, str | bytes) and host:
-        name = numeric(_text(host))
+        name = to_numeric_address(_text(host))
         name = f"[{name}]" if ":" in name else name
         yield "h", printable(name if port in (None, 0, "", "0") else f"{name}:{_text(port)}")
 
 
-def numeric(name: str) -> str:
+def to_numeric_address(name: str) -> str:
     """The name, or the address that it is in the one usual form: `127.1` is 127.0.0.1."""
     if name[-1:].isalnum() and name[0].isdigit():
         import _socket
@@ -185,7 +185,7 @@ def _path(path: object, folder: object, *, follow: bool) -> Iterator[Fact]:
             base = folder if isinstance(folder, int) and folder >= 0 else None
             start = "/proc/self/cwd" if base is None else f"/proc/self/fd/{base}"
             name = f"{start}/{name}"
-    if shown := outside(_real(name, follow=follow)):
+    if shown := reported_path(_real(name, follow=follow)):
         yield "p", shown
 
 
@@ -206,7 +206,7 @@ def is_shared(path: str) -> bool:
     return path.startswith(_SHARED)
 
 
-def outside(path: str) -> str:
+def reported_path(path: str) -> str:
     """The absolute, normal `path` as it is reported; empty where it is the sandbox's own.
 
     Its home folder is reported as `~`. /tmp is the working folder, and where examples have their

@@ -31,12 +31,12 @@ _GENERATOR: type = type(number for number in (0,))
 _mro = type.__dict__["__mro__"].__get__  # which no class can replace
 
 
-def waited_for() -> list[str]:
+def list_waited_threads() -> list[str]:
     """Names of the threads that a program waits for at its end, the first few."""
     return [_shown(t.name) for t in _others() if not t.daemon][:_NAMED]
 
 
-def still_running() -> list[str]:
+def list_running_threads() -> list[str]:
     """Names of every thread of Python's but this one, the first few."""
     _let_threads_begin()
     named = [_shown(each.name) for each in _others()]

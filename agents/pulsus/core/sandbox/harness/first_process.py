@@ -27,7 +27,7 @@ _DUMPABLE = 4
 _PIPES = 4096
 
 
-class Open(Exception):
+class FirstProcessOpen(Exception):
     """The first process can be written by the candidate."""
 
 
@@ -43,7 +43,7 @@ def way_for(abi: int) -> Way:
     return "refer" if abi >= 2 else "parent"
 
 
-def shut(way: Way) -> None:
+def shut_off(way: Way) -> None:
     """Shut the first process off from here on, for good. Raises OSError or Open."""
     if way == "parent":
         _leave_a_parent()
@@ -53,7 +53,7 @@ def shut(way: Way) -> None:
         posix.close(posix.open(MEMORY, posix.O_RDWR))
     except PermissionError:
         return
-    raise Open("the memory of process 1 can be written")
+    raise FirstProcessOpen("the memory of process 1 can be written")
 
 
 def _enter_domain(way: Way) -> None:

@@ -12,7 +12,7 @@ import time
 
 from pulsus.core.sandbox.harness import exit
 from pulsus.core.sandbox.harness.audit_hook import install
-from pulsus.core.sandbox.harness.first_process import shut
+from pulsus.core.sandbox.harness.first_process import shut_off
 from pulsus.core.sandbox.harness.load_and_call import load_entry, load_module, performer, run_entry
 from pulsus.core.sandbox.harness.system_calls import NONE, install_filter
 from pulsus.core.sandbox.harness.wire_protocol import channel, check_json, describe, encode, line_in
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pulsus.core.sandbox.harness.wire_protocol import Send
 
 
-class Boundary(Exception):
+class BoundaryMissing(Exception):
     """This process is not confined as it must be; nothing of the candidate may run."""
 
 
@@ -39,18 +39,18 @@ def check_boundary(host: dict[str, str]) -> None:
     """
     for name, outside in host.items():
         if posix.readlink(f"/proc/self/ns/{name}") == outside:
-            raise Boundary(f"the {name} namespace is the host's")
+            raise BoundaryMissing(f"the {name} namespace is the host's")
     with open("/proc/self/status", encoding="utf-8") as file:  # noqa: PTH123 - see above
         status = dict(line.split(":", 1) for line in file if ":" in line)
     wanted = {"CapEff": "0" * 16, "CapPrm": "0" * 16, "NoNewPrivs": "1", "Seccomp": "2"}
     for name, value in wanted.items():
         if status.get(name, "").strip() != value:
-            raise Boundary(f"{name} is {status.get(name, 'unknown').strip()}, not {value}")
+            raise BoundaryMissing(f"{name} is {status.get(name, 'unknown').strip()}, not {value}")
     if posix.getuid() != 65534:
-        raise Boundary(f"the user is {posix.getuid()}, not 65534")
+        raise BoundaryMissing(f"the user is {posix.getuid()}, not 65534")
     for folder in ("/", "/usr", "/dev"):
         if not posix.statvfs(folder).f_flag & posix.ST_RDONLY:
-            raise Boundary(f"{folder} is writable")
+            raise BoundaryMissing(f"{folder} is writable")
 
 
 def set_limits(limits: dict[str, int]) -> None:
@@ -135,7 +135,7 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
     ends: list[Callable[[], object]]
     ends = [exit.wait_for_threads, exit.run_exit_handlers, exit.drop_loaded]
     ends += [exit.run_finalizers, *flush]
-    waited_for, still_running = exit.waited_for, exit.still_running
+    waited_for, still_running = exit.list_waited_threads, exit.list_running_threads
 
     def leave_forked() -> None:
         if own_pid() != own:
@@ -228,7 +228,7 @@ def main(job: dict[str, Any]) -> tuple[Callable[[Task], None], Iterator[Task]]:
     send = channel(job["result_fd"], job.pop("nonce"))
     try:
         check_boundary(job["host"])
-        shut(job["first"])
+        shut_off(job["first"])
         set_limits(job["limits"])
         enter_environment(job["python"])
         if job["network"]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posix  # what `os` wraps, without its start-up
 import sys
 
-from pulsus.core.sandbox.harness.audit_hook import numeric
+from pulsus.core.sandbox.harness.audit_hook import to_numeric_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _MOST_NAMES = 254
 _TEXT_BYTES = 500
 
 
-class Allowed:
+class AllowedHosts:
     """The allowed hosts: `names` have a placeholder each, addresses stand for themselves."""
 
     def __init__(self, allowed: list[str]) -> None:
@@ -61,14 +61,14 @@ def install(allowed: list[str]) -> None:
     """Route connections to the allowed hosts through the relay, from now on."""
     import socket
 
-    hosts = Allowed(allowed)
+    hosts = AllowedHosts(allowed)
     peers: dict[int, Any] = {}
     _patch_connecting(socket, hosts, peers)
     _patch_asking(socket, peers)
     _patch_names(socket, hosts)
 
 
-def _patch_connecting(socket: Any, hosts: Allowed, peers: dict[int, Any]) -> None:
+def _patch_connecting(socket: Any, hosts: AllowedHosts, peers: dict[int, Any]) -> None:
     kind = socket.socket
     plain_connect, plain_connect_ex = kind.connect, kind.connect_ex
     families = (socket.AF_INET, socket.AF_INET6)
@@ -131,7 +131,7 @@ def _patch_asking(socket: Any, peers: dict[int, Any]) -> None:
     option("getsockopt", 0)
 
 
-def _patch_names(socket: Any, hosts: Allowed) -> None:
+def _patch_names(socket: Any, hosts: AllowedHosts) -> None:
     plain_info, plain_host = socket.getaddrinfo, socket.gethostbyname
 
     def getaddrinfo(
@@ -195,7 +195,7 @@ def _plain(host: object) -> str:
             name = name.encode("idna").decode("ascii")
         except UnicodeError:
             return ""
-    return numeric(name.lower())
+    return to_numeric_address(name.lower())
 
 
 def _port(socket: Any, port: Any) -> int:

@@ -11,10 +11,10 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from pulsus.core.sandbox.harness.audit_hook import Fact, outside, printable
+from pulsus.core.sandbox.harness.audit_hook import Fact, printable, reported_path
 from pulsus.core.sandbox.harness.socket_proxy import SOCKET as _RELAY
 from pulsus.core.sandbox.observation.observed_effects import is_loopback
-from pulsus.core.sandbox.observation.process_memory import Caller, Inside
+from pulsus.core.sandbox.observation.process_memory import Caller, SandboxView
 
 CALLS = ("bind", "connect", "sendto", "sendmsg", "sendmmsg", "listen")
 _ADDRESS_BYTES = 128
@@ -30,10 +30,10 @@ _RESOLVER = "127.0.0.1:53"  # whom it asks where no name server is configured
 _EPHEMERAL = 32768  # from here on the kernel chooses ports
 
 
-class Reached:
+class NetworkEffects:
     """The hosts and ports of one sandbox, as its calls name them."""
 
-    def __init__(self, inside: Inside) -> None:
+    def __init__(self, inside: SandboxView) -> None:
         self._inside = inside
         self._unasked: set[int] = set()  # callers connected to the resolver, who asked nothing yet
 
@@ -90,7 +90,7 @@ class Reached:
             return
         path = name if name[0] == "/" else f"{caller.base(-1)}/{name}"
         real = caller.real(self._inside, path, follow=not binds)
-        shown = outside(real)
+        shown = reported_path(real)
         if binds:
             if shown:
                 yield "p", shown
@@ -146,11 +146,11 @@ def _asked_for(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
         return
     for start, size in sent:
         with suppress(OSError):
-            if text := question(caller.bytes(start, min(size, _QUESTION_BYTES))):
+            if text := parse_dns_question(caller.bytes(start, min(size, _QUESTION_BYTES))):
                 yield text
 
 
-def question(data: bytes) -> str:
+def parse_dns_question(data: bytes) -> str:
     """The name that a DNS message asks for (RFC 1035 §4); empty where it is none."""
     if len(data) < 17 or data[2] & 0xF8 or data[4:10] != b"\0\1\0\0\0\0":
         return ""

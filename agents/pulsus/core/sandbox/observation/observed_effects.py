@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from pulsus.core.sandbox.harness.audit_hook import HOSTNAME, MOST, SYSTEM, outside, printable
+from pulsus.core.sandbox.harness.audit_hook import HOSTNAME, MOST, SYSTEM, printable, reported_path
 from pulsus.core.types import ObservedEffects
 
 KEEP_BYTES = 128 * 1024
 _MORE = "(and more)"
 
 
-def read(data: bytes, total: int) -> ObservedEffects:
+def parse_effects(data: bytes, total: int) -> ObservedEffects:
     """What those lines report, sorted and bounded. `total` is how many bytes were sent in all.
 
     A line that is none of ours is dropped: it can only have come from the candidate.
@@ -28,10 +28,12 @@ def read(data: bytes, total: int) -> ObservedEffects:
 
 
 def _is_outside(path: str) -> bool:
-    return path[0] == "~" or (path[0] == "/" and bool(outside(path)))
+    return path[0] == "~" or (path[0] == "/" and bool(reported_path(path)))
 
 
-def witnessed(told: ObservedEffects, seen: Mapping[str, Collection[str]]) -> ObservedEffects:
+def add_syscall_effects(
+    told: ObservedEffects, seen: Mapping[str, Collection[str]]
+) -> ObservedEffects:
     """What the candidate's own process told, and what its system calls showed.
 
     A program that was told by name is not shown again by where the system keeps it. Whoever
@@ -45,7 +47,7 @@ def witnessed(told: ObservedEffects, seen: Mapping[str, Collection[str]]) -> Obs
     kernel = ObservedEffects(
         *(_bounded(set(found), lost=False) for found in (seen["p"], hosts, commands, seen["s"]))
     )
-    return together((told, kernel))
+    return join_effects((told, kernel))
 
 
 def is_loopback(host: str) -> bool:
@@ -67,7 +69,7 @@ def _is_told(command: str, told: tuple[str, ...]) -> bool:
     return folder in SYSTEM and name in told
 
 
-def together(several: Iterable[ObservedEffects]) -> ObservedEffects:
+def join_effects(several: Iterable[ObservedEffects]) -> ObservedEffects:
     """All that was seen in any of them."""
     each = list(several)
     return ObservedEffects(

@@ -27,7 +27,7 @@ _WAITING = ("0A", "07")  # TCP_LISTEN, and TCP_CLOSE, which is a bound datagram 
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class SandboxView:
     """One sandbox, by the host's numbers for its first process and for the harness."""
 
     first: int
@@ -129,7 +129,7 @@ class Caller:
             return ""
         return start if self._lies(start) else start.removesuffix(GONE)
 
-    def real(self, inside: Inside, path: str, *, follow: bool, root: str = "/") -> str:
+    def real(self, inside: SandboxView, path: str, *, follow: bool, root: str = "/") -> str:
         """Resolve an absolute path as this process sees it; nothing if it leads to no file.
 
         Its own entry of /proc is named `self`, because its number differs from run to run.

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pulsus.core.sandbox.harness.audit_hook import Fact
 from pulsus.core.sandbox.observation import traced_syscalls
 from pulsus.core.sandbox.observation.notifications import signed
-from pulsus.core.sandbox.observation.process_memory import Caller, Inside
+from pulsus.core.sandbox.observation.process_memory import Caller, SandboxView
 
 FIRST = 1  # bubblewrap's own, which the candidate did not start
 _GROUP, _USER = 1, 2  # PRIO_PGRP, PRIO_USER
@@ -30,10 +30,10 @@ OPENS = "pidfd_open"
 """A signal may follow, but only if there is such a process."""
 
 
-class Targets:
+class ProcessTargets:
     """The processes of one sandbox, and what its calls do to others."""
 
-    def __init__(self, inside: Inside) -> None:
+    def __init__(self, inside: SandboxView) -> None:
         self._inside = inside
         self._highest = inside.newest()
 

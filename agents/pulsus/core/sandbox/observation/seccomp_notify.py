@@ -25,7 +25,7 @@ from pulsus.core.sandbox.observation.notifications import (
     receive,
     take_descriptor,
 )
-from pulsus.core.sandbox.observation.process_memory import Inside
+from pulsus.core.sandbox.observation.process_memory import SandboxView
 from pulsus.core.sandbox.observation.syscall_effects import SyscallEffects
 
 _GET_SIZES = 3
@@ -58,7 +58,7 @@ class Listener:
         """
         try:
             harness = harness_of(first)
-            witness = SyscallEffects(Inside(first, harness))
+            witness = SyscallEffects(SandboxView(first, harness))
             return cls(take_descriptor(harness, number), witness)
         except OSError as error:
             _refused.append(str(error))

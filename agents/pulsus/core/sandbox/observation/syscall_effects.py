@@ -10,10 +10,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from pulsus.core.sandbox.confinement.seccomp_filter import TERMINAL_INPUT
-from pulsus.core.sandbox.harness.audit_hook import MOST, SYSTEM, Fact, is_shared, outside, printable
+from pulsus.core.sandbox.harness.audit_hook import (
+    MOST,
+    SYSTEM,
+    Fact,
+    is_shared,
+    printable,
+    reported_path,
+)
 from pulsus.core.sandbox.observation import network_effects, process_targets, traced_syscalls
 from pulsus.core.sandbox.observation.notifications import WaitingCall, signed
-from pulsus.core.sandbox.observation.process_memory import Caller, Inside
+from pulsus.core.sandbox.observation.process_memory import Caller, SandboxView
 
 _CACHES = ("/var/cache/fontconfig/",)  # which every program that draws text tries to renew
 _LOCK_UN = 8
@@ -31,13 +38,13 @@ class SyscallEffects:
     (`s`), and ports of the sandbox's own loopback at which it was listened (`l`).
     """
 
-    def __init__(self, inside: Inside) -> None:
+    def __init__(self, inside: SandboxView) -> None:
         self.seen: dict[str, set[str]] = {kind: set() for kind in "phcsl"}
         self._inside = inside
         self._names = traced_syscalls.names()
         self._python = inside.program(inside.harness)
-        self._targets = process_targets.Targets(inside)
-        self._reached = network_effects.Reached(inside)
+        self._targets = process_targets.ProcessTargets(inside)
+        self._reached = network_effects.NetworkEffects(inside)
         self._shared: set[str] = set()  # names of shared memory that this sandbox made
         self._private = {inside.device(path) for path in ("/", "/tmp", "/dev", "/dev/shm")}
 
@@ -109,7 +116,7 @@ class SyscallEffects:
         self,
         caller: Caller,
         path: str,
-        change: traced_syscalls.Change,
+        change: traced_syscalls.PathArg,
         args: Sequence[int],
         *,
         root: str,
@@ -125,7 +132,7 @@ class SyscallEffects:
                 self._shared.add(real)
             if real not in self._shared:
                 yield "p", printable(real)
-        elif (shown := outside(real)) and not (change.new and self._inside.exists(real)):
+        elif (shown := reported_path(real)) and not (change.new and self._inside.exists(real)):
             yield "p", shown
 
     def _ordered(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:

@@ -58,7 +58,7 @@ LOCKS = (F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE)
 _ORDERS = (*LOCKS, F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY)
 
 
-class Change(NamedTuple):
+class PathArg(NamedTuple):
     """Where a call's arguments name a path that it changes.
 
     `folder` and `path` are positions; a `folder` of None is the working folder, a `path` of None
@@ -85,55 +85,55 @@ class Trap(NamedTuple):
     """A call: its numbers on x86_64 and aarch64 (-1: not there), and what it changes."""
 
     numbers: tuple[int, int]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PathArg, ...] = ()
 
 
-_FD = (Change(0, None),)
+_FD = (PathArg(0, None),)
 # fmt: off
 FILES: dict[str, Trap] = {
-    "open": Trap((2, -1), (Change(None, 0, follow=True, flags=1, unless=os.O_NOFOLLOW),)),
-    "creat": Trap((85, -1), (Change(None, 0, follow=True),)),
-    "openat": Trap((257, 56), (Change(0, 1, follow=True, flags=2, unless=os.O_NOFOLLOW),)),
-    "openat2": Trap((437, 437), (Change(0, 1, follow=True),)),
-    "truncate": Trap((76, 45), (Change(None, 0, follow=True),)),
-    "mkdir": Trap((83, -1), (Change(None, 0, new=True),)),
-    "mkdirat": Trap((258, 34), (Change(0, 1, new=True),)),
-    "mknod": Trap((133, -1), (Change(None, 0),)),
-    "mknodat": Trap((259, 33), (Change(0, 1),)),
-    "rmdir": Trap((84, -1), (Change(None, 0),)),
-    "unlink": Trap((87, -1), (Change(None, 0),)),
-    "unlinkat": Trap((263, 35), (Change(0, 1),)),
-    "rename": Trap((82, -1), (Change(None, 0), Change(None, 1))),
-    "renameat": Trap((264, 38), (Change(0, 1), Change(2, 3))),
-    "renameat2": Trap((316, 276), (Change(0, 1), Change(2, 3))),
+    "open": Trap((2, -1), (PathArg(None, 0, follow=True, flags=1, unless=os.O_NOFOLLOW),)),
+    "creat": Trap((85, -1), (PathArg(None, 0, follow=True),)),
+    "openat": Trap((257, 56), (PathArg(0, 1, follow=True, flags=2, unless=os.O_NOFOLLOW),)),
+    "openat2": Trap((437, 437), (PathArg(0, 1, follow=True),)),
+    "truncate": Trap((76, 45), (PathArg(None, 0, follow=True),)),
+    "mkdir": Trap((83, -1), (PathArg(None, 0, new=True),)),
+    "mkdirat": Trap((258, 34), (PathArg(0, 1, new=True),)),
+    "mknod": Trap((133, -1), (PathArg(None, 0),)),
+    "mknodat": Trap((259, 33), (PathArg(0, 1),)),
+    "rmdir": Trap((84, -1), (PathArg(None, 0),)),
+    "unlink": Trap((87, -1), (PathArg(None, 0),)),
+    "unlinkat": Trap((263, 35), (PathArg(0, 1),)),
+    "rename": Trap((82, -1), (PathArg(None, 0), PathArg(None, 1))),
+    "renameat": Trap((264, 38), (PathArg(0, 1), PathArg(2, 3))),
+    "renameat2": Trap((316, 276), (PathArg(0, 1), PathArg(2, 3))),
     # A second name is a second way to write: what it names may be changed through it.
-    "link": Trap((86, -1), (Change(None, 0), Change(None, 1))),
+    "link": Trap((86, -1), (PathArg(None, 0), PathArg(None, 1))),
     "linkat": Trap(
-        (265, 37), (Change(0, 1, follow=True, flags=4, only=AT_SYMLINK_FOLLOW), Change(2, 3))
+        (265, 37), (PathArg(0, 1, follow=True, flags=4, only=AT_SYMLINK_FOLLOW), PathArg(2, 3))
     ),
-    "symlink": Trap((88, -1), (Change(None, 1),)),
-    "symlinkat": Trap((266, 36), (Change(1, 2),)),
-    "chmod": Trap((90, -1), (Change(None, 0, follow=True),)),
+    "symlink": Trap((88, -1), (PathArg(None, 1),)),
+    "symlinkat": Trap((266, 36), (PathArg(1, 2),)),
+    "chmod": Trap((90, -1), (PathArg(None, 0, follow=True),)),
     "fchmod": Trap((91, 52), _FD),
-    "fchmodat": Trap((268, 53), (Change(0, 1, follow=True),)),
-    "fchmodat2": Trap((452, 452), (Change(0, 1, follow=True, flags=3),)),
-    "chown": Trap((92, -1), (Change(None, 0, follow=True),)),
-    "lchown": Trap((94, -1), (Change(None, 0),)),
+    "fchmodat": Trap((268, 53), (PathArg(0, 1, follow=True),)),
+    "fchmodat2": Trap((452, 452), (PathArg(0, 1, follow=True, flags=3),)),
+    "chown": Trap((92, -1), (PathArg(None, 0, follow=True),)),
+    "lchown": Trap((94, -1), (PathArg(None, 0),)),
     "fchown": Trap((93, 55), _FD),
-    "fchownat": Trap((260, 54), (Change(0, 1, follow=True, flags=4),)),
-    "utime": Trap((132, -1), (Change(None, 0, follow=True),)),
-    "utimes": Trap((235, -1), (Change(None, 0, follow=True),)),
-    "futimesat": Trap((261, -1), (Change(0, 1, follow=True),)),
-    "utimensat": Trap((280, 88), (Change(0, 1, follow=True, flags=3),)),
-    "setxattr": Trap((188, 5), (Change(None, 0, follow=True),)),
-    "lsetxattr": Trap((189, 6), (Change(None, 0),)),
+    "fchownat": Trap((260, 54), (PathArg(0, 1, follow=True, flags=4),)),
+    "utime": Trap((132, -1), (PathArg(None, 0, follow=True),)),
+    "utimes": Trap((235, -1), (PathArg(None, 0, follow=True),)),
+    "futimesat": Trap((261, -1), (PathArg(0, 1, follow=True),)),
+    "utimensat": Trap((280, 88), (PathArg(0, 1, follow=True, flags=3),)),
+    "setxattr": Trap((188, 5), (PathArg(None, 0, follow=True),)),
+    "lsetxattr": Trap((189, 6), (PathArg(None, 0),)),
     "fsetxattr": Trap((190, 7), _FD),
-    "setxattrat": Trap((463, 463), (Change(0, 1, follow=True, flags=2),)),
-    "removexattr": Trap((197, 14), (Change(None, 0, follow=True),)),
-    "lremovexattr": Trap((198, 15), (Change(None, 0),)),
+    "setxattrat": Trap((463, 463), (PathArg(0, 1, follow=True, flags=2),)),
+    "removexattr": Trap((197, 14), (PathArg(None, 0, follow=True),)),
+    "lremovexattr": Trap((198, 15), (PathArg(None, 0),)),
     "fremovexattr": Trap((199, 16), _FD),
-    "removexattrat": Trap((466, 466), (Change(0, 1, follow=True, flags=2),)),
-    "file_setattr": Trap((469, 469), (Change(0, 1, follow=True, flags=4),)),
+    "removexattrat": Trap((466, 466), (PathArg(0, 1, follow=True, flags=2),)),
+    "file_setattr": Trap((469, 469), (PathArg(0, 1, follow=True, flags=4),)),
     "ioctl": Trap((16, 29), _FD),
 }
 OTHERS: dict[str, Trap] = {

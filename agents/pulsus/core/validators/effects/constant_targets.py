@@ -17,7 +17,7 @@ from pulsus.core.python_source import possible_constants, python_literals
 from pulsus.core.python_source.constant_folding import FILE_MODULES, Scope, Text, fold
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
-from pulsus.core.sandbox.harness.audit_hook import outside
+from pulsus.core.sandbox.harness.audit_hook import reported_path
 from pulsus.core.types import Effects, ObservedEffects, ToolSpec
 from pulsus.core.validators.effects import contract_limits, effect_uses
 from pulsus.core.validators.effects.effect_check import Judgement, judge, reads_only
@@ -135,7 +135,7 @@ def _place(text: str) -> str:
         return posixpath.normpath(text)
     if not text.startswith("/"):
         return ""
-    return outside(posixpath.normpath(text))
+    return reported_path(posixpath.normpath(text))
 
 
 def _effects(call: ast.Call, scope: Scope) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from pulsus.core.python_source.module_index import ModuleIndex
-from pulsus.core.sandbox.harness.audit_hook import outside
+from pulsus.core.sandbox.harness.audit_hook import reported_path
 from pulsus.core.validators.effects.temporary_files import Temporary
 
 _TARGETS: Mapping[str, tuple[int, ...]] = {
@@ -54,4 +54,4 @@ class Targets:
         if self._module.keys(node) == {"os.devnull"}:
             return self._module.is_sure(node)
         text = self._module.text(node)
-        return text is not None and text.startswith("/dev/") and not outside(text)
+        return text is not None and text.startswith("/dev/") and not reported_path(text)

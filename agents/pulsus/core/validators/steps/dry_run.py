@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from pulsus.core.contract import matches
 from pulsus.core.contract.example_match import expects_value
 from pulsus.core.contract.strip_examples import without_examples
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
-from pulsus.core.sandbox.observation.observed_effects import together
+from pulsus.core.sandbox.observation.observed_effects import join_effects
 from pulsus.core.types import ObservedEffects, Proof, ToolSpec
 from pulsus.core.validators import known_examples
 from pulsus.core.validators.effects import constant_targets
@@ -29,7 +29,7 @@ _SHOWN = 2000
 _LISTED = 5
 
 
-Run = Callable[[Job, Limits], Outcome]
+Run = Callable[[Job, SandboxLimits], Outcome]
 """Runs one job under these limits in a fresh sandbox."""
 
 
@@ -42,7 +42,7 @@ class DryRun:
     """
 
     subject: Subject
-    limits: Limits
+    limits: SandboxLimits
     run: Run
     proof: Proof = "shape"
     _cases: tuple[Case, ...] = ()
@@ -54,7 +54,7 @@ class DryRun:
     @property
     def observed(self) -> ObservedEffects | None:
         """What every call so far tried outside its temporary folder; None before the first."""
-        return together(outcome.observed for outcome in self._ran) if self._ran else None
+        return join_effects(outcome.observed for outcome in self._ran) if self._ran else None
 
     def import_smoke(self) -> Finding:
         """Whether the module loads and its entry point is there to be called.
@@ -158,7 +158,7 @@ class DryRun:
             "make import and examples quicker"
         )
 
-    def _call(self, case: Case | None, limits: Limits, source: bytes = b"") -> Outcome:
+    def _call(self, case: Case | None, limits: SandboxLimits, source: bytes = b"") -> Outcome:
         outcome = self.run(self._job(case, source or self.subject.source), limits)
         if outcome.status != "unverified":
             self._ran.append(outcome)

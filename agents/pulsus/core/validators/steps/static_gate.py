@@ -81,10 +81,10 @@ def _packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packag
     """What it needs and has not; None where it needs nothing beyond the standard library."""
     if "# /// script" not in text and not third_party(tree):
         return None
-    from pulsus.core.sandbox.interpreter import ours  # these take their time to load
+    from pulsus.core.sandbox.interpreter import own_interpreter  # these take their time to load
     from pulsus.core.validators.steps.packages import check
 
-    return check(text, tree, python or ours())
+    return check(text, tree, python or own_interpreter())
 
 
 def _missing(tool: ToolSpec) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ _TEMPORARY = (b"/tmp", b"/var/tmp")
 _ALL_OPENS = 0o177777777
 
 
-class Files:
+class FileBroker:
     """The folders of one run, by path and descriptor."""
 
     def __init__(self, folders: dict[str, int]) -> None:

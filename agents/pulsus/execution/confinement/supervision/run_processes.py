@@ -54,14 +54,14 @@ def _children(process: int) -> list[int]:
     return found
 
 
-def lists_children() -> bool:
+def can_list_children() -> bool:
     """Whether this kernel says which children a process has (CONFIG_PROC_CHILDREN)."""
     return os.path.exists("/proc/self/task") and os.path.exists(  # noqa: PTH110
         f"/proc/self/task/{os.getpid()}/children"
     )
 
 
-def held() -> tuple[int, int]:
+def measure_use() -> tuple[int, int]:
     """The bytes that all processes of this run hold, and how many threads they have.
 
     Shared pages count once for each process.
@@ -93,7 +93,7 @@ def end_all(reaped: Callable[[int, int], None]) -> None:
         time.sleep(0.001)
 
 
-class Processes:
+class ProcessBroker:
     """How many there are and may be, and who may be signalled."""
 
     def __init__(self, most: int) -> None:

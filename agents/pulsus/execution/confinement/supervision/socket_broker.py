@@ -14,7 +14,7 @@ import time
 from contextlib import closing, suppress
 
 from pulsus.core.sandbox.observation.notifications import AnsweredLater, WaitingCall, signed
-from pulsus.execution.confinement.supervision.file_broker import Files
+from pulsus.execution.confinement.supervision.file_broker import FileBroker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,13 +35,15 @@ LOOK_UPS = (
 """How the C library asks for users, groups and local names."""
 
 
-class Sockets:
+class SocketBroker:
     """What a run may reach: local sockets, and hosts as `name`, `address` or either with `:port`.
 
     `hosts` of None means every host.
     """
 
-    def __init__(self, files: Files, local: Collection[str], hosts: Collection[str] | None) -> None:
+    def __init__(
+        self, files: FileBroker, local: Collection[str], hosts: Collection[str] | None
+    ) -> None:
         self._files = files
         self._local = tuple(os.fsencode(each) for each in (*LOOK_UPS, *local))
         self._hosts = None if hosts is None else [_split(each) for each in hosts]

@@ -36,7 +36,7 @@ class NotConfined(RuntimeError):
     """What was planned cannot be enforced here; the tool was not loaded."""
 
 
-class Run:
+class SupervisedRun:
     """One confined child and all that it starts."""
 
     def __init__(self, plan: dict[str, Any], within: str = "") -> None:
@@ -122,19 +122,19 @@ class Run:
 
     def _prepare(self) -> None:
         """Make ready to answer, while the tool is being loaded."""
-        from pulsus.execution.confinement.supervision.file_broker import Files
-        from pulsus.execution.confinement.supervision.run_processes import Processes
-        from pulsus.execution.confinement.supervision.socket_broker import Sockets
+        from pulsus.execution.confinement.supervision.file_broker import FileBroker
+        from pulsus.execution.confinement.supervision.run_processes import ProcessBroker
+        from pulsus.execution.confinement.supervision.socket_broker import SocketBroker
 
         plan = self._plan
         folders = {self.folder: self._lock}
         for path in plan["folders"]:
             with suppress(OSError):
                 folders[path] = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        files = Files(folders)
+        files = FileBroker(folders)
         hosts = None if plan["network"] == "open" else plan["hosts"]
-        sockets = Sockets(files, plan["sockets"], hosts)
-        self._processes = Processes(plan["max_processes"])
+        sockets = SocketBroker(files, plan["sockets"], hosts)
+        self._processes = ProcessBroker(plan["max_processes"])
         self._answers = {**files.calls, **sockets.calls, **self._processes.calls}
 
     def supervise(self, also: int = -1, act: Callable[[], bool] | None = None) -> None:
@@ -224,13 +224,13 @@ class Run:
 
     def _look_at_use(self) -> None:
         """End the run if it holds too much."""
-        from pulsus.execution.confinement.supervision.run_processes import held
+        from pulsus.execution.confinement.supervision.run_processes import measure_use
 
         if self._told:
             return
         most: int = self._plan["max_mem_mb"]
         threads = self._plan["max_processes"] * _THREADS
-        bytes_held, threads_held = held()
+        bytes_held, threads_held = measure_use()
         if bytes_held > most << 20:
             self._end_for(f"held more than run.max_mem_mb = {most} MB")
         elif threads_held > threads:

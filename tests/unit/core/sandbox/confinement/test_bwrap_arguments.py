@@ -5,7 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.confinement.bwrap_arguments import Descriptors, Limits, bwrap_arguments
+from pulsus.core.sandbox.confinement.bwrap_arguments import (
+    Descriptors,
+    SandboxLimits,
+    bwrap_arguments,
+)
 from pulsus.core.sandbox.confinement.mount_plan import (
     MountPlan,
     _hops,
@@ -14,7 +18,7 @@ from pulsus.core.sandbox.confinement.mount_plan import (
 )
 
 FDS = Descriptors(10, 11, 12, ((13, Path("/etc/passwd")),))
-LIMITS = Limits.of(SandboxConfig(), import_seconds=3.0)
+LIMITS = SandboxLimits.of(SandboxConfig(), import_seconds=3.0)
 
 
 def arguments(shown):

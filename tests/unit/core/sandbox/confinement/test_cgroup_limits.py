@@ -13,7 +13,7 @@ from tests.sandboxes import LIMITS, sandboxed
 
 def need_groups():
     try:
-        return cgroup_limits.tree()
+        return cgroup_limits.find_tree()
     except NoGroups as why:
         pytest.skip(f"no control groups: {why}")
 
@@ -51,7 +51,7 @@ def test_a_user_without_a_delegated_group_is_told_why():
 
     def work():
         try:
-            cgroup_limits.tree()
+            cgroup_limits.find_tree()
         except NoGroups as why:
             return why
 
@@ -69,7 +69,7 @@ def test_a_user_with_a_delegated_group_gets_its_limits():
             os.chown(path, 65534, 65534)
 
     def work():
-        group = cgroup_limits.create(LIMITS)
+        group = cgroup_limits.create_group(LIMITS)
         held = os.fork()
         if held == 0:
             time.sleep(60)
@@ -95,7 +95,7 @@ def test_a_user_with_a_delegated_group_gets_its_limits():
 
 def test_a_group_limits_memory_and_processes_and_is_removed():
     found = need_groups()
-    group = cgroup_limits.create(LIMITS)
+    group = cgroup_limits.create_group(LIMITS)
     try:
         where = found.parents["memory"] / group.folders[0].name
         file = "memory.limit_in_bytes" if found.version == 1 else "memory.max"
@@ -147,7 +147,7 @@ def test_what_a_killed_pulsus_left_is_removed(tmp_path):
 
 def test_version_2_gets_its_limits_without_swap(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        cgroup_limits, "tree", lambda: Tree(2, dict.fromkeys(("memory", "pids"), tmp_path))
+        cgroup_limits, "find_tree", lambda: Tree(2, dict.fromkeys(("memory", "pids"), tmp_path))
     )
     real = Path.mkdir
 
@@ -157,7 +157,7 @@ def test_version_2_gets_its_limits_without_swap(tmp_path, monkeypatch):
             (folder / name).write_text("max", encoding="ascii")
 
     monkeypatch.setattr(Path, "mkdir", kernel)
-    group = cgroup_limits.create(LIMITS)
+    group = cgroup_limits.create_group(LIMITS)
     folder = group.folders[0]
     read = {p.name: p.read_text(encoding="ascii") for p in folder.iterdir()}
     assert (read["memory.max"], read["memory.swap.max"]) == (str(512 << 20), "0")
@@ -183,6 +183,6 @@ def test_the_nearest_folder_that_delegates_memory_and_processes_is_taken(tmp_pat
 
 def test_a_group_that_cannot_be_made_says_why(tmp_path, monkeypatch):
     parents = dict.fromkeys(("memory", "pids"), tmp_path / "gone")
-    monkeypatch.setattr(cgroup_limits, "tree", lambda: Tree(2, parents))
+    monkeypatch.setattr(cgroup_limits, "find_tree", lambda: Tree(2, parents))
     with pytest.raises(NoGroups, match="cannot be made"):
-        cgroup_limits.create(LIMITS)
+        cgroup_limits.create_group(LIMITS)

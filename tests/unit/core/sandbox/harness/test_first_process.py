@@ -45,8 +45,8 @@ def test_no_code_can_be_put_into_the_first_process(way, monkeypatch):
 def test_a_first_process_that_can_be_written_is_no_confinement(monkeypatch):
     monkeypatch.setattr(first_process, "_enter_domain", lambda way: None)
     monkeypatch.setattr(first_process, "MEMORY", "/proc/self/mem")
-    with pytest.raises(first_process.Open, match="process 1 can be written"):
-        first_process.shut("scope")
+    with pytest.raises(first_process.FirstProcessOpen, match="process 1 can be written"):
+        first_process.shut_off("scope")
 
 
 @pytest.mark.parametrize(

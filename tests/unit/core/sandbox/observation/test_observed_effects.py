@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.sandbox.harness.audit_hook import MOST, outside, printable
-from pulsus.core.sandbox.observation.observed_effects import read, together
+from pulsus.core.sandbox.harness.audit_hook import MOST, printable, reported_path
+from pulsus.core.sandbox.observation.observed_effects import join_effects, parse_effects
 from pulsus.core.types import ObservedEffects
 from tests.sandboxes import sandboxed
 
@@ -213,18 +213,18 @@ def test_control_characters_do_not_reach_the_report():
 
 def test_lines_that_are_not_ours_are_dropped():
     data = b"p /etc/x\nq /etc/y\np relative\np /tmp/scratch/own\n\xff\xfe\nh \x1b[0m\nhalf"
-    found = read(data, len(data))
+    found = parse_effects(data, len(data))
     assert found.paths == ("/etc/x",)
     assert found.hosts == ("?[0m",)
 
 
 def test_lost_lines_are_told():
-    assert read(b"c ls\n", 5).commands == ("ls",)
-    assert read(b"c ls\n", 9999).commands == ("ls", "(and more)")
+    assert parse_effects(b"c ls\n", 5).commands == ("ls",)
+    assert parse_effects(b"c ls\n", 9999).commands == ("ls", "(and more)")
 
 
 def test_what_several_runs_did_is_taken_together():
-    seen = together(
+    seen = join_effects(
         [ObservedEffects(paths=("/b",)), ObservedEffects(paths=("/a", "/b"), commands=("ls",))]
     )
     assert seen == ObservedEffects(paths=("/a", "/b"), commands=("ls",))
@@ -238,9 +238,9 @@ def test_a_long_name_is_cut():
     "path", ["/tmp/scratch", "/tmp/scratch/a", "/dev/shm/sem.a", "/dev/null", "/dev/pts/3"]
 )
 def test_the_sandboxs_own_places_are_not_outside(path):
-    assert outside(path) == ""
+    assert reported_path(path) == ""
 
 
 @pytest.mark.parametrize("path", ["/tmpx", "/tmp/a", "/etc", "/dev/sda", "/dev/shm/a", "/"])
 def test_everything_else_is(path):
-    assert outside(path) == path
+    assert reported_path(path) == path

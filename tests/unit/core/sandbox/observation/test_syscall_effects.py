@@ -6,8 +6,8 @@ import pytest
 
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.sandbox.observation import seccomp_notify
-from pulsus.core.sandbox.observation.network_effects import question
-from pulsus.core.sandbox.observation.observed_effects import witnessed
+from pulsus.core.sandbox.observation.network_effects import parse_dns_question
+from pulsus.core.sandbox.observation.observed_effects import add_syscall_effects
 from pulsus.core.sandbox.observation.traced_syscalls import names
 from pulsus.core.types import ObservedEffects
 from tests.patience import PATIENCE_SECONDS
@@ -457,10 +457,10 @@ def test_a_name_is_shown_once():
     ],
 )
 def test_a_question_to_a_name_server_is_read_and_nothing_else(data, name):
-    assert question(data) == name
+    assert parse_dns_question(data) == name
 
 
 def test_a_program_told_by_name_is_not_shown_again_by_its_place():
     told = ObservedEffects(commands=("git",))
     seen = {"p": (), "h": (), "c": ("/usr/bin/git", "/tmp/git"), "s": (), "l": ()}
-    assert witnessed(told, seen).commands == ("/tmp/git", "git")
+    assert add_syscall_effects(told, seen).commands == ("/tmp/git", "git")

@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract.kinds import counts_as, stronger
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import JsonValue, ObservedEffects
 from pulsus.core.validators.effects.effect_check import judge
@@ -20,7 +20,7 @@ from pulsus.core.validators.validator_protocol import Subject
 from tests.candidates import tool_of
 from tests.sandboxes import sandboxed
 
-LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=3.0)
+LIMITS = SandboxLimits.of(SandboxConfig(max_seconds=10.0), import_seconds=3.0)
 SEEN = ObservedEffects(paths=("~/.bashrc",), hosts=("evil.example:443",), commands=("/bin/sh",))
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import ObservedEffects
 from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Subject
 from tests.candidates import DOCUMENTED, tool_of
 
-LIMITS = Limits.of(SandboxConfig(max_seconds=10.0), import_seconds=3.0)
+LIMITS = SandboxLimits.of(SandboxConfig(max_seconds=10.0), import_seconds=3.0)
 OK = Outcome("ok", "done", value={"value": 8}, import_ms=5, run_ms=7)
 TWO = DOCUMENTED.replace(
     "      output: {value: 8}\n", "      output: {value: 8}\n    - inputs: {value: 4}\n"

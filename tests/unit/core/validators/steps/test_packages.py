@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from pulsus.core.python_source.imports import third_party
-from pulsus.core.sandbox.interpreter import NoInterpreter, ours, read
+from pulsus.core.sandbox.interpreter import NoInterpreter, own_interpreter, read_interpreter
 from pulsus.core.validators.steps.packages import HeaderInvalid, check
 from pulsus.core.validators.steps.packages import read as header
 from pulsus.core.validators.steps.static_gate import static_gate
@@ -37,7 +37,7 @@ def python(folder, *, minor="3.12", patch="3.12.4", packages=(), venv=False):
         info = site / f"{name}-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n")
-    return read(program)
+    return read_interpreter(program)
 
 
 def script(*dependencies, requires=""):
@@ -140,7 +140,7 @@ def test_a_header_that_cannot_be_read_is_refused(text, said):
 )
 def test_a_requirement_that_nobody_can_decide_is_a_finding_and_no_crash(wanted):
     text = f'# /// script\n# dependencies = ["{wanted}"]\n# ///\n'
-    (problem,) = check(text, ast.parse(text), ours()).problems
+    (problem,) = check(text, ast.parse(text), own_interpreter()).problems
     assert problem.startswith("the `# /// script` header: ")
     assert len(problem) < 400
 
@@ -185,23 +185,23 @@ def test_what_cannot_run_tools_is_refused(tmp_path, minor, said):
 
 def test_a_path_without_a_program_is_refused(tmp_path):
     with pytest.raises(NoInterpreter, match="no program"):
-        read(tmp_path / "python")
+        read_interpreter(tmp_path / "python")
 
 
 def test_the_named_interpreter_is_never_started(tmp_path):
     found = python(tmp_path)
     ran = tmp_path / "ran"
     found.python.write_text(f"#!/bin/sh\ntouch {ran}\n")
-    read.cache_clear()
-    assert read(found.python).minor == (3, 12)
+    read_interpreter.cache_clear()
+    assert read_interpreter(found.python).minor == (3, 12)
     assert not ran.exists()
 
 
 def test_our_own_python_has_what_pulsus_needs():
-    assert ours().python.as_posix() == sys.executable
-    assert ours().has("click")
-    assert ours().installed("click")
-    assert not ours().has("surely_not_installed_anywhere")
+    assert own_interpreter().python.as_posix() == sys.executable
+    assert own_interpreter().has("click")
+    assert own_interpreter().installed("click")
+    assert not own_interpreter().has("surely_not_installed_anywhere")
 
 
 def test_the_gate_refuses_a_module_whose_package_is_missing():
