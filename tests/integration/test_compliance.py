@@ -19,7 +19,7 @@ import pytest
 from pulsus.bootstrap import build
 from pulsus.config.settings import Settings
 from pulsus.core import types
-from pulsus.routing.router import RouteOptions
+from pulsus.routing.delivery.route_run import RouteOptions
 from tests.generation import MODULE, fenced, module
 from tests.model_server import playing, says
 from tests.project import COMPOSE, COUNT, NOTHING, make, phases, pulsus, pulsus_here, records

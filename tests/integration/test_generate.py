@@ -8,8 +8,7 @@ import pytest
 from pulsus.approvals.protocol import Approve, Discard
 from pulsus.bootstrap import build
 from pulsus.errors import PlanUnwirable
-from pulsus.routing.generation.request import GenerationRequest
-from pulsus.routing.router import RouteOptions
+from pulsus.routing.delivery.route_run import GenerationRequest, RouteOptions
 from tests.generation import GIVEN, MODULE, OTHER, REQUEST, WRONG, fenced, module
 from tests.model_server import playing, says, status
 from tests.project import COMPOSE, COUNT, NOTHING, events, make, pulsus_here, records

@@ -13,6 +13,7 @@ from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
+    from pulsus.cli.approval_prompt import Terminal
 
 
 @dataclass
@@ -50,6 +51,13 @@ class CommandSession:
         if self.app.settings.non_interactive:
             return False
         return is_terminal(sys.stdin) and is_terminal(sys.stderr)
+
+    @property
+    def person(self) -> Terminal | None:
+        """The person at the terminal; None if no person can be asked."""
+        from pulsus.cli.approval_prompt import Terminal
+
+        return Terminal() if self.interactive else None
 
 
 def resolve_project(project: Path) -> Path:

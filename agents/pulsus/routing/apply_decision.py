@@ -1,14 +1,11 @@
-"""From a decision to an end (spec §1, §8, §10, §12): prove, ask, promote, run, remember."""
+"""Carry out a decision (spec §1, §8, §10, §12): validate, ask, promote, run, remember."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from pulsus.approvals import unattended
-from pulsus.approvals.protocol import Approver
 from pulsus.approvals.unattended import RouteApproval
-from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import RouteOutcome
 from pulsus.errors import ApprovalNeeded
 from pulsus.routing import plan_preview
@@ -19,98 +16,75 @@ from pulsus.routing.delivery.delivery_outcome import (
     keep_promotion_in_error,
     trace_delivery,
 )
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.run_tool import collect_inputs, run_outcome
-
-
-class Options(Protocol):
-    """What the caller wants done; `router.RouteOptions` satisfies it."""
-
-    @property
-    def dry_run(self) -> bool: ...
-    @property
-    def run(self) -> bool: ...
-    @property
-    def inputs(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionApplier:
-    """Ends one route. `person` is None where nobody can be asked."""
+    """Ends one run of a route that selected tools."""
 
-    project: Project
-    person: Approver | None
-    trace: Trace
-    options: Options
+    run: RouteRun
 
-    def finish(self, outcome: RouteOutcome, text: str) -> RouteOutcome:
-        """What came of it in the end; `text` is the request. Raises PulsusError."""
-        project, settings = self.project, self.project.settings
-        trace, options = self.trace, self.options
-        inputs = (
-            collect_inputs(project, outcome, options.inputs, self.person) if options.run else {}
-        )
-        module = candidate_module.module_of_decision(project, outcome, trace.run_id, self.person)
-        deliverer = DeliveryPipeline(
-            prover=project.pipeline(),
-            promoter=project.promoter(trace.run_id, outcome.decision.route_id),
-            read=project.define,
-            person=self.person,
-            redactor=project.redactor,
-            root=project.project,
+    def finish(self, outcome: RouteOutcome) -> RouteOutcome:
+        """Return the outcome once the module was proven, promoted and run. Raises PulsusError."""
+        project, settings = self.run.project, self.run.project.settings
+        person, options = self.run.person, self.run.options
+        inputs = collect_inputs(project, outcome, options.inputs, person) if options.run else {}
+        module = candidate_module.module_of_decision(self.run, outcome)
+        deliverer = candidate_module.delivery_pipeline(
+            project, project.pipeline(), self.run.promoter(), person
         )
         least = settings.parser.confidence_threshold
         approval = RouteApproval(outcome, allowed=settings.non_interactive, least=least)
-        steps = _PlanStepDelivery(project, module, deliverer, approval, trace)
-        ended = steps.deliver() if options.run and self.person else None
+        steps = _PlanStepDelivery(self.run, module, deliverer, approval)
+        ended = steps.deliver() if options.run and person else None
         delivery = ended or deliverer.deliver(
             module,
             dry_run=options.dry_run,
             approval=approval,
-            first=steps.deliver if options.run and not self.person else None,
+            first=steps.deliver if options.run and not person else None,
         )
         outcome = replace(outcome, notes=(*outcome.notes, *steps.notes))
         if steps.ended:
-            return _step_failure(outcome, steps.ended)
+            return replace(outcome, validation=steps.ended.report, failure=steps.ended.failure)
         with keep_promotion_in_error(delivery.promotion):
-            trace_delivery(trace, delivery, project.project)
+            trace_delivery(self.run.trace, delivery, project.project)
         outcome = delivered(outcome, module, delivery)
         if options.dry_run:
             return plan_preview.with_plan(outcome, settings.compose.max_steps)
         unsure = unattended.low_confidence(outcome, least)
-        if self.person is None and unsure and not outcome.failure:
+        if person is None and unsure and not outcome.failure:
             outcome = replace(outcome, failure=unsure)
         elif options.run and outcome.promotion and not outcome.failure:
-            outcome = run_outcome(project, outcome, inputs, self.person, trace)
-            outcome = replace(
-                outcome,
-                notes=(*outcome.notes, *plan_preview.unused_inputs_note(text, options.inputs)),
-            )
+            outcome = run_outcome(project, outcome, inputs, person, self.run.trace)
+            unused = plan_preview.unused_inputs_note(self.run.text, options.inputs)
+            outcome = replace(outcome, notes=(*outcome.notes, *unused))
         with keep_promotion_in_error(delivery.promotion):
-            candidate_module.remember_route(project, outcome, delivery, text)
+            candidate_module.remember_route(self.run, outcome, delivery)
         return outcome
 
 
 @dataclass(slots=True)
 class _PlanStepDelivery:
-    """Promotes every step that `module` calls: only promoted tools run."""
+    """Promotes every step that `module` calls, because only promoted tools run."""
 
-    project: Project
+    run: RouteRun
     module: CandidateModule
     deliverer: DeliveryPipeline
     approval: RouteApproval
-    trace: Trace
     notes: list[str] = field(default_factory=list)
     ended: DeliveryResult | None = None
 
     def deliver(self) -> DeliveryResult | None:
         """Promote the steps in order. Return the delivery of the first that was not promoted."""
+        project = self.run.project
         for tool, source in self.module.steps.values():
-            step = candidate_module.step_module(self.project, tool, source)
-            if self.project.promoter().current(step.target, tool.sha256):
+            step = candidate_module.step_module(project, tool, source)
+            if project.promoter().current(step.target, tool.sha256):
                 continue
             found = self.deliverer.deliver(step, dry_run=False, approval=self.approval, step=True)
-            trace_delivery(self.trace, found, self.project.project)
+            trace_delivery(self.run.trace, found, project.project)
             if found.promotion is None:
                 failure = found.failure or ApprovalNeeded(
                     f"the step {tool.id} was not approved, and only promoted tools are run",
@@ -120,13 +94,3 @@ class _PlanStepDelivery:
                 return self.ended
             self.notes.append(f"promoted the step {tool.id} ({found.promotion.revision})")
         return None
-
-
-def _step_failure(outcome: RouteOutcome, step: DeliveryResult) -> RouteOutcome:
-    """The outcome of a run that ends because a step was not promoted."""
-    assert step.failure is not None
-    return replace(
-        outcome,
-        validation=step.report,
-        failure=step.failure,
-    )

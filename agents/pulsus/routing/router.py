@@ -1,7 +1,7 @@
 """One request, from words to a promoted file (spec §1): the stages in order, no logic of its own.
 
-After each stage one event goes to the trace; where none can be kept, only looking goes on.
-`--plan`, `--explain` alone and `--dry-run` end here and nowhere else.
+After each stage one event goes to the trace. If the trace cannot be written, only a route that
+changes nothing goes on. `--plan`, `--explain` alone and `--dry-run` end here and nowhere else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pulsus.errors import DiskFull, PlanUnwirable, PulsusError, StorageUnwritabl
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing import clarify, no_tool, plan_preview
 from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
-from pulsus.routing.generation.request import GenerationRequest
+from pulsus.routing.delivery.route_run import RouteOptions, RouteRun
 from pulsus.routing.prompt_parser import ParseResult, validate_request
 from pulsus.routing.search.searcher import SearchResult
 
@@ -37,37 +37,24 @@ _LOG = logging.getLogger("pulsus")
 
 
 @dataclass(frozen=True, slots=True)
-class RouteOptions:
-    """The flags of spec §12. `inputs` are `k=v` texts for `run`; `wanted` is for the generator."""
-
-    plan: bool = False
-    explain: bool = False
-    dry_run: bool = False
-    run: bool = False
-    inputs: tuple[str, ...] = ()
-    wanted: GenerationRequest = GenerationRequest()
-
-
-@dataclass(frozen=True, slots=True)
 class Router:
-    """Routes requests of one project. `person` is None where nobody can be asked."""
+    """Routes requests of one project. `person` is None if no person can be asked."""
 
     project: Project
     person: Approver | None
 
     def route(self, request: str, options: RouteOptions) -> RouteOutcome:
-        """What came of the request. Raises PulsusError where there is no outcome to show."""
+        """Return the outcome of the request. Raises PulsusError if there is no outcome to show."""
         project = self.project
-        settings = project.settings
-        text = validate_request(request, settings.parser.max_request_chars)
-        catalogue = project.catalogue
-        route_id = ids.route_id(text, catalogue.digest)
-        trace = self._trace(route_id, looks=options.plan or self._only_explains(options))
+        text = validate_request(request, project.settings.parser.max_request_chars)
+        route_id = ids.route_id(text, project.catalogue.digest)
+        inspects = options.inspects(non_interactive=project.settings.non_interactive)
+        trace = self._trace(route_id, inspects=inspects)
         began = time.monotonic()
         try:
-            outcome = self._stages(text, route_id, trace, options)
+            outcome = _stages(RouteRun(project, self.person, trace, options, text, route_id))
         except PulsusError as failure:
-            # A failure to write is told itself, and not the next one.
+            # A write error is reported itself, and not the write error that follows from it.
             unwritten = isinstance(failure, DiskFull | StorageUnwritable)
             with suppress(DiskFull, StorageUnwritable) if unwritten else nullcontext():
                 trace.event("failed", decision=failure.code, error=failure.message)
@@ -80,8 +67,8 @@ class Router:
             self._count(trace, began, ended, status, policy=policy)
         return outcome
 
-    def _trace(self, route_id: str, *, looks: bool) -> Trace:
-        """Where this run is told of. What only `looks` does without where logs are read-only.
+    def _trace(self, route_id: str, *, inspects: bool) -> Trace:
+        """Open the trace of this run. A route that only `inspects` goes on without one.
 
         Raises StorageUnwritable, DiskFull.
         """
@@ -92,17 +79,18 @@ class Router:
                 project.log_dir, run_id, clock=ids.utc_now, redactor=redactor, route_id=route_id
             )
         except StorageUnwritable as failure:
-            if looks:
+            if inspects:
                 _LOG.warning("this run is not logged: %s", failure.message)
                 return Trace(project.log_dir, run_id, ids.utc_now, redactor, route_id, kept=False)
             raise StorageUnwritable(
                 failure.message,
-                hint=f"{failure.hint} (log_dir); --plan and `pulsus explain` only look",
+                hint=f"{failure.hint} (log_dir); `--plan` and `pulsus explain` work without a "
+                "writable log folder",
                 **failure.details,
             ) from None
 
     def _count(self, trace: Trace, began: float, ended: str, status: int, **labels: str) -> None:
-        """Note the end of a run in the app's log and the metrics (spec §11)."""
+        """Add the end of a run to the app's log and the metrics (spec §11)."""
         if not trace.kept:
             return
         run = {"decision": ended, "exit_code": status, **labels}
@@ -111,189 +99,177 @@ class Router:
         took = (time.monotonic() - began) * 1000
         self.project.metrics().observe_ms("route", took, **run)
 
-    def _stages(
-        self, text: str, route_id: str, trace: Trace, options: RouteOptions
-    ) -> RouteOutcome:
-        reading, question = self._parse(text, trace)
-        catalogue = self.project.catalogue
-        trace.event(
-            "discover",
-            candidates=len(catalogue.tools),
-            broken=len(catalogue.broken),
-            shadowed=[s.warning(catalogue.root) for s in catalogue.shadowed],
-        )
-        forced = options.wanted.forced  # then nothing that could be asked would change a thing
-        searching = replace(self, person=None) if forced else self
-        intent, asked, found = searching._search(reading, question, trace)
-        _trace_search(trace, found)
-        outcome = self._decided(route_id, intent, asked, found, trace, options)
-        left = self._left(text, route_id)
-        outcome = replace(outcome, passages=reading.passages, left=left)
-        if outcome.failure:
-            return outcome
-        if options.plan:
-            return plan_preview.with_plan(outcome, self.project.settings.compose.max_steps)
-        if self._only_explains(options):
-            return outcome
-        if outcome.decision.policy == "generate":
-            return self._written(outcome, text, trace, options)
-        from pulsus.routing.apply_decision import (
-            DecisionApplier,  # checkers and child processes: not to look
-        )
 
-        outcome = DecisionApplier(self.project, self.person, trace, options).finish(outcome, text)
-        return self._still(outcome) if left else outcome
-
-    def _written(
-        self, outcome: RouteOutcome, text: str, trace: Trace, options: RouteOptions
-    ) -> RouteOutcome:
-        from pulsus.routing.delivery import pending_candidates as left
-        from pulsus.routing.generation.generation_run import (
-            GenerationRun,  # the model, checkers and child processes
-        )
-
-        writer = GenerationRun(self.project, self.person, trace, options.wanted, options.dry_run)
-        outcome = left.drop_resolved(writer.finish(outcome, text), asked=True)
-        if options.run and outcome.promotion:
-            note = f"not run: read it first, then `pulsus run {outcome.promotion.tool_id}`"
-            outcome = replace(outcome, notes=(*outcome.notes, note))
+def _stages(run: RouteRun) -> RouteOutcome:
+    """Parse, discover, search and decide; then generate, or deliver what was decided."""
+    project, options = run.project, run.options
+    reading, question = _parse(run)
+    catalogue = project.catalogue
+    run.trace.event(
+        "discover",
+        candidates=len(catalogue.tools),
+        broken=len(catalogue.broken),
+        shadowed=[s.warning(catalogue.root) for s in catalogue.shadowed],
+    )
+    # If a new tool is wanted anyway, no answer to a question would change the decision.
+    asking = replace(run, person=None) if options.wanted.forced else run
+    intent, asked, found = _search(asking, reading, question)
+    _trace_search(run.trace, found)
+    outcome = _decide(run, intent, found)
+    pending = _pending(run)
+    outcome = replace(outcome, clarification=asked, passages=reading.passages, left=pending)
+    if outcome.failure:
         return outcome
+    if options.plan:
+        return plan_preview.with_plan(outcome, project.settings.compose.max_steps)
+    if run.inspects:
+        return outcome
+    if outcome.decision.policy == "generate":
+        return _generate(run, outcome)
+    # Late: checkers and child processes, which a route that only inspects does not need.
+    from pulsus.routing.apply_decision import DecisionApplier
 
-    def _left(self, text: str, route_id: str) -> tuple[PendingCandidate, ...]:
-        """What an earlier run of the request left."""
-        tmp_dir = self.project.tmp_dir
-        if not any(tmp_dir.glob("*.json")):
-            return ()
-        from pulsus.routing.delivery import (
-            pending_candidates as left,  # only where something was left
-        )
+    outcome = DecisionApplier(run).finish(outcome)
+    return _drop_resolved(outcome, asked=run.person is not None) if pending else outcome
 
-        return left.pending_for_request(tmp_dir, text, route_id, self.project.redactor)
 
-    def _still(self, outcome: RouteOutcome) -> RouteOutcome:
-        from pulsus.routing.delivery import pending_candidates as left
+def _generate(run: RouteRun, outcome: RouteOutcome) -> RouteOutcome:
+    # Late: the model, checkers and child processes.
+    from pulsus.routing.generation.generation_run import GenerationRun
 
-        return left.drop_resolved(outcome, asked=self.person is not None)
+    outcome = _drop_resolved(GenerationRun(run).finish(outcome), asked=True)
+    if run.options.run and outcome.promotion:
+        note = f"not run: read it first, then `pulsus run {outcome.promotion.tool_id}`"
+        outcome = replace(outcome, notes=(*outcome.notes, note))
+    return outcome
 
-    def _only_explains(self, options: RouteOptions) -> bool:
-        """Whether the caller only looks: `--explain` without a flag that goes on (ADR 9)."""
-        goes_on = options.dry_run or options.run or self.project.settings.non_interactive
-        return options.explain and not goes_on
 
-    def _parse(self, text: str, trace: Trace) -> tuple[ParseResult, Clarification | None]:
-        config = self.project.settings.parser
-        reading = self.project.parser().read(text)
-        intent = reading.intent
-        trace.event(
-            "parse",
-            request=text,
-            domain=intent.domain,
-            action=intent.action,
-            top_score=intent.confidence,
-            hints=[[p.source, p.heading, p.score] for p in reading.passages],
-        )
-        return reading, clarify.clarifying_question(
-            reading, threshold=config.confidence_threshold, max_options=config.max_options
-        )
+def _pending(run: RouteRun) -> tuple[PendingCandidate, ...]:
+    """Return the candidates that earlier runs of this request left in `_tmp/`."""
+    tmp_dir = run.project.tmp_dir
+    if not any(tmp_dir.glob("*.json")):
+        return ()
+    from pulsus.routing.delivery import pending_candidates  # late: only if there are candidates
 
-    def _search(
-        self, reading: ParseResult, question: Clarification | None, trace: Trace
-    ) -> tuple[ParsedIntent, Clarification | None, SearchResult]:
-        """What the request leads to, after the one question where somebody can be asked.
+    return pending_candidates.pending_for_request(
+        tmp_dir, run.text, run.route_id, run.project.redactor
+    )
 
-        Which of two tools is meant settles more than which domain: it is asked instead. So does
-        whether the plan found is meant: it is the question's first option.
-        """
-        searcher, intent = self.project.searcher(), reading.intent
+
+def _drop_resolved(outcome: RouteOutcome, *, asked: bool) -> RouteOutcome:
+    from pulsus.routing.delivery import pending_candidates
+
+    return pending_candidates.drop_resolved(outcome, asked=asked)
+
+
+def _parse(run: RouteRun) -> tuple[ParseResult, Clarification | None]:
+    config = run.project.settings.parser
+    reading = run.project.parser().read(run.text)
+    intent = reading.intent
+    run.trace.event(
+        "parse",
+        request=run.text,
+        domain=intent.domain,
+        action=intent.action,
+        top_score=intent.confidence,
+        hints=[[p.source, p.heading, p.score] for p in reading.passages],
+    )
+    return reading, clarify.clarifying_question(
+        reading, threshold=config.confidence_threshold, max_options=config.max_options
+    )
+
+
+def _search(
+    run: RouteRun, reading: ParseResult, question: Clarification | None
+) -> tuple[ParsedIntent, Clarification | None, SearchResult]:
+    """Search, and ask the one question if a person can be asked.
+
+    The choice between two tools decides more than the choice of a domain, so it is asked instead.
+    If a plan was found, accepting it is the question's first option.
+    """
+    searcher, intent = run.project.searcher(), reading.intent
+    found = searcher.search(intent, hinted=reading.hinted)
+    between = clarify.question_between_tools(found, tau=run.project.settings.ranker.threshold)
+    config = run.project.settings.parser
+    sure = (
+        clarify.intent_from_candidates(intent, found, least=config.settled_at) if question else None
+    )
+    if sure and not between:
+        run.trace.event("settle", decision="the tools found settle it", top_p=sure.confidence)
+        intent = sure
+        if sure.confidence >= config.confidence_threshold:
+            return sure, None, found
+    question = between or question
+    if question and not between:
+        question = clarify.with_plan_option(question, found, max_options=config.max_options)
+    if question is None or run.person is None:
+        return intent, question, found
+    asked = replace(question, answer=run.person.clarify(question))
+    run.trace.event("clarify", decision=asked.answer, question=asked.question)
+    if between:
+        return intent, asked, clarify.select_answered_tool(found, asked)
+    agreed = clarify.intent_of_accepted_plan(intent, found, asked)
+    if agreed:
+        return agreed, asked, found
+    intent = clarify.resolve_answer(reading, asked, asked.answer)
+    if intent != reading.intent:
         found = searcher.search(intent, hinted=reading.hinted)
-        between = clarify.question_between_tools(found, tau=self.project.settings.ranker.threshold)
-        config = self.project.settings.parser
-        sure = (
-            clarify.intent_from_candidates(intent, found, least=config.settled_at)
-            if question
-            else None
-        )
-        if sure and not between:
-            trace.event("settle", decision="the tools found settle it", top_p=sure.confidence)
-            intent = sure
-            if sure.confidence >= config.confidence_threshold:
-                return sure, None, found
-        question = between or question
-        if question and not between:
-            question = clarify.with_plan_option(question, found, max_options=config.max_options)
-        if question is None or self.person is None:
-            return intent, question, found
-        asked = replace(question, answer=self.person.clarify(question))
-        trace.event("clarify", decision=asked.answer, question=asked.question)
-        if between:
-            return intent, asked, clarify.select_answered_tool(found, asked)
-        agreed = clarify.intent_of_accepted_plan(intent, found, asked)
-        if agreed:
-            return agreed, asked, found
-        intent = clarify.resolve_answer(reading, asked, asked.answer)
-        if intent != reading.intent:
-            found = searcher.search(intent, hinted=reading.hinted)
-        return intent, asked, found
+    return intent, asked, found
 
-    def _decided(
-        self,
-        route_id: str,
-        intent: ParsedIntent,
-        asked: Clarification | None,
-        found: SearchResult,
-        trace: Trace,
-        options: RouteOptions,
-    ) -> RouteOutcome:
-        choice = found.choice
-        if options.wanted.forced:
-            choice = replace(
-                choice, policy="generate", chosen=(), reason="a new tool was asked for"
-            )
+
+def _decide(run: RouteRun, intent: ParsedIntent, found: SearchResult) -> RouteOutcome:
+    project, choice = run.project, found.choice
+    if run.options.wanted.forced:
+        choice = replace(choice, policy="generate", chosen=(), reason="a new tool was asked for")
+    plan = None
+    if choice.policy == "compose":
         tools = tuple(ranked.tool for ranked in choice.chosen)
-        plan = None
-        if choice.policy == "compose":
-            try:
-                plan = plan_preview.compose_plan(
-                    intent.intent, tools, self.project.settings.compose.max_steps
-                )
-            except PlanUnwirable as error:
-                if not self.project.settings.model.base_url:
-                    raise
-                # More than glue is needed: the planner defers to the generator (spec §6).
-                choice = replace(choice, policy="generate", reason=f"no plan: {error.message}")
-                tools = ()
-        looks = options.plan or self._only_explains(options)
-        failure = (
-            None
-            if tools
-            else no_tool.no_tool_failure(
-                self.project, found, choice.reason, options.wanted, looks=looks
+        try:
+            plan = plan_preview.compose_plan(
+                intent.intent, tools, project.settings.compose.max_steps
             )
-        )
-        trace.event(
-            "decide",
-            policy=choice.policy,
-            decision=choice.reason,
-            selected=[tool.id for tool in tools],
-        )
-        return RouteOutcome(
-            run_id=trace.run_id,
-            logged=trace.kept,
-            intent=intent,
-            decision=RouteDecision(route_id, choice.policy, tools, plan, choice.reason),
-            candidates=found.candidates,
-            tau=self.project.settings.ranker.threshold,
-            widened=found.widened,
-            clarification=asked,
-            subintents=found.subintents,
-            shadowed=self.project.catalogue.shadowed,
-            failure=failure,
-            weights=dict(self.project.settings.ranker.weights),
-            notes=(
-                *(f"no tool was found for the part {part!r}" for part in found.unplaced),
-                *found.notes,
-            ),
-        )
+        except PlanUnwirable as error:
+            if not project.settings.model.base_url:
+                raise
+            # More than glue is needed: the planner defers to the generator (spec §6).
+            reason = f"no plan: {error.message}"
+            choice = replace(choice, policy="generate", chosen=(), reason=reason)
+    outcome = undelivered_outcome(project, intent, replace(found, choice=choice), run.route_id)
+    decision = replace(outcome.decision, plan=plan)
+    failure = None if decision.selected else no_tool.no_tool_failure(run, found, choice.reason)
+    run.trace.event(
+        "decide",
+        policy=choice.policy,
+        decision=choice.reason,
+        selected=[tool.id for tool in decision.selected],
+    )
+    trace = run.trace
+    return replace(
+        outcome, run_id=trace.run_id, logged=trace.kept, decision=decision, failure=failure
+    )
+
+
+def undelivered_outcome(
+    project: Project, intent: ParsedIntent, found: SearchResult, route_id: str
+) -> RouteOutcome:
+    """Return the outcome of a search before anything is planned, generated or delivered."""
+    choice, settings = found.choice, project.settings.ranker
+    tools = tuple(ranked.tool for ranked in choice.chosen)
+    return RouteOutcome(
+        run_id="",
+        intent=intent,
+        decision=RouteDecision(route_id, choice.policy, tools, None, choice.reason),
+        candidates=found.candidates,
+        tau=settings.threshold,
+        widened=found.widened,
+        subintents=found.subintents,
+        shadowed=project.catalogue.shadowed,
+        weights=dict(settings.weights),
+        notes=(
+            *(f"no tool was found for the part {part!r}" for part in found.unplaced),
+            *found.notes,
+        ),
+    )
 
 
 def _trace_search(trace: Trace, found: SearchResult) -> None:

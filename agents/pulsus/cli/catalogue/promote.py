@@ -94,20 +94,14 @@ def deliver(
 ) -> DeliveryResult:
     """How proving, asking and promoting ended."""
     from pulsus.approvals.unattended import CallerApproval, NoApproval
-    from pulsus.cli import approval_prompt
-    from pulsus.routing.delivery.deliver import DeliveryPipeline
+    from pulsus.routing.delivery.candidate_module import delivery_pipeline
     from pulsus.routing.generation import acceptance
 
     app = session.app
     promoter.require_log()  # before anything is proven: that takes seconds
-    deliverer = DeliveryPipeline(
-        prover=acceptance.validator_for(app, module),
-        promoter=promoter,
-        read=app.define,
-        person=approval_prompt.Terminal() if session.interactive and not approved else None,
-        redactor=app.redactor,
-        root=session.project,
-    )
+    person = None if approved else session.person
+    prover = acceptance.validator_for(app, module)
+    deliverer = delivery_pipeline(app, prover, promoter, person)
     approval = CallerApproval() if approved else NoApproval(hint="approve with --yes")
     return deliverer.deliver(module, dry_run=False, approval=approval)
 

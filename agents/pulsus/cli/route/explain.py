@@ -17,7 +17,7 @@ from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ToolNotFound
 
 if TYPE_CHECKING:
-    from pulsus.core.types import BrokenTool, ParsedIntent, RouteOutcome, SubIntent, ToolSpec
+    from pulsus.core.types import BrokenTool, RouteOutcome, SubIntent, ToolSpec
     from pulsus.routing.search.searcher import Searcher, SearchResult
     from pulsus.routing.search.why_not import WhyNot
 
@@ -71,8 +71,11 @@ def _explained(
     session: CommandSession, request: str, wanted: ToolSpec | BrokenTool | None
 ) -> tuple[RouteOutcome, WhyNot | None]:
     """The decision, and the answer about the tool asked for."""
+    from pulsus.core.telemetry import ids
     from pulsus.core.types import BrokenTool
+    from pulsus.routing.plan_preview import unused_inputs_note
     from pulsus.routing.prompt_parser import validate_request
+    from pulsus.routing.router import undelivered_outcome
     from pulsus.routing.search import why_not
 
     app = session.app
@@ -81,7 +84,10 @@ def _explained(
     intent = reading.intent
     searcher = app.searcher()
     found = searcher.search(intent, hinted=reading.hinted)
-    outcome = replace(_outcome(session, intent, found), passages=reading.passages)
+    route_id = ids.route_id(text, app.catalogue.digest)
+    outcome = undelivered_outcome(app, intent, found, route_id)
+    unused = unused_inputs_note(text) if outcome.decision.selected else ()
+    outcome = replace(outcome, passages=reading.passages, notes=(*outcome.notes, *unused))
     if wanted is None:
         return outcome, None
     if isinstance(wanted, BrokenTool):
@@ -105,34 +111,6 @@ def _explained(
         request=text,
     )
     return outcome, answer
-
-
-def _outcome(session: CommandSession, intent: ParsedIntent, found: SearchResult) -> RouteOutcome:
-    """The decision as `route` would give it, had it stopped there."""
-    from pulsus.core.telemetry import ids
-    from pulsus.core.types import RouteDecision, RouteOutcome
-    from pulsus.routing import plan_preview
-
-    app = session.app
-    choice = found.choice
-    route_id = ids.route_id(intent.intent, app.catalogue.digest)
-    tools = tuple(ranked.tool for ranked in choice.chosen)
-    return RouteOutcome(
-        run_id="",
-        intent=intent,
-        decision=RouteDecision(route_id, choice.policy, tools, None, choice.reason),
-        candidates=found.candidates,
-        tau=app.settings.ranker.threshold,
-        widened=found.widened,
-        subintents=found.subintents,
-        shadowed=app.catalogue.shadowed,
-        weights=dict(app.settings.ranker.weights),
-        notes=(
-            *(f"no tool was found for the part {part!r}" for part in found.unplaced),
-            *found.notes,
-            *(plan_preview.unused_inputs_note(intent.intent) if tools else ()),
-        ),
-    )
 
 
 def _with(tool: ToolSpec, found: SearchResult, searcher: Searcher) -> tuple[SubIntent, ...]:

@@ -72,10 +72,9 @@ def command(
     linted, type-checked and run in the sandbox on your examples. What is refused goes back to the
     model with the reasons. An accepted module waits for your approval, like any other.
     """
-    from pulsus.cli import approval_prompt, console
+    from pulsus.cli import console
     from pulsus.cli.route.route import print_outcome
-    from pulsus.routing.generation.request import GenerationRequest
-    from pulsus.routing.router import RouteOptions
+    from pulsus.routing.delivery.route_run import GenerationRequest, RouteOptions
 
     wanted = GenerationRequest(
         forced=True,
@@ -89,8 +88,9 @@ def command(
         told=console.line_progress(quiet=session.verbosity < 0),
     )
     options = RouteOptions(dry_run=dry_run, wanted=wanted)
-    person = approval_prompt.Terminal() if session.interactive else None
-    print_outcome(session, session.app.router(person).route(" ".join(request), options), options)
+    print_outcome(
+        session, session.app.router(session.person).route(" ".join(request), options), options
+    )
 
 
 def _read(text: str) -> tuple[Example, ...]:

@@ -22,7 +22,7 @@ from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
     from pulsus.core.types import RouteOutcome
-    from pulsus.routing.router import RouteOptions
+    from pulsus.routing.delivery.route_run import RouteOptions
 
 EPILOG = """\b
 Examples:
@@ -65,9 +65,8 @@ def command(
     The tools under workflows/ are ranked; one is selected, or several are composed into a plan. The
     result is validated in a sandbox and, once approved, promoted.
     """
-    from pulsus.cli import approval_prompt, console
-    from pulsus.routing.generation.request import GenerationRequest
-    from pulsus.routing.router import RouteOptions
+    from pulsus.cli import console
+    from pulsus.routing.delivery.route_run import GenerationRequest, RouteOptions
 
     options = RouteOptions(
         plan=plan,
@@ -78,8 +77,9 @@ def command(
         wanted=GenerationRequest(told=console.line_progress(quiet=session.verbosity < 0)),
     )
     _check(options)
-    person = approval_prompt.Terminal() if session.interactive else None
-    print_outcome(session, session.app.router(person).route(" ".join(request), options), options)
+    print_outcome(
+        session, session.app.router(session.person).route(" ".join(request), options), options
+    )
 
 
 def print_outcome(

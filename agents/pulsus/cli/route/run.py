@@ -56,7 +56,6 @@ def command(
       pulsus run save_report --input markdown=@r.md --input path=out.md --input dry_run=false --yes
     """
     from pulsus.approvals.run_consent import RunApproval
-    from pulsus.cli.approval_prompt import Terminal
     from pulsus.execution.inputs import parse_inputs
     from pulsus.routing.delivery.candidate_module import read_module
     from pulsus.routing.run_tool import run_promoted
@@ -67,7 +66,7 @@ def command(
     tool = app.tool(tool_id)
     values = parse_inputs(inputs, tool.args)
     source = read_module(tool.path)
-    person = Terminal() if session.interactive else None
+    person = session.person
     consent = RunApproval(person, yes=yes)
     relay = None if session.verbosity < 0 else _relay
     if unconfined:

@@ -9,27 +9,33 @@ from pathlib import Path
 
 from pulsus.approvals.protocol import Approver
 from pulsus.core.compose.plans import module_source, pins
-from pulsus.core.memory.past_routes import Outcome, PastRoute
+from pulsus.core.memory.past_routes import Outcome
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.target import MAX_NAME_CHARS, Target
 from pulsus.core.system import atomic_write, regular_files
-from pulsus.core.telemetry import ids
 from pulsus.core.types import RouteOutcome, ToolSpec
 from pulsus.errors import PulsusError, UsageError, storage_error
-from pulsus.routing.delivery.deliver import CandidateModule, DeliveryResult, digest
+from pulsus.routing.delivery.deliver import (
+    CandidateModule,
+    DeliveryPipeline,
+    DeliveryResult,
+    ModuleValidator,
+    Promoter,
+    digest,
+)
 from pulsus.routing.delivery.pending_candidates import is_edited
 from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.route_run import RouteRun
 
 MAX_READ_BYTES = 64 * 1024 * 1024
 """Beyond this a file is not read at all; the static gate's own limit is far lower."""
 
 
-def module_of_decision(
-    project: Project, outcome: RouteOutcome, run_id: str, person: Approver | None
-) -> CandidateModule:
-    """What is to be proven: bytes read once, and the pinned bytes of every step they call."""
+def module_of_decision(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
+    """Return the module to be proven: bytes read once, and the pinned bytes of each step."""
+    project = run.project
     if outcome.decision.plan:
-        return _composed(project, outcome, run_id, person)
+        return _composed(run, outcome)
     tool = outcome.decision.selected[0]
     source = read_module(tool.path)
     return CandidateModule(
@@ -78,12 +84,24 @@ def read_module(path: Path) -> bytes:
         ) from failure
 
 
-def remember_route(
-    project: Project, outcome: RouteOutcome, delivery: DeliveryResult, request: str
-) -> None:
+def delivery_pipeline(
+    project: Project, prover: ModuleValidator, promoter: Promoter, person: Approver | None
+) -> DeliveryPipeline:
+    """Return the delivery of this project's modules; `person` is None if nobody can be asked."""
+    return DeliveryPipeline(
+        prover=prover,
+        promoter=promoter,
+        read=project.define,
+        person=person,
+        redactor=project.redactor,
+        root=project.project,
+    )
+
+
+def remember_route(run: RouteRun, outcome: RouteOutcome, delivery: DeliveryResult) -> None:
     """Keep how the route ended: the history feature learns from it.
 
-    A tool that was merely looked up again was not accepted by anybody: it does not count.
+    A tool that was only looked up again was accepted by no person, so it does not count.
     """
     ended: Outcome = "accepted"
     if delivery.discarded:
@@ -92,42 +110,28 @@ def remember_route(
         ended = "failed"
     elif not outcome.ran and not (delivery.promotion and delivery.promotion.created):
         return
-    route = PastRoute(
-        ts=ids.utc_now(),
-        run_id=outcome.run_id,
-        route_id=outcome.decision.route_id,
-        request=request,
-        tools=tuple(tool.id for tool in outcome.decision.selected),
-        outcome=ended,
-    )
-    project.remember(route)
+    run.remember((tool.id for tool in outcome.decision.selected), ended)
 
 
-def _composed(
-    project: Project, outcome: RouteOutcome, run_id: str, person: Approver | None
-) -> CandidateModule:
-    decision = outcome.decision
+def _composed(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
+    project, decision = run.project, outcome.decision
     assert decision.plan is not None
     path = project.tmp_dir / module_source.name_module_file(decision.route_id)
     left = candidate_store.read(path) if path.is_file() else None
     made = module_source.render_module(decision.plan, decision.selected).encode("utf-8")
-    source = _reused_bytes(left, person)
+    source = _reused_bytes(left, run.person)
     if source is None:
         source = made
         write_candidate(path, made)
-    rejected = left and not person and left.status == "rejected" and left.sha256 == digest(made)
-    candidate = candidate_store.Candidate(
-        module=path,
-        request=outcome.intent.intent,
-        route_id=decision.route_id,
-        run_id=run_id,
-        status="rejected" if rejected else "pending",
-        reasons=left.reasons if left and rejected else (),
-        created_at=ids.utc_now(),
-        sha256=digest(made),
-    )
+    known = left if left and not run.person and left.sha256 == digest(made) else None
+    rejected = known is not None and known.status == "rejected"
     try:
-        candidate_store.write(candidate, project.redactor)
+        candidate = run.write_note(
+            path,
+            status="rejected" if rejected else "pending",
+            reasons=known.reasons if known and rejected else (),
+            sha256=digest(made),
+        )
     except PulsusError:
         if left is None:
             candidate_store.remove(path)  # a candidate without its note could not be offered again
@@ -144,9 +148,9 @@ def _composed(
 
 
 def _reused_bytes(left: candidate_store.Candidate | None, person: Approver | None) -> bytes | None:
-    """The module an earlier run left, where the work goes on with it; None: make it anew.
+    """Return the candidate of an earlier run, if it is used again; None to render it anew.
 
-    What somebody edited is never overwritten unasked.
+    An edited candidate is never overwritten without a question.
     """
     if left is None:
         return None
@@ -154,11 +158,8 @@ def _reused_bytes(left: candidate_store.Candidate | None, person: Approver | Non
     if person is None:
         return read_module(left.module) if changed else None
     offered = changed or left.status != "pending"
-    return read_module(left.module) if offered and _reuse(person, left) else None
-
-
-def _reuse(person: Approver, left: candidate_store.Candidate) -> bool:
-    return person.reuse(left.module.name, left.status, left.reasons)
+    reused = offered and person.reuse(left.module.name, left.status, left.reasons)
+    return read_module(left.module) if reused else None
 
 
 def write_candidate(path: Path, source: bytes) -> None:

@@ -1,4 +1,4 @@
-"""A request without a tool becomes a candidate written by a model (spec §7, §12, §16).
+"""Let a model write a candidate for a request that no tool answers (spec §7, §12, §16).
 
 Effect: asks the model, runs the gates, writes `_tmp/`, promotes what is approved.
 """
@@ -24,16 +24,14 @@ from pulsus.core.compose.writing import (
 from pulsus.core.compose.writing.prompt_messages import PromptContext
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.target import Target
-from pulsus.core.telemetry.logging import Trace
 from pulsus.core.telemetry.redaction import MARK
 from pulsus.core.types import Example, GenerationReport, GenerationRound, RouteOutcome
-from pulsus.errors import ModelAnswerInvalid, PulsusError, UsageError, ValidationFailed
+from pulsus.errors import ModelAnswerInvalid, UsageError, ValidationFailed
 from pulsus.routing.delivery.deliver import DeliveryResult
 from pulsus.routing.delivery.delivery_outcome import trace_delivery
 from pulsus.routing.delivery.pending_candidates import is_edited
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.route_run import GenerationRequest, RouteRun
 from pulsus.routing.generation import acceptance, prompt_context, scaffold_files
-from pulsus.routing.generation.request import GenerationRequest
 from pulsus.routing.generation.written_candidate import (
     CandidateWorkflow,
     PromotionTarget,
@@ -47,36 +45,29 @@ MAX_EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True)
 class GenerationRun:
-    """Writes one module for one route. `person` is None where nobody can be asked."""
+    """Writes one module for one run of a route."""
 
-    project: Project
-    person: Approver | None
-    trace: Trace
-    wanted: GenerationRequest
-    dry_run: bool = False
+    run: RouteRun
 
-    def finish(self, outcome: RouteOutcome, text: str) -> RouteOutcome:
-        """What came of the request in the end. Raises PulsusError."""
-        path = self.project.tmp_dir / module_source.name_module_file(outcome.decision.route_id)
+    @property
+    def wanted(self) -> GenerationRequest:
+        """The caller's options."""
+        return self.run.options.wanted
+
+    def finish(self, outcome: RouteOutcome) -> RouteOutcome:
+        """Return the outcome once a module was written, proven and promoted. Raises PulsusError."""
+        project = self.run.project
+        path = project.tmp_dir / module_source.name_module_file(self.run.route_id)
         if self.wanted.scaffold:
-            given = self._examples(text)
-            return scaffold_files.write_scaffold(
-                self.project,
-                self.trace,
-                outcome,
-                self._redact(text),
-                path,
-                given,
-                anew=self.wanted.anew,
-            )
-        model = self.project.model()
-        to = self._place(outcome, text)
-        given = self._examples(text)
-        desk = CandidateWorkflow(self.project, self.person, self.trace, given)
+            return scaffold_files.write_scaffold(self.run, outcome, path, self._examples())
+        model = project.model()
+        to = self._place(outcome)
+        given = self._examples()
+        workflow = CandidateWorkflow(self.run, given, to)
         kept = self._kept(path, given)
         if kept:
-            return desk.deliver(outcome, text, desk.again(kept), None, to, dry_run=self.dry_run)
-        brief = self._brief(outcome, text, given)
+            return workflow.deliver(outcome, workflow.reuse(kept), None)
+        brief = self._brief(outcome, given)
         made = self._generated(model, path, brief)
         generation = replace(
             made.generation,
@@ -85,29 +76,29 @@ class GenerationRun:
             boundaries=tuple(
                 (b.argument, b.value, b.why) for b in boundary_inputs.propose_boundaries(given)
             ),
-            extra_imports=self.project.settings.generator.extra_imports,
+            extra_imports=project.settings.generator.extra_imports,
         )
         outcome = replace(outcome, generation=generation)
         if made.best is None:
-            return _failed(outcome, made.failure or _no_module(generation))
-        module = desk.keep(outcome, text, path, made.best)
+            return replace(outcome, failure=made.failure or _no_module(generation))
+        module = workflow.keep(generation, path, made.best)
         if made.best.validated is None:
             return self._refused(outcome, made, made.best)
-        return desk.deliver(outcome, text, module, made.best, to, dry_run=self.dry_run)
+        return workflow.deliver(outcome, module, made.best)
 
     def _generated(self, model: Proposer, path: Path, brief: PromptContext) -> GenerationResult:
-        settings = self.project.settings.generator
+        settings = self.run.project.settings.generator
         generator = Generator(
             model=model,
             judge=partial(
                 acceptance.evaluate_answer,
-                self.project,
+                self.run.project,
                 path,
                 brief.request,
                 brief.examples,
                 held=brief.held,
             ),
-            redact=self.project.redactor.redact,
+            redact=self.run.project.redactor.redact,
             rounds=settings.rounds if self.wanted.rounds is None else self.wanted.rounds,
             seed=settings.seed,
             told=self._told,
@@ -115,11 +106,11 @@ class GenerationRun:
         self.wanted.told(f"asking {model.model} ({model.provider}); this may take minutes")
         return generator.generate(brief)
 
-    def _examples(self, text: str) -> tuple[Example, ...]:
-        """The caller's examples: given, in the request, or asked for. Raises UsageError."""
-        given = self.wanted.examples or caller_examples.find_examples(text)
-        if not given and self.person and not self.wanted.scaffold:
-            given = self._asked(self.person)
+    def _examples(self) -> tuple[Example, ...]:
+        """Return the examples of the caller, the request or the person. Raises UsageError."""
+        given = self.wanted.examples or caller_examples.find_examples(self.run.text)
+        if not given and self.run.person and not self.wanted.scaffold:
+            given = _ask_examples(self.run.person)
         if len(given) > MAX_EXAMPLES:
             raise UsageError(
                 f"{len(given)} examples were given, and a request takes {MAX_EXAMPLES} at most",
@@ -127,34 +118,23 @@ class GenerationRun:
             )
         return example_consistency.check_examples(given)
 
-    def _asked(self, person: Approver) -> tuple[Example, ...]:
-        found: tuple[Example, ...] = ()
-        problem = ""
-        while len(found) < MAX_EXAMPLES and (said := person.example(problem)):
-            try:
-                found = example_consistency.check_examples(
-                    (*found, *caller_examples.parse_examples(said))
-                )
-                problem = ""
-            except UsageError as error:
-                problem = f"{error.message}; {error.hint}"
-        return found
-
-    def _place(self, outcome: RouteOutcome, text: str) -> PromotionTarget:
-        """Where it goes. Raises UsageError for a name that is taken, TargetRefused."""
+    def _place(self, outcome: RouteOutcome) -> PromotionTarget:
+        """Return the target folder and name. Raises UsageError for a taken name, TargetRefused."""
         wanted, intent = self.wanted, outcome.intent
-        sure = intent.confidence >= self.project.settings.parser.confidence_threshold
+        sure = intent.confidence >= self.run.project.settings.parser.confidence_threshold
         if wanted.action or wanted.domain:
             domain = wanted.domain
             action = wanted.action or (intent.action if intent.domain == domain else None)
         else:
             domain, action = intent.domain, intent.action
-        name = wanted.name or scaffold.derive_name(self._redact(text).replace(MARK, " "))
+        name = wanted.name or scaffold.derive_name(
+            self.run.redact(self.run.text).replace(MARK, " ")
+        )
         target = Target(domain, action or "generated", name)
-        taken = {tool.id for tool in self.project.catalogue.tools}
+        taken = {tool.id for tool in self.run.project.catalogue.tools}
         if wanted.name and target.tool_id in taken:
             raise UsageError(
-                f"{target.tool_id} is there already",
+                f"{target.tool_id} exists already",
                 hint="choose another --name; a changed tool is promoted with `pulsus promote`",
             )
         for number in range(2, len(taken) + 3):
@@ -165,10 +145,10 @@ class GenerationRun:
         return PromotionTarget(target, sure, asked=wanted.forced)
 
     def _kept(self, path: Path, given: Sequence[Example]) -> candidate_store.Candidate | None:
-        """What an earlier run left and the work goes on with; None: it is written anew.
+        """Return the candidate of an earlier run, if it is used again; None to write it anew.
 
-        What somebody edited is never overwritten unasked, and what waits for approval costs no
-        second answer.
+        An edited candidate is never overwritten without a question. A candidate that waits for
+        approval costs no second answer of the model.
         """
         left = candidate_store.read(path) if path.is_file() else None
         if left is None or self.wanted.anew:
@@ -178,21 +158,21 @@ class GenerationRun:
         same = made.get("examples") == examples_digest(given) and made.get("generator") == "model"
         if left.status == "pending" and same and not changed:
             return left
-        if self.person is None:
+        if self.run.person is None:
             return left if changed else None
         last = left.reasons[-1:]
-        return left if self.person.reuse(left.module.name, left.status, last) else None
+        return left if self.run.person.reuse(left.module.name, left.status, last) else None
 
-    def _brief(self, outcome: RouteOutcome, text: str, given: tuple[Example, ...]) -> PromptContext:
-        settings = self.project.settings.generator
+    def _brief(self, outcome: RouteOutcome, given: tuple[Example, ...]) -> PromptContext:
+        settings = self.run.project.settings.generator
         rules = acceptance.guardrail_rules(settings)
-        held = memorisation.held_out_example(given)
+        held, text = memorisation.held_out_example(given), self.run.text
         if held:
             text = caller_examples.remove_example(text, held)
-        # Before anything is made of it: of `password=x` a summary would keep the words and lose
-        # the sign that gives the secret away.
-        text = self._redact(text)
-        redact = self.project.redactor
+        # Redact first: a summary of `password=x` would keep the words, and lose the sign by which
+        # the redactor knows a secret.
+        text = self.run.redact(text)
+        redact = self.run.project.redactor
         return PromptContext(
             request=text,
             rules=rules,
@@ -203,21 +183,18 @@ class GenerationRun:
             neighbours=prompt_context.similar_tools(
                 outcome.candidates,
                 rules,
-                self._redact,
+                self.run.redact,
                 most=settings.neighbours,
                 chars=settings.neighbour_chars,
             ),
-            hints=prompt_context.passage_hints(self.project, outcome.passages),
+            hints=prompt_context.passage_hints(self.run.project, outcome.passages),
             skeleton=scaffold.render_model_skeleton(
                 text, [caller_examples.redact_example(e, redact) for e in given]
             ),
         )
 
-    def _redact(self, text: str) -> str:
-        return self.project.redactor.redact(text)
-
     def _told(self, found: GenerationRound) -> None:
-        self.trace.event(
+        self.run.trace.event(
             "generate",
             decision=f"refused at {found.step}" if found.step else "accepted",
             round=found.number,
@@ -238,7 +215,7 @@ class GenerationRun:
     ) -> RouteOutcome:
         assert best.report is not None
         report = best.report
-        trace_delivery(self.trace, DeliveryResult(report), self.project.project)
+        trace_delivery(self.run.trace, DeliveryResult(report), self.run.project.project)
         failure = made.failure or ValidationFailed(
             f"no answer of {made.generation.model} was accepted ({made.generation.stopped}); the "
             f"best is {report.path.name}, {report.verdict}: {report.summary}",
@@ -246,7 +223,7 @@ class GenerationRun:
             "another model may do better",
             reasons=list(refusal_reasons(made.generation)),
         )
-        return _failed(replace(outcome, module=report.path, validation=report), failure)
+        return replace(outcome, module=report.path, validation=report, failure=failure)
 
 
 def _no_module(generation: GenerationReport) -> ModelAnswerInvalid:
@@ -257,5 +234,15 @@ def _no_module(generation: GenerationReport) -> ModelAnswerInvalid:
     )
 
 
-def _failed(outcome: RouteOutcome, failure: PulsusError) -> RouteOutcome:
-    return replace(outcome, failure=failure)
+def _ask_examples(person: Approver) -> tuple[Example, ...]:
+    found: tuple[Example, ...] = ()
+    problem = ""
+    while len(found) < MAX_EXAMPLES and (said := person.example(problem)):
+        try:
+            found = example_consistency.check_examples(
+                (*found, *caller_examples.parse_examples(said))
+            )
+            problem = ""
+        except UsageError as error:
+            problem = f"{error.message}; {error.hint}"
+    return found

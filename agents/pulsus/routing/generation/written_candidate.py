@@ -11,15 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pulsus.approvals.protocol import Approver
 from pulsus.approvals.unattended import GenerationApproval
 from pulsus.core.compose.generator import JudgedAnswer
 from pulsus.core.compose.writing import boundary_inputs, caller_examples, memorisation
-from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.target import Target
-from pulsus.core.telemetry import ids
-from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import (
     Example,
     GenerationReport,
@@ -32,9 +28,9 @@ from pulsus.core.types import (
 from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.effect_patterns import path_covered
 from pulsus.routing.delivery import candidate_module, pending_candidates
-from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
+from pulsus.routing.delivery.deliver import CandidateModule
 from pulsus.routing.delivery.delivery_outcome import delivered, trace_delivery
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.generation import acceptance
 
 SHAPE = (
@@ -45,9 +41,10 @@ SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class PromotionTarget:
-    """Where a module goes. `sure`: that was said, or understood well enough to act on.
+    """Where a module goes.
 
-    `asked` is whether somebody asked for a new module, rather than for an answer to a request.
+    `sure` is True if the caller named the place, or the request made it clear. `asked` is True if
+    the caller asked for a new module, and not only for an answer.
     """
 
     target: Target
@@ -57,32 +54,23 @@ class PromotionTarget:
 
 @dataclass(frozen=True, slots=True)
 class CandidateWorkflow:
-    """Keeps, shows and promotes candidates of one route. `person` is None where nobody is there."""
+    """Keeps, shows and promotes the candidates of one run, written for the examples `given`."""
 
-    project: Project
-    person: Approver | None
-    trace: Trace
+    run: RouteRun
     given: Sequence[Example]
+    to: PromotionTarget
 
-    def keep(
-        self, outcome: RouteOutcome, text: str, path: Path, best: JudgedAnswer
-    ) -> CandidateModule:
-        """The module in `_tmp/`, with its note: where it came from, and every refusal."""
-        generation = outcome.generation
-        assert generation is not None
-        before = candidate_store.read(path) if path.is_file() and not self.person else None
+    def keep(self, generation: GenerationReport, path: Path, best: JudgedAnswer) -> CandidateModule:
+        """Write the module to `_tmp/`, with a note of its provenance and of every refusal."""
+        before = candidate_store.read(path) if path.is_file() and not self.run.person else None
         refused = before and before.status == "rejected" and before.sha256 == best.sha256
         candidate_module.write_candidate(path, best.source)
         model = model_provenance(generation, best.sha256)
-        rag = self.project.settings.rag_enabled
-        candidate = candidate_store.Candidate(
-            module=path,
-            request=text,
-            route_id=outcome.decision.route_id,
-            run_id=outcome.run_id,
+        rag = self.run.project.settings.rag_enabled
+        candidate = self.run.write_note(
+            path,
             status="rejected" if refused else "pending" if best.validated else "failed",
             reasons=_reasons(before.reasons if before and refused else (), best, generation),
-            created_at=ids.utc_now(),
             sha256=best.sha256,
             made={
                 "generator": "model",
@@ -94,31 +82,27 @@ class CandidateWorkflow:
                 "held": bool(generation.held_back),
             },
         )
-        candidate_store.write(candidate, self.project.redactor)
-        promoter = self.project.promoter(outcome.run_id, outcome.decision.route_id)
-        promoter.decided(
-            "generate",
-            {"sha256": best.sha256, "accepted": generation.accepted, "model": model},
-        )
+        decision: dict[str, JsonValue] = {
+            "sha256": best.sha256,
+            "accepted": generation.accepted,
+            "model": model,
+        }
+        self.run.promoter().decided("generate", decision)
         return self._module(candidate, best.source, _author_note(generation))
 
-    def again(self, kept: candidate_store.Candidate) -> CandidateModule:
-        """What an earlier run left, to go on with."""
+    def reuse(self, kept: candidate_store.Candidate) -> CandidateModule:
+        """Return the candidate of an earlier run as a module to deliver."""
         source = candidate_module.read_module(kept.module)
         return self._module(kept, source, f"offered again: {kept.module.name}, of an earlier run")
 
     def deliver(
-        self,
-        outcome: RouteOutcome,
-        text: str,
-        module: CandidateModule,
-        judged: JudgedAnswer | None,
-        to: PromotionTarget,
-        *,
-        dry_run: bool,
+        self, outcome: RouteOutcome, module: CandidateModule, judged: JudgedAnswer | None
     ) -> RouteOutcome:
-        """The outcome once the module was proven (`judged`: it was), asked about and promoted."""
-        project = self.project
+        """Return the outcome once the module was proven, approved and promoted.
+
+        `judged` is the answer of the model if this run wrote and proved the module.
+        """
+        project, text, dry_run = self.run.project, self.run.text, self.run.options.dry_run
         prover = (
             acceptance.GuardedValidator(project, known=judged)
             if judged
@@ -134,35 +118,30 @@ class CandidateWorkflow:
         worth = (SHAPE, *doubts) if proof == "shape" else (*_strength(module, proof), *doubts)
         worth = (*worth, *_boundary_note(self.given))
         notes = (*module.notes, *worth)
-        promoter = project.promoter(outcome.run_id, outcome.decision.route_id)
         approval = GenerationApproval(
             allowed=project.settings.non_interactive,
-            asked=to.asked,
+            asked=self.to.asked,
             strong=caller_examples.has_differing_results(self.given),
-            placed=to.sure,
-            generated=judged is not None or promoter.generated(module.source),
+            placed=self.to.sure,
+            generated=judged is not None or self.run.promoter().generated(module.source),
             doubt=doubts[0] if doubts else "",
         )
         made = module.candidate.made if module.candidate else None
-        deliverer = DeliveryPipeline(
-            prover=prover,
-            promoter=project.promoter(outcome.run_id, outcome.decision.route_id, made),
-            read=project.define,
-            person=self.person,
-            redactor=project.redactor,
-            root=project.project,
+        deliverer = candidate_module.delivery_pipeline(
+            project, prover, self.run.promoter(made), self.run.person
         )
-        offered = replace(module, notes=notes, target=to.target)
+        offered = replace(module, notes=notes, target=self.to.target)
         delivery = deliverer.deliver(offered, dry_run=dry_run, approval=approval)
-        trace_delivery(self.trace, delivery, project.project)
+        trace_delivery(self.run.trace, delivery, project.project)
         told = worth if judged else notes
         outcome = delivered(replace(outcome, notes=(*outcome.notes, *told)), module, delivery)
-        if not dry_run:
-            self._remember(outcome, delivery, text)
+        if not dry_run and delivery.promotion and delivery.promotion.created:
+            # From now on the request leads to the tool that was written for it.
+            self.run.remember((delivery.promotion.tool_id,), "accepted")
         return outcome
 
     def _doubts(self, module: CandidateModule, text: str) -> tuple[str, ...]:
-        """Why the module may know the examples and nothing else."""
+        """Return the signs that the module knows the examples only."""
         made = module.candidate.made if module.candidate else None
         held = memorisation.held_out_example(self.given) if made and made.get("held") else None
         return memorisation.memorisation_signs(module.source, self.given, held, text)
@@ -173,26 +152,12 @@ class CandidateWorkflow:
         return CandidateModule(
             path=candidate.module,
             source=source,
-            tool=self.project.define(source, candidate.module),
+            tool=self.run.project.define(source, candidate.module),
             target=Target(None, "generated", candidate.module.stem),
             steps={},
             candidate=candidate,
             notes=(note,),
         )
-
-    def _remember(self, outcome: RouteOutcome, delivery: DeliveryResult, text: str) -> None:
-        """From now on the request leads to the tool that was written for it."""
-        made = delivery.promotion
-        if made and made.created:
-            route = PastRoute(
-                ts=ids.utc_now(),
-                run_id=outcome.run_id,
-                route_id=outcome.decision.route_id,
-                request=text,
-                tools=(made.tool_id,),
-                outcome="accepted",
-            )
-            self.project.remember(route)
 
 
 def _beyond_inputs(

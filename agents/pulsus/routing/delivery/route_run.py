@@ -1,0 +1,109 @@
+"""One run of a route: the request, the options of the caller, and what every stage needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pulsus.core.memory.past_routes import Outcome, PastRoute
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.logging import Trace
+from pulsus.core.types import Example, JsonValue
+from pulsus.fast_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from pulsus.approvals.protocol import Approver
+    from pulsus.core.storage.candidate_store import Candidate, Status
+    from pulsus.routing.delivery.deliver import Promoter
+    from pulsus.routing.delivery.project import Project
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """Options of a generation (spec §7).
+
+    If `forced`, a module is written even if a tool fits. `rounds` None takes the setting. If
+    `anew`, a candidate of an earlier run is not used again. `told` receives a line of progress.
+    """
+
+    forced: bool = False
+    examples: tuple[Example, ...] = ()
+    domain: str | None = None
+    action: str | None = None
+    name: str | None = None
+    rounds: int | None = None
+    scaffold: bool = False
+    anew: bool = False
+    told: Callable[[str], None] = _silent
+
+
+@dataclass(frozen=True, slots=True)
+class RouteOptions:
+    """The flags of spec §12. `inputs` are `k=v` texts for `run`; `wanted` is for the generator."""
+
+    plan: bool = False
+    explain: bool = False
+    dry_run: bool = False
+    run: bool = False
+    inputs: tuple[str, ...] = ()
+    wanted: GenerationRequest = GenerationRequest()
+
+    def inspects(self, *, non_interactive: bool) -> bool:
+        """Return True for a route that changes nothing: `--plan`, or `--explain` alone (ADR 9)."""
+        acts = self.dry_run or self.run or non_interactive
+        return self.plan or (self.explain and not acts)
+
+
+@dataclass(frozen=True, slots=True)
+class RouteRun:
+    """One run of a route. `person` is None if no person can be asked. `text` is the request."""
+
+    project: Project
+    person: Approver | None
+    trace: Trace
+    options: RouteOptions
+    text: str
+    route_id: str
+
+    @property
+    def inspects(self) -> bool:
+        """True if the run changes nothing."""
+        settings = self.project.settings
+        return self.options.inspects(non_interactive=settings.non_interactive)
+
+    def redact(self, text: str) -> str:
+        """Return `text` without the secrets that the redactor knows."""
+        return self.project.redactor.redact(text)
+
+    def promoter(self, made: Mapping[str, JsonValue] | None = None) -> Promoter:
+        """Return the promotion on behalf of this run; `made` is how a generator made the module."""
+        return self.project.promoter(self.trace.run_id, self.route_id, made)
+
+    def write_note(
+        self,
+        module: Path,
+        status: Status,
+        reasons: tuple[str, ...],
+        sha256: str,
+        made: Mapping[str, JsonValue] | None = None,
+    ) -> Candidate:
+        """Write the note of a candidate that this run made. Raises DiskFull, StorageUnwritable."""
+        from pulsus.core.storage import candidate_store  # late: `--plan` writes none
+
+        now, run_id = ids.utc_now(), self.trace.run_id
+        candidate = candidate_store.Candidate(
+            module, self.text, self.route_id, run_id, status, reasons, now, sha256, made
+        )
+        candidate_store.write(candidate, self.project.redactor)
+        return candidate
+
+    def remember(self, tools: Iterable[str], outcome: Outcome) -> None:
+        """Keep how the run ended for these tool ids: the history feature learns from it."""
+        now, run_id = ids.utc_now(), self.trace.run_id
+        route = PastRoute(now, run_id, self.route_id, self.text, tuple(tools), outcome)
+        self.project.remember(route)
