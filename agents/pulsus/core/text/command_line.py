@@ -1,7 +1,7 @@
 """A request that is a command line, and what that would change (spec §6: partial fits). Pure.
 
 In a command line the verb stands behind the program: "ip route add", "systemctl stop nginx". The
-first words of a sentence say nothing of that. Words: command_words.py.
+first words of a sentence say nothing of that. Words: verbs.txt.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pulsus.core.text import command_words as table
+from pulsus.core.text import verb_tables as table
 from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.core.text.verbs import command
 

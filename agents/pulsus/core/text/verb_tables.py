@@ -1,188 +1,80 @@
-"""Words the reading of commands goes by (verbs.py): tables, no rules.
+"""Words by which requests (verbs.py) and command lines (command_line.py) are read. Reads a file.
 
-Verbs of change are in groups that mean about the same. Each table is a string of words, split once.
+The words and what each table is for stand in `verbs.txt`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def _read() -> dict[str, dict[str, str]]:
+    """Return the words of each table by key; "" is the key of a table without keys."""
+    tables: dict[str, dict[str, str]] = {}
+    text = Path(__file__).with_name("verbs.txt").read_text(encoding="utf-8")
+    for line in text.replace("\n  ", " ").splitlines():
+        name, sign, words = line.partition(": ")
+        if sign and not line.startswith("#"):
+            table, _, key = name.partition(" ")
+            tables.setdefault(table, {})[key] = words
+    return tables
 
 
-def _phrases(words: str) -> frozenset[str]:
-    return frozenset(phrase.strip() for phrase in words.replace("\n", " ").split(","))
+_TABLES = _read()
 
 
-# They count only as a command ("delete the old logs"), never as a description ("deleted files").
-CHANGE: Mapping[str, frozenset[str]] = {
-    "remove": _set("""
-        delete remove erase wipe purge prune drop unlink rm clear clean trash discard
-        truncate reclaim close flush
-    """),
-    "stop": _set("""
-        stop kill terminate halt shutdown quit abort suspend pause drain cordon uncordon
-        evict failover
-    """),
-    "start": _set("start restart reload reboot relaunch launch bounce resume respawn"),
-    "install": _set("""
-        install reinstall uninstall upgrade downgrade patch deploy redeploy provision
-        rollback
-    """),
-    "enable": _set("""
-        enable disable activate deactivate block unblock ban unban allow deny lock
-        unlock mask unmask mute silence revoke grant expose
-    """),
-    "move": _set("move rename relocate migrate mv"),
-    "repair": _set("fix repair heal tune optimise optimize recover restore rebuild defragment"),
-    "edit": _set("""
-        edit modify change replace overwrite append configure reconfigure reset chmod
-        chown resize extend shrink mount remount unmount umount attach detach scale
-        increase decrease raise lower renice throttle format rotate encrypt decrypt
-        renew
-    """),
-    "send": _set("send email mail notify post publish upload push page"),
-    "create": _set("""
-        create add write save update set schedule backup copy archive compress zip unzip
-        untar unpack decompress generate capture sign issue reissue
-    """),
+def _set(name: str) -> frozenset[str]:
+    return frozenset(_TABLES[name][""].split())
+
+
+def _by_key(name: str) -> Mapping[str, frozenset[str]]:
+    return {key: frozenset(words.split()) for key, words in _TABLES[name].items()}
+
+
+def _objects() -> Mapping[str, tuple[str, frozenset[str]]]:
+    named = ((*key.split(), words) for key, words in _TABLES["OBJECTS"].items())
+    return {verb: (group, frozenset(words.split())) for verb, group, words in named}
+
+
+CHANGE = _by_key("CHANGE")
+NAMING = _by_key("NAMING")
+PARTICLES = {
+    verb: dict(pair.split("=") for pair in pairs.split())
+    for verb, pairs in _TABLES["PARTICLES"].items()
 }
-
-# Words that name a change and never command one: what a tool that makes it may be asked with.
-NAMING: Mapping[str, frozenset[str]] = {
-    "create": _set("""
-        put dump store stored export record persist tee redirect written wrote kept
-    """),
-}
-
-# A verb's particles, and the group it then belongs to: "turn off IPv6", "bring the tunnel up".
-PARTICLES: Mapping[str, Mapping[str, str]] = {
-    "bring": {"up": "start", "down": "stop"},
-    "spin": {"up": "start", "down": "stop"},
-    "fire": {"up": "start"},
-    "power": {"on": "start", "off": "stop"},
-    "boot": {"up": "start"},
-    "kick": {"off": "start", "out": "stop"},
-    "shut": {"down": "stop"},
-    "take": {"down": "stop"},
-    "tear": {"down": "stop"},
-    "log": {"out": "stop"},
-    "turn": {"on": "enable", "off": "enable"},
-    "switch": {"on": "enable", "off": "enable"},
-    "cut": {"off": "enable"},
-    "roll": {"back": "install", "out": "install"},
-    "set": {"up": "create"},
-    "back": {"up": "create"},
-    "clean": {"up": "remove"},
-    "free": {"up": "remove"},
-    "get": {"rid": "remove"},
-}
-
-# A verb that asks for a change only with such an object, and the group it then belongs to: "open a
-# ticket", but "open ports". A word in the plural is another word here.
-OBJECTS: Mapping[str, tuple[str, frozenset[str]]] = {
-    "open": ("enable", _set("firewall ticket issue incident tunnel merge pull pr")),
-    "apply": (
-        "install",
-        _set("""
-            update updates upgrade upgrades patch patches fix fixes migration migrations
-            manifest manifests playbook change changes
-        """),
-    ),
-    "put": ("enable", _set("offline maintenance password")),
-    "give": ("enable", _set("access rights permission permissions sudo")),
-    "run": (
-        "create",
-        _set("""
-            backup restore migration migrations playbook script job upgrade update
-            updates deployment cleanup vacuum
-        """),
-    ),
-    "take": ("create", _set("backup snapshot offline")),
-    "extract": ("create", _set("archive tar tarball tgz zip gz xz 7z rar")),
-    "make": (
-        "edit",
-        _set("""
-            backup snapshot copy directory folder symlink owned executable writable
-            writeable readable faster bigger smaller private public permanent
-            persistent
-        """),
-    ),
-    "empty": ("remove", _set("the this that my our all out trash cache swap queue bin")),
-}
-# The same with a number: "open port 8443".
-NUMBERED: Mapping[str, frozenset[str]] = {"open": _set("port")}
-
-# Verbs that are nouns as well. Those of `NOUN_ALONE` command nothing alone, those of `NOUNS`
-# nothing before a word of `AFTER_NOUN`; the pairs are names of things.
-NOUN_ALONE = _set("""
-archive backup mount patch update post page mail email block copy lock issue schedule format
-change set sign mask
-""")
-NOUNS = _set("""
-archive backup mount patch update post page mail email block copy lock issue schedule restart
-reboot upgrade start stop mask
-""")
-AFTER_NOUN = _set("""
-age ages attempts content contents count counter counters counts date dates details errors
-events failures faults frequency history info information list loop loops number numbers options
-order overview point points policy progress rate rates reason reasons report requests size sizes
-statistics stats status strategy table tables time times of for in per by is are was were has
-had since within during
-""")
-NOUN_PAIRS = _phrases("""
-set uid, set gid, drop rate, drop count, drop counter, drop counters, change history,
-block device, block devices, block size, lock file, patch level, patch state, mail queue,
-format version, page cache, clean shutdown, make sure, reset counter, reset counters, save point
-""")
-
-# What stands beside a participle of a change somebody wants: "I want X restarted", "X must be ...".
-WANTS = _set("want wants need needs like have get")
-MODALS = _set("should must")
-OBLIGES = _set("need needs has have ought")
-AFTER_WISH = _set("""
-now please pls plz asap immediately again today tonight too first soon on to from with
-""")
+OBJECTS = _objects()
+NUMBERED = _by_key("NUMBERED")
+NOUN_ALONE = _set("NOUN_ALONE")
+NOUNS = _set("NOUNS")
+AFTER_NOUN = _set("AFTER_NOUN")
+NOUN_PAIRS = frozenset(_TABLES["NOUN_PAIRS"][""].split(", "))
+WANTS = _set("WANTS")
+MODALS = _set("MODALS")
+OBLIGES = _set("OBLIGES")
+AFTER_WISH = _set("AFTER_WISH")
 WISHES = WANTS | OBLIGES | {"be"}
+READING = _set("READING")
+QUESTIONS = _set("QUESTIONS")
+THINGS = _set("THINGS")
+SYMPTOM = _set("SYMPTOM")
+RELATIVE = _set("RELATIVE")
+ANSWERS = _set("ANSWERS") | {"bring up"}
+FOR_ME = _set("FOR_ME")
+ANSWER_WORDS = _set("ANSWER_WORDS")
+ROW_VERBS = _set("ROW_VERBS")
+ROW_WORDS = _set("ROW_WORDS")
+KEPT = _set("KEPT")
+POLITE = _set("POLITE")
 
-# Words that make a clause a question or a reading, whatever participles follow.
-READING = _set("""
-what whats which who whose whom when where why how if whether that is are was were do does did
-has any show list find check count tell see look display print report know verify compare lists
-""")
-# With one of these first, "and VERB" goes on asking ("which services start and stop at boot"),
-# unless one of `THINGS` follows.
-QUESTIONS = _set("what whats which who whose when where why how is are was were do does did has")
-THINGS = _set("it them that this these those the all everything")
-
-# What a program is said to do: "kill does nothing", "mount says it is busy". Behind one of
-# `RELATIVE` it is said of something else.
-SYMPTOM = _set("""
-does doesn did didn says said fails failed hangs complains complained returns returned takes
-took won refuses refused gives gave throws reports keeps
-""")
-RELATIVE = _set("that which who whatever whichever if when where because as until what and")
-
-# The object that makes such a verb a request for an answer: "create a report", "format as a table".
-# Those of `FOR_ME` do only where they go on so: "send me a list".
-ANSWERS = _set("create generate add write save format update set change make") | {"bring up"}
-FOR_ME = _set("send post publish email mail")
-ANSWER_WORDS = _set("""
-report summary table chart plot graph overview list picture figure png csv json yaml markdown
-html text diagram heatmap histogram image rows result output
-""")
-
-# The same of a result at hand ("drop the rest"), never with a thing that is kept somewhere.
-ROW_VERBS = _set("drop remove discard clear delete")
-ROW_WORDS = _set("row rows result results output columns rest others")
-KEPT = _set("table database db file files disk server host cluster")
-
-# Words before the verb of a command.
-POLITE = _set("""
-please kindly can could would will you i we want need like have to help me us let s lets just
-now then and also go ahead d ll must should finally first next afterwards quickly automatically
-try hey hi hello ok okay pls plz afterward or gotta wanna so someone somebody pleas immediately
-simply instead
-""")
+VERBS = frozenset[str]().union(*CHANGE.values())
+"""All verbs of change. Some are programs themselves: `kill`, `mount`, `chmod`."""
+PROGRAMS = _set("PROGRAMS")
+CHANGES = VERBS | _set("MORE_CHANGES")
+BROUGHT = _set("BROUGHT")
+BRINGS = _set("BRINGS")
+LOOKS = _set("LOOKS")
+NEVER = _set("NEVER")
+LOOKING = _by_key("LOOKING")
+WRITING = _by_key("WRITING")
+KNOWN = PROGRAMS.union(WRITING)

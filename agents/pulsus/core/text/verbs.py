@@ -1,4 +1,4 @@
-"""Where in a clause a change is asked for, by which verb (words: verb_tables.py). Pure."""
+"""Where in a clause a change is asked for, by which verb (words: verbs.txt). Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FOLDER = re.compile(r"\S*/[^\s.]*(?=\s|$)")
 """A path that names no file: its words are nobody's object."""
 
 _ME = frozenset({"me", "us"})
-_PLAIN = frozenset[str]().union(*table.CHANGE.values())
+_PLAIN = table.VERBS
 _HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS)
 
 
